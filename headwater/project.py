@@ -1,0 +1,115 @@
+"""A project: a folder of ``*.sql`` files and its settings, parsed and bound.
+
+In: a folder. Out: a :class:`Project`, or every error of every file at once. Starts no JVM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from headwater.analyze.binder import bind_all
+from headwater.analyze.definitions import Catalog
+from headwater.config import Config, load_config
+from headwater.dialect import parse_all
+from headwater.errors import ConfigError, HeadwaterError, SqlError, raise_all
+
+_DEFINED = re.compile(r"\b(?:TABLE|SOURCE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)", re.IGNORECASE)
+SKIPPED = ("tests",)
+"""Folders directly below a project that hold no definitions; hidden folders are skipped as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Everything a project defines.
+
+    Attributes:
+        root: its folder.
+        config: its settings.
+        catalog: its sources, tables and views.
+        files: the SQL files it was read from, in order.
+    """
+
+    root: Path
+    config: Config
+    catalog: Catalog
+    files: tuple[Path, ...]
+
+
+def load_project(root: Path, paths: Sequence[Path] | None = None) -> Project:
+    """Read, parse and bind a project.
+
+    Args:
+        root: its folder, with ``headwater.toml`` in it.
+        paths: files or folders to read instead of the whole folder.
+
+    Raises:
+        ConfigError: the folder or the settings are wrong.
+        SqlError: one of the files has an error.
+        ErrorGroup: they have several; all of them, sorted by place.
+    """
+    if not root.is_dir():
+        raise ConfigError("NO_PROJECT", f"there is no folder {root}", hint="headwater init DIR")
+    config = load_config(root)
+    files = tuple(dict.fromkeys(sql_files(root, paths)))
+    if not files:
+        hint = "write one that ends in .sql, or start with: headwater init DIR"
+        raise ConfigError("NO_PROJECT", f"there are no SQL files in {root}", hint=hint)
+    statements: dict[str, Sequence[exp.Expression]] = {}
+    errors: list[HeadwaterError] = []
+    unparsed: set[str] = set()
+    for file in files:
+        try:
+            text = _read(file)
+        except HeadwaterError as error:
+            errors.append(error)
+            continue
+        parsed, found = parse_all(text, file=str(file))
+        statements[str(file)] = parsed
+        errors += found
+        if found:
+            defined = {statement.name for statement in parsed}
+            unparsed.update({name.lower() for name in _DEFINED.findall(text)} - defined)
+    catalog, bind_errors = bind_all(statements, unparsed)
+    raise_all([*errors, *bind_errors])
+    return Project(root, config, catalog, files)
+
+
+def sql_files(root: Path, paths: Sequence[Path] | None = None) -> Iterator[Path]:
+    """Yield the SQL files of a project, sorted by path.
+
+    Args:
+        root: its folder.
+        paths: files or folders to take instead.
+
+    Raises:
+        ConfigError: a path does not exist.
+    """
+    for path in paths or [root]:
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*.sql") if _is_definition(file, path))
+        elif path.is_file():
+            yield path
+        else:
+            raise ConfigError("NO_PROJECT", f"there is no file {path}", hint="check the path")
+
+
+def _is_definition(file: Path, root: Path) -> bool:
+    folders = file.relative_to(root).parts[:-1]
+    return not any(part.startswith(".") or part in SKIPPED for part in folders)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        hint = "save the file as UTF-8"
+        raise SqlError(
+            "INVALID_TEXT", f"{file} is not UTF-8: byte {error.start}", hint=hint
+        ) from None
+    except OSError as error:
+        raise ConfigError("NO_PROJECT", f"{file} cannot be read: {error.strerror}") from None
