@@ -1,0 +1,244 @@
+"""Headwater's dialect of SQL: which statements there are, and the parser for each body dialect.
+
+In: tokens. Out: one node per statement. ``Headwater`` is Trino plus our statements and clauses; for
+a query in another dialect the same rules are mixed into that dialect's parser, so nothing of
+sqlglot is changed and the tree that comes out is the same.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, ClassVar, NoReturn
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.trino import Trino
+from sqlglot.parser import Parser
+from sqlglot.parsers.trino import TrinoParser
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
+
+from headwater.dialect.generator import HeadwaterGenerator
+from headwater.dialect.parser_query import QueryParser
+from headwater.dialect.parser_view import ViewParser
+from headwater.dialect.splitter import MAX_DEPTH
+from headwater.dialect.vocabulary import UNITS
+
+CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION", "TEST")
+
+_INTERVAL_UNITS = frozenset((*UNITS, *(f"{unit}S" for unit in UNITS)))
+_WORD = re.compile(r"[A-Z_]")
+
+# what people may try, and what to do instead
+_INSTEAD = {
+    "EXPLAIN": "use headwater explain VIEW",
+    "INSERT": "rows come from sources; describe the result with CREATE STREAMING VIEW … AS",
+    "MERGE": "describe the result with CREATE STREAMING VIEW … AS",
+    "UPDATE": "describe the result with CREATE STREAMING VIEW … AS",
+    "DELETE": "describe the result with CREATE STREAMING VIEW … AS",
+    "SET": "settings belong into headwater.toml",
+    "USE": "the catalog and namespace belong into headwater.toml",
+    "ALTER": "change the file and run headwater apply",
+    "REFRESH": "run headwater run --once",
+}
+
+
+class HeadwaterRules(ViewParser, QueryParser):
+    """Our statements and clauses, to be mixed into the parser of a body dialect."""
+
+    CREATE_PARSERS: ClassVar[Mapping[str, Callable[[Any, bool], exp.Expr]]] = {
+        "SOURCE": lambda self, replace: self._parse_create_source(False, replace),
+        "TABLE": lambda self, replace: self._parse_create_source(True, replace),
+        "STREAMING VIEW": lambda self, replace: self._parse_create_streaming_view(replace),
+        "SINK": lambda self, replace: self._parse_create_sink(replace),
+        "FUNCTION": lambda self, replace: self._parse_create_function(replace),
+        "TEST": lambda self, replace: self._parse_create_test(replace),
+    }
+
+    def parse_tokens(self, tokens: list[Token], text: str) -> exp.Expr:
+        """Parse one statement.
+
+        Args:
+            tokens: its tokens, with offsets into ``text``.
+            text: the whole file.
+
+        Raises:
+            DialectError: it is not a statement of the dialect.
+        """
+        self.reset()
+        self.sql = text
+        self._chunks = [tokens]
+        self._advance_chunk()
+        statement = self._parse_statement()
+        if self._curr or statement is None:
+            self.fail_near()
+        return statement
+
+    def _parse_statement(self) -> exp.Expr | None:
+        if self._match_words("CREATE"):
+            return self._parse_create_statement()
+        if self._match_words("DROP"):
+            return self._parse_drop_statement()
+        if self._curr and self._query_ahead():
+            query = self._parse_ddl_select()
+            if isinstance(query, exp.Query):
+                return query
+        return self._unknown_statement()
+
+    def _query_ahead(self) -> bool:
+        starts = (
+            TokenType.SELECT,
+            TokenType.WITH,
+            TokenType.L_PAREN,
+            TokenType.FROM,
+            TokenType.TABLE,
+        )
+        return self._curr.token_type in starts
+
+    def _parse_create_statement(self) -> exp.Expr:
+        replace = self._match_words("OR REPLACE")
+        for kind, parser in self.CREATE_PARSERS.items():
+            if self._match_words(kind):
+                return parser(self, replace)
+        words = self._words_ahead(2)
+        if words.startswith(("VIEW", "MATERIALIZED", "STREAMING TABLE", "DYNAMIC TABLE", "LIVE")):
+            hint = "write CREATE STREAMING VIEW"
+        else:
+            near = self._nearest_words(CREATE_KINDS)
+            known = ", ".join(CREATE_KINDS)
+            hint = f"did you mean CREATE {near}?" if near else f"CREATE what? One of {known}"
+        message = f"CREATE {words.split(' ')[0]} is not a statement".replace("  ", " ")
+        return self.fail("UNKNOWN_STATEMENT", message, hint=hint)
+
+    def _unknown_statement(self) -> NoReturn:
+        if not self._curr:
+            self.fail_near(hint="expected a query here")
+        if not _WORD.match(self._word()):
+            self.fail_near(hint="a statement starts with CREATE, DROP, SELECT or WITH")
+        word = self._word()
+        near = self._nearest_words(("CREATE", "DROP", "SELECT", "WITH"))
+        hint = _INSTEAD.get(word, "a file holds CREATE and DROP statements and queries")
+        hint = f"did you mean {near}?" if near and word not in _INSTEAD else hint
+        self.fail("UNKNOWN_STATEMENT", f"{word} is not a statement here", hint=hint)
+
+
+class Headwater(Trino):
+    """Trino's SQL with Headwater's statements, window table functions and ``QUALIFY``."""
+
+    STRICT_JSON_PATH_SYNTAX = False  # otherwise sqlglot logs a warning and goes on
+
+    class Tokenizer(Trino.Tokenizer):
+        """Trino's words, and ``$$ … $$``."""
+
+        KEYWORDS = {**Trino.Tokenizer.KEYWORDS, "QUALIFY": TokenType.QUALIFY}
+        SINGLE_TOKENS = {**Trino.Tokenizer.SINGLE_TOKENS, "$": TokenType.HEREDOC_STRING}
+        VAR_SINGLE_TOKENS = {"$"}
+        HEREDOC_STRINGS = ["$"]
+
+    class Parser(HeadwaterRules, TrinoParser):
+        """Headwater's rules on Trino's."""
+
+        # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte
+        AMBIGUOUS_TYPES = ("INT2", "INT4", "INT8", "INT16", "INT32", "INT64")
+
+        def _parse_interval(
+            self, require_interval: bool = True, parse_function_unit: bool = True
+        ) -> exp.Add | exp.Interval | None:
+            # sqlglot reads INTERVAL '1' DAY + 2 as a sum of two intervals; in Trino it is not
+            index = self._index
+            if not self._match(TokenType.INTERVAL):
+                return None
+            amount = (
+                self._parse_primary()
+                if self._curr.token_type == TokenType.STRING
+                else self._parse_unary()
+            )
+            named = isinstance(amount, exp.Column) and self._word() not in _INTERVAL_UNITS
+            if amount is None or named:
+                self._retreat(index)
+                return None
+            return self._parse_interval_span(amount, parse_function_unit=parse_function_unit)
+
+        def _parse_types(
+            self,
+            check_func: bool = False,
+            schema: bool = False,
+            allow_identifiers: bool = True,
+            with_collation: bool = False,
+        ) -> exp.Expr | None:
+            if self._word() in self.AMBIGUOUS_TYPES and not check_func:
+                hint = "write SMALLINT, INTEGER or BIGINT"
+                message = f'type "{self._curr.text}" has more than one meaning'
+                self.fail("UNKNOWN_TYPE", message, hint=hint)
+            return super()._parse_types(check_func, schema, allow_identifiers, with_collation)
+
+    Generator = HeadwaterGenerator
+
+
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    """Let a text that passed the nesting limit be parsed: sqlglot takes 17 frames per bracket."""
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(usual, 25 * MAX_DEPTH + 1_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(usual)
+
+
+class BodyParser:
+    """Parses statements whose query is written in one dialect; the parts are built once.
+
+    Attributes:
+        dialect: Headwater, or a subclass of another dialect with Headwater's rules mixed in.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._tokenizer: Tokenizer = dialect.tokenizer()
+        self._parser: Parser = dialect.parser()
+        self._lock = Lock()  # tokenizer and parser keep their place in themselves
+
+    def parse(self, text: str, start: int, end: int) -> exp.Expr:
+        """Parse the statement between two offsets of a text.
+
+        Args:
+            text: the whole file.
+            start: offset of the first character.
+            end: offset after the last one.
+
+        Raises:
+            DialectError: it is not a statement of the dialect.
+            sqlglot.errors.TokenError: it cannot be cut into tokens.
+        """
+        assert isinstance(self._parser, HeadwaterRules)
+        with self._lock, _deep_stack():
+            tokens = self._tokenizer.tokenize(text[start:end])
+            line = text.count("\n", 0, start)
+            for token in tokens:
+                token.start += start
+                token.end += start
+                token.line += line
+            return self._parser.parse_tokens(tokens, text)
+
+
+@cache
+def body_parser(name: str) -> BodyParser:
+    """Return the parser for statements whose query is written in a dialect.
+
+    Args:
+        name: one of :data:`~headwater.dialect.splitter.BODY_DIALECTS`.
+    """
+    if name == "trino":
+        return BodyParser(Headwater())
+    base = type(Dialect.get_or_raise(name))
+    rules = type("Parser", (HeadwaterRules, base.parser_class), {})
+    made = type(
+        f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
+    )
+    return BodyParser(made())

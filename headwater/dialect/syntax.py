@@ -1,0 +1,202 @@
+"""The nodes that Headwater adds to sqlglot's syntax tree.
+
+In: nothing. Out: classes that the parser makes, the generator prints and the binder reads. Queries
+are sqlglot's own nodes; only statements, their clauses and window table functions are ours.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+class CreateSource(exp.Expression):
+    """``CREATE SOURCE`` (``kept`` is False) or a landed ``CREATE TABLE`` (``kept`` is True)."""
+
+    arg_types = {
+        "this": True,
+        "kept": True,
+        "replace": False,
+        "exists": False,
+        "columns": False,
+        "primary_key": False,
+        "watermark": False,
+        "options": False,
+        "format": False,
+        "encode": False,
+        "encode_options": False,
+        "on_error": False,
+        "on_schema_change": False,
+        "start_from": False,
+    }
+
+
+class SourceColumn(exp.Expression):
+    """A column of a source: ``name type [NOT NULL] [METADATA FROM 'key']`` or ``name AS expr``."""
+
+    arg_types = {
+        "this": True,
+        "kind": False,
+        "not_null": False,
+        "computed": False,
+        "metadata": False,
+    }
+
+
+class Watermark(exp.Expression):
+    """``WATERMARK FOR column AS …``: no delay and not adaptive means monotonic."""
+
+    arg_types = {"this": True, "delay": False, "adaptive": False, "idle_timeout": False}
+
+
+class AdaptiveWatermark(exp.Expression):
+    """``ADAPTIVE (PERCENTILE p, MIN interval, MAX interval)``."""
+
+    arg_types = {"percentile": False, "min": False, "max": False}
+
+
+class Option(exp.Expression):
+    """One ``name = value`` of a ``WITH`` or ``ENCODE`` list; ``this`` is the name as a str."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class CreateStreamingView(exp.Expression):
+    """``CREATE STREAMING VIEW … AS query [EMIT …]``."""
+
+    arg_types = {
+        "this": True,
+        "replace": False,
+        "exists": False,
+        "primary_key": False,
+        "constraints": False,
+        "comment": False,
+        "partitioned_by": False,
+        "freshness": False,
+        "late": False,
+        "start_from": False,
+        "options": False,
+        "expression": True,
+        "emit": False,
+    }
+
+
+class ViewConstraint(exp.Expression):
+    """``CONSTRAINT name CHECK (condition) [ON VIOLATION action]``."""
+
+    arg_types = {"this": True, "expression": True, "on_violation": False}
+
+
+class LateRows(exp.Expression):
+    """``LATE ROWS {DROP | ACCEPT [FOR interval]} [INTO name]``; ``mode`` is lower case."""
+
+    arg_types = {"mode": True, "allowed": False, "into": False}
+
+
+class StartFrom(exp.Expression):
+    """``START FROM``; ``kind`` is ``earliest``, ``latest``, ``timestamp`` or ``offsets``."""
+
+    arg_types = {"kind": True, "this": False}
+
+
+class CreateSink(exp.Expression):
+    """``CREATE SINK name FROM view WITH (…)``."""
+
+    arg_types = {
+        "this": True,
+        "view": True,
+        "replace": False,
+        "exists": False,
+        "options": False,
+        "format": False,
+        "encode": False,
+        "encode_options": False,
+    }
+
+
+class DropStatement(exp.Expression):
+    """``DROP kind [IF EXISTS] name``; ``kind`` is lower case, for example ``streaming view``."""
+
+    arg_types = {"kind": True, "this": True, "exists": False}
+
+
+class CreateFunction(exp.Expression):
+    """``CREATE FUNCTION name (parameters) RETURNS type LANGUAGE {PYTHON | SQL} …``.
+
+    The body is a string (``body``: ``AS $$…$$``) or an SQL expression (``expression``: ``RETURN
+    …``).
+    """
+
+    arg_types = {
+        "this": True,
+        "replace": False,
+        "exists": False,
+        "parameters": False,
+        "returns": True,
+        "language": True,
+        "options": False,
+        "body": False,
+        "expression": False,
+    }
+
+
+class CreateTest(exp.Expression):
+    """``CREATE TEST name FOR view AS step; step; …``."""
+
+    arg_types = {"this": True, "view": True, "replace": False, "steps": True}
+
+
+class TestInsert(exp.Expression):
+    """A step of a test: ``INSERT INTO source VALUES rows``; ``expressions`` are tuples."""
+
+    __test__ = False
+    arg_types = {"this": True, "columns": False, "expressions": True}
+
+
+class TestExpect(exp.Expression):
+    """A step of a test: ``EXPECT ROWS rows [COLUMNS (names)]``; ``expressions`` are tuples."""
+
+    __test__ = False
+    arg_types = {"expressions": False, "columns": False}
+
+
+class TestAdvance(exp.Expression):
+    """A step of a test: ``ADVANCE WATERMARK TO timestamp``."""
+
+    __test__ = False
+    arg_types = {"this": True}
+
+
+class WindowTable(exp.Expression):
+    """A window table function in ``FROM``: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
+
+    ``this`` is the input (a table or a subquery), ``time`` its event-time column, ``size`` the
+    width of a window (of a session: the gap), ``slide`` the step of ``HOP`` and ``CUMULATE``. It
+    stands where a table's name stands: ``exp.Table(this=WindowTable(…), alias=…)``.
+    """
+
+    arg_types = {
+        "kind": True,
+        "this": True,
+        "time": True,
+        "size": True,
+        "slide": False,
+        "offset": False,
+        "partition_by": False,
+    }
+
+
+class MatchRecognize(exp.MatchRecognize):
+    """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
+
+    arg_types = {**exp.MatchRecognize.arg_types, "within": False, "subset": False}
+
+
+STATEMENTS = (
+    CreateSource,
+    CreateStreamingView,
+    CreateSink,
+    CreateFunction,
+    CreateTest,
+    DropStatement,
+    exp.Query,
+)

@@ -1,0 +1,76 @@
+"""The words of the dialect, and how a wrong one finds the right one.
+
+In: a word as written. Out: the keyword it looks like; or a :class:`DialectError`, a refusal that
+does not know its file yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+
+from sqlglot.errors import ParseError
+
+NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}")
+RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine")
+
+TYPE_NAMES: tuple[str, ...] = (
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "DECIMAL"),
+    *("VARCHAR", "STRING", "CHAR", "VARBINARY", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ"),
+    *("JSON", "UUID", "ARRAY", "MAP", "ROW"),
+)
+QUERY_WORDS: tuple[str, ...] = (
+    *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW"),
+    *("ORDER", "LIMIT", "OFFSET", "JOIN", "LEFT", "INNER", "CROSS", "UNION", "WITH"),
+    *("BETWEEN", "PARTITION", "INTERVAL", "EMIT", "MATCH_RECOGNIZE"),
+)
+UNITS: tuple[str, ...] = (
+    *("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK"),
+    *("MONTH", "QUARTER", "YEAR"),
+)
+
+# clauses that are known but stand in the wrong place, and where they belong
+MISPLACED: Mapping[str, str] = {
+    "EMIT": "EMIT stands after the query",
+    "WATERMARK": "WATERMARK stands inside the column list of a source",
+    "PRIMARY KEY": "PRIMARY KEY stands in brackets after the name",
+    "PARTITIONED BY": "PARTITIONED BY stands before AS in CREATE STREAMING VIEW",
+    "FRESHNESS": "FRESHNESS stands before AS in CREATE STREAMING VIEW",
+    "LATE ROWS": "LATE ROWS stands before AS in CREATE STREAMING VIEW",
+    "START FROM": "START FROM stands before AS in CREATE STREAMING VIEW",
+    "COMMENT": "COMMENT stands before AS in CREATE STREAMING VIEW",
+    "FORMAT": "FORMAT belongs to CREATE SOURCE and CREATE TABLE",
+    "ON ERROR": "ON ERROR belongs to CREATE SOURCE and CREATE TABLE",
+    "ENCODE": "ENCODE stands after FORMAT: FORMAT PLAIN ENCODE JSON",
+}
+
+
+class DialectError(ParseError):
+    """A refusal with its place, before it is known which file the text is from.
+
+    Attributes:
+        condition: as in :class:`~headwater.errors.HeadwaterError`.
+        message: as there.
+        hint: as there.
+        start: offset of the first character to underline.
+        end: offset after the last one.
+    """
+
+    def __init__(self, condition: str, message: str, hint: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.condition, self.message, self.hint = condition, message, hint
+        self.start, self.end = start, end
+
+
+def nearest(word: str, choices: Iterable[str], cutoff: float = 0.7) -> str:
+    """Return the choice that looks most like a word, or an empty string if none does.
+
+    Args:
+        word: as written, in any case.
+        choices: upper-case phrases.
+        cutoff: how alike they must be, from 0 to 1.
+    """
+    ranked = [(SequenceMatcher(None, word.upper(), choice).ratio(), choice) for choice in choices]
+    score, choice = max(ranked, default=(0.0, ""))
+    return choice if score >= cutoff else ""
