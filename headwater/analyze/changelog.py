@@ -1,0 +1,88 @@
+"""Which changes a view emits: only new rows, corrected rows by key, or retractions.
+
+In: a bound view and the catalog. Out: its :class:`~headwater.analyze.definitions.ChangelogMode`
+and the emission that holds when none is written.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
+from headwater.analyze.shape import is_aggregate, joins, relations, selects, union_branches
+from headwater.dialect.syntax import WindowTable
+
+APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
+
+
+def effective_emit(view: View) -> Emit:
+    """Return when the rows of a view appear: as written, or the default.
+
+    The default is EMIT CHANGES, except for an outer join that nothing aggregates: its unmatched
+    rows have no key by which they could be corrected, so they wait until they are final.
+
+    Args:
+        view: a bound view.
+    """
+    if view.emit is not None:
+        return view.emit
+    if any(is_aggregate(select) for select in selects(view.query)):
+        return Emit.CHANGES
+    return Emit.ON_WINDOW_CLOSE if has_outer_join(view.query) else Emit.CHANGES
+
+
+def has_outer_join(query: exp.Expr) -> bool:
+    """Whether a query or a part of it joins by LEFT JOIN."""
+    return any(join.side for select in selects(query) for join in joins(select))
+
+
+def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
+    """Return what a view emits.
+
+    Args:
+        view: a bound view.
+        catalog: what it reads.
+    """
+    return _Modes(catalog).view(view)
+
+
+class _Modes:
+    """One pass over a catalog; views are looked at once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.known: dict[str, ChangelogMode] = {}
+
+    def view(self, view: View) -> ChangelogMode:
+        if view.name not in self.known:
+            self.known[view.name] = self._query(view.query, effective_emit(view))
+        return self.known[view.name]
+
+    def _query(self, query: exp.Expr, emit: Emit) -> ChangelogMode:
+        branches = union_branches(query)
+        if len(branches) == 1:
+            return self._select(branches[0], emit)
+        modes = {self._select(branch, emit) for branch in branches}
+        return APPEND if modes == {APPEND} else RETRACT  # keys of two branches may collide
+
+    def _select(self, select: exp.Select, emit: Emit) -> ChangelogMode:
+        inputs = {self._relation(relation, emit) for relation in relations(select)}
+        if is_aggregate(select):
+            closed = emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}
+            return APPEND if closed else UPSERT
+        if inputs <= {APPEND}:
+            corrected = emit is Emit.CHANGES and any(join.side for join in joins(select))
+            return RETRACT if corrected else APPEND
+        return UPSERT if inputs <= {APPEND, UPSERT} and not joins(select) else RETRACT
+
+    def _relation(self, relation: exp.Expr, emit: Emit) -> ChangelogMode:
+        if isinstance(relation, exp.Subquery):
+            return self._query(relation.this, emit)
+        if not isinstance(relation, exp.Table):
+            return APPEND
+        if isinstance(relation.this, WindowTable):
+            return self._relation(relation.this.this, emit)
+        source = self.catalog.sources.get(relation.name)
+        if source is not None:
+            return UPSERT if source.primary_key else APPEND
+        return self.view(self.catalog.views[relation.name])

@@ -1,0 +1,267 @@
+"""The refusals: what cannot obey the law is said here, with a place and a way out.
+
+In: a bound view. Out: errors in the report. One rule is one function; :data:`RULES` is the order
+in which they run. What can be refused without binding is in :mod:`headwater.analyze.refusals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.bounds import Name, time_bounds
+from headwater.analyze.changelog import effective_emit
+from headwater.analyze.definitions import Catalog, Emit, Field, Source, View
+from headwater.analyze.event_time import relation_times
+from headwater.analyze.keys import inferred_key, missing_keys
+from headwater.analyze.report import Report, check_name, did_you_mean
+from headwater.analyze.shape import (
+    aggregates,
+    is_aggregate,
+    is_distinct,
+    joins,
+    relations,
+    selects,
+    union_branches,
+)
+from headwater.dialect import syntax
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a rule looks at.
+
+    Attributes:
+        view: the bound view.
+        statement: as parsed, for places.
+        catalog: what the view reads.
+        report: where errors go.
+    """
+
+    view: View
+    statement: syntax.CreateStreamingView
+    catalog: Catalog
+    report: Report
+
+    @property
+    def bounded(self) -> bool:
+        """Whether state must be bounded (it must, unless the user takes the risk)."""
+        return self.view.options.get("allow_unbounded_state") != "true"
+
+
+Rule = Callable[[Checked], None]
+
+
+def storable_columns(checked: Checked) -> None:
+    """Refuse columns that a table cannot hold, and names that are the system's."""
+    for at, field in zip(_outputs(checked), checked.view.fields, strict=True):
+        check_name(checked.report, field.name, at, "column")
+        if field.type.this is t.Type.NULL:
+            hint = "give it a type: CAST(NULL AS VARCHAR)"
+            checked.report.add("UNSUPPORTED_TYPE", f'column "{field.name}" has no type', at, hint)
+        elif field.type.this is t.Type.INTERVAL:
+            hint = "use date_diff('second', a, b)"
+            message = f'column "{field.name}" is an interval, which tables do not hold'
+            checked.report.add("UNSUPPORTED_TYPE", message, at, hint)
+
+
+def partition_columns(checked: Checked) -> None:
+    """Refuse partition transforms over columns that are not there or not of their type."""
+    fields = {field.name: field for field in checked.view.fields}
+    for node in checked.statement.args.get("partitioned_by") or []:
+        for column in node.find_all(exp.Column):
+            field = fields.get(column.name)
+            if field is None:
+                hint = did_you_mean(column.name, fields, "columns")
+                message = f'column "{column.name}" of PARTITIONED BY does not exist'
+                checked.report.add("UNKNOWN_COLUMN", message, column, hint)
+            elif isinstance(node, exp.Anonymous):
+                _check_transform(node, field, checked.report)
+
+
+def _check_transform(node: exp.Anonymous, field: Field, report: Report) -> None:
+    family = t.family(field.type)
+    timed = node.name in ("hour", "day", "month", "year")
+    fits = family == "time" if timed else not t.is_float(field.type) and family != "boolean"
+    if node.name == "hour" and field.type == t.DATE:
+        fits = False
+    if not fits:
+        message = f"{node.name}({field.name}) does not work on {t.sql_type(field.type)}"
+        report.add("TYPE_CLASH", message, node, "partition by a column of another type")
+
+
+def declared_key(checked: Checked) -> None:
+    """Refuse a PRIMARY KEY whose columns are not there or do not identify the rows."""
+    names = [field.name for field in checked.view.fields]
+    for node in checked.statement.args.get("primary_key") or []:
+        if node.name not in names:
+            hint = did_you_mean(node.name, names, "columns")
+            message = f'column "{node.name}" of PRIMARY KEY does not exist'
+            checked.report.add("UNKNOWN_COLUMN", message, node, hint)
+            return
+    inferred = inferred_key(checked.view.query, checked.catalog)
+    declared = checked.view.primary_key
+    if declared and inferred and not set(inferred) <= set(declared):
+        missing = ", ".join(name for name in inferred if name not in declared)
+        message = f"PRIMARY KEY does not identify a row: {missing} differs too"
+        node = checked.statement.args["primary_key"][0]
+        hint = f"write PRIMARY KEY ({', '.join(inferred)}) or leave it out"
+        checked.report.add("INVALID_PRIMARY_KEY", message, node, hint)
+
+
+def stream_key_selected(checked: Checked) -> None:
+    """Refuse a corrected aggregate whose group keys are not selected: no row could be found."""
+    if effective_emit(checked.view) is not Emit.CHANGES:
+        return
+    for select in selects(checked.view.query):
+        if not is_aggregate(select):
+            continue
+        for key in missing_keys(select):
+            shown = key.name if isinstance(key, exp.Column) else "this group key"
+            hint = f"add {shown} to SELECT" if isinstance(key, exp.Column) else "select it with AS"
+            message = f"rows cannot be corrected: {shown} is not selected"
+            checked.report.add("NO_STREAM_KEY", message, key, hint)
+
+
+def joins_bounded_in_time(checked: Checked) -> None:
+    """Refuse joins of streams that compare no event times on both ends."""
+    emit = effective_emit(checked.view)
+    for select in selects(checked.view.query):
+        left = list(_time_names(relations(select)[0], checked.catalog))
+        for join in joins(select):
+            right = list(_time_names(join.this, checked.catalog))
+            bounds = time_bounds(join.args.get("on"), left, right)
+            timed = bool(left and right)
+            left += right
+            if bounds is not None and bounds.closed:
+                _refuse_corrected_outer_join(join, emit, checked.report)
+                continue
+            _refuse_unbounded_join(join, timed, checked)
+
+
+def _refuse_corrected_outer_join(join: exp.Join, emit: Emit, report: Report) -> None:
+    if join.side and emit is Emit.CHANGES:
+        report.not_yet("LEFT JOIN with EMIT CHANGES", join.this, "write EMIT ON WINDOW CLOSE")
+
+
+def _refuse_unbounded_join(join: exp.Join, timed: bool, checked: Checked) -> None:
+    hint = "bound it on both ends: AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
+    if not timed:
+        hint = "declare WATERMARK FOR ts AS … in both sources, then " + hint
+    streams = any(not source.kept for source in _sources(checked))
+    if not checked.bounded:
+        return
+    if not join.args.get("on"):
+        message = "a join without a condition keeps every row forever"
+        checked.report.add("UNBOUNDED_STATE", message, join.this, hint)
+    elif streams or checked.view.emit is Emit.ON_WINDOW_CLOSE:
+        message = "the join keeps every row forever: it does not bound the time between two events"
+        checked.report.add("UNBOUNDED_STATE", message, join.this, hint)
+    else:
+        checked.report.not_yet("a join without bounds on event time", join.this, hint)
+
+
+def _time_names(relation: exp.Expr, catalog: Catalog) -> Iterator[Name]:
+    for name in relation_times(relation, catalog):
+        yield relation.alias_or_name, name
+
+
+def closing_windows(checked: Checked) -> None:
+    """Refuse final aggregates, and those of a SOURCE, without a window that closes."""
+    close = checked.view.emit is Emit.ON_WINDOW_CLOSE
+    for select in selects(checked.view.query):
+        if not is_aggregate(select) or not checked.bounded:
+            continue
+        streams = [s.name for s in _sources(checked) if not s.kept]
+        if not close and (not streams or not select.args.get("group")):
+            continue
+        if _groups_by_window(select, checked.catalog):
+            continue
+        window = select.find(syntax.WindowTable)
+        if window is not None and window.find_ancestor(exp.Select) is select:
+            column = window.args["time"].name
+            message = f'the window never closes: "{column}" has no watermark'
+            at: exp.Expr = window.args["time"]
+            hint = (
+                f"declare WATERMARK FOR {column} AS {column} - INTERVAL '10' SECOND in its source"
+            )
+        elif close:
+            message = "nothing says when a group is final: no window is among the group keys"
+            at = select.args.get("group") or _first_aggregate(select)
+            hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
+        else:
+            message = f'the groups grow without end: "{streams[0]}" is a SOURCE and is not kept'
+            at = select.args["group"]
+            hint = "group by a window of event time, or CREATE TABLE instead of SOURCE"
+        checked.report.add("UNBOUNDED_STATE", message, at, hint)
+
+
+def _first_aggregate(select: exp.Select) -> exp.Expr:
+    return next((node for item in select.selects for node in aggregates(item)), select)
+
+
+def _groups_by_window(select: exp.Select, catalog: Catalog) -> bool:
+    group = select.args.get("group")
+    keys = group.expressions if group else []
+    bounds = {
+        (relation.alias_or_name, name)
+        for relation in relations(select)
+        for name, time in relation_times(relation, catalog).items()
+        if time.kind != "time"
+    }
+    return any(isinstance(key, exp.Column) and (key.table, key.name) in bounds for key in keys)
+
+
+def bounded_distinct(checked: Checked) -> None:
+    """Refuse DISTINCT straight from a SOURCE without an event time among its columns."""
+    if not checked.bounded or all(source.kept for source in _sources(checked)):
+        return
+    for select in selects(checked.view.query):
+        if not is_distinct(select) or is_aggregate(select):
+            continue
+        times = {
+            (relation.alias_or_name, name)
+            for relation in relations(select)
+            for name in relation_times(relation, checked.catalog)
+        }
+        columns = (item.unalias() for item in select.selects)
+        if not any(isinstance(c, exp.Column) and (c.table, c.name) in times for c in columns):
+            hint = "select the event-time column too, or CREATE TABLE instead of SOURCE"
+            message = "DISTINCT remembers every row forever"
+            checked.report.add("UNBOUNDED_STATE", message, select.args["distinct"], hint)
+
+
+def late_rows_need_a_watermark(checked: Checked) -> None:
+    """Refuse LATE ROWS where no input has a watermark, so that no row can ever be late."""
+    node = checked.statement.args.get("late")
+    if node is None:
+        return
+    if not any(source.watermark for source in _sources(checked)):
+        hint = "declare WATERMARK FOR ts AS ts - INTERVAL '10' SECOND in its source"
+        message = "no row is ever late: no input has a watermark"
+        checked.report.add("INVALID_LATE_ROWS", message, node, hint)
+
+
+def _sources(checked: Checked) -> list[Source]:
+    sources = checked.catalog.sources
+    return [sources[name] for name in checked.view.inputs if name in sources]
+
+
+def _outputs(checked: Checked) -> list[exp.Expr]:
+    """Return the nodes of the output columns, for places."""
+    return list(union_branches(checked.view.query)[0].selects)
+
+
+RULES: tuple[Rule, ...] = (
+    storable_columns,
+    partition_columns,
+    declared_key,
+    stream_key_selected,
+    joins_bounded_in_time,
+    closing_windows,
+    bounded_distinct,
+    late_rows_need_a_watermark,
+)

@@ -1,0 +1,173 @@
+"""The connectors by name: which options, metadata columns and encodings each one takes.
+
+In: a connector's name. Out: its description as data. The binder validates ``WITH (…)`` against
+these tables and ``headwater.intake`` implements them; an option that is not listed here does not
+exist. Option values reach the intake as text, already checked against ``Option.kind``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["text", "integer", "number", "boolean", "interval", "choice", "list", "time"]
+"""``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
+ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
+``Option.choices``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a connector or an encoding.
+
+    Attributes:
+        kind: what its text must look like.
+        description: one line for the documentation and for hints.
+        required: whether the definition is refused without it.
+        default: what holds when it is absent; empty for none.
+        choices: the words allowed for kind ``choice``.
+        minimum: least value of an ``integer`` or ``number``.
+    """
+
+    kind: Kind
+    description: str
+    required: bool = False
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """One kind of input.
+
+    Attributes:
+        options: the options by name.
+        encodings: what ``ENCODE`` may say; empty for a connector that makes typed rows itself.
+        metadata: SQL type by key of ``METADATA FROM 'key'``.
+        fields: options of one column, written ``fields.<column>.<option>``.
+        built: False for a connector that is planned but not here yet.
+    """
+
+    options: Mapping[str, Option] = field(default_factory=dict)
+    encodings: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Option] = field(default_factory=dict)
+    built: bool = True
+
+
+LIMITS: Mapping[str, Option] = {
+    "max_future": Option(
+        "interval",
+        "rows dated further ahead of their arrival than this go to quarantine",
+        default="1 hour",
+    ),
+}
+"""Options that every connector takes."""
+
+FILES = Connector(
+    options={
+        "path": Option(
+            "text", "folder to read, absolute or relative to the project", required=True
+        ),
+        "pattern": Option("text", "shell pattern of the file names to take", default="*"),
+        "recursive": Option("boolean", "read folders below as well", default="false"),
+        "order": Option(
+            "choice", "which file comes first", default="name", choices=("name", "modified")
+        ),
+        "max_files_per_epoch": Option("integer", "most files read in one epoch", minimum=1),
+        "max_bytes_per_epoch": Option("integer", "most bytes read in one epoch", minimum=1),
+        "max_record_bytes": Option(
+            "integer", "longer lines go to quarantine", default="20000000", minimum=1
+        ),
+        **LIMITS,
+    },
+    encodings=("json", "csv", "parquet"),
+    metadata={"file": "VARCHAR", "row": "BIGINT"},
+)
+
+DATAGEN_FIELD: Mapping[str, Option] = {
+    "kind": Option(
+        "choice",
+        "how values are made: sequence (start, start + step, …), random (between min and max), "
+        "values (drawn from a list), time (start + row / rows_per_second, less some lateness), "
+        "constant",
+        choices=("sequence", "random", "values", "time", "constant"),
+    ),
+    "start": Option("time", "sequence: first value (default 0); time: time of row 0"),
+    "end": Option("number", "sequence: last value, after which it begins again at start"),
+    "step": Option("number", "sequence: distance of two values", default="1"),
+    "min": Option("time", "random: least value", default="0"),
+    "max": Option("time", "random: greatest value, inclusive for integers", default="1000000"),
+    "length": Option("integer", "random text: number of letters", default="8", minimum=1),
+    "values": Option("list", "values: the list to draw from"),
+    "weights": Option("list", "values: relative weights, as many as values; default all equal"),
+    "value": Option("text", "constant: the value"),
+    "max_lateness": Option(
+        "interval",
+        "time: each row is set back by a random span up to this, so rows come out of order",
+        default="0 seconds",
+    ),
+    "null_rate": Option("number", "share of rows that are NULL, 0 to 1", default="0", minimum=0),
+}
+"""Every value is a pure function of (seed, column name, row number): a row can be made again at
+any time.
+
+Default kind by type: numbers, text and booleans ``random``; DATE and TIMESTAMP ``time`` with start
+2024-01-01 00:00:00 UTC."""
+
+DATAGEN = Connector(
+    options={
+        "rows_per_second": Option(
+            "integer", "rows made per second; also the clock of kind time", default="10", minimum=1
+        ),
+        "number_of_rows": Option("integer", "stop after this many rows; default never", minimum=0),
+        "seed": Option("integer", "another seed, other values", default="0"),
+        "max_rows_per_epoch": Option("integer", "most rows made in one epoch", minimum=1),
+        **LIMITS,
+    },
+    metadata={"row": "BIGINT"},
+    fields=DATAGEN_FIELD,
+)
+
+CONNECTORS: Mapping[str, Connector] = {
+    "files": FILES,
+    "datagen": DATAGEN,
+    "kafka": Connector(built=False),
+    "postgres": Connector(built=False),
+    "http": Connector(built=False),
+}
+
+ENCODINGS: Mapping[str, Mapping[str, Option]] = {
+    "json": {
+        "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
+        "date_format": Option("text", "pattern of dates; default ISO 8601"),
+    },
+    "csv": {
+        "header": Option("boolean", "the first line names the columns", default="true"),
+        "delimiter": Option("text", "separator of values", default=","),
+        "quote": Option("text", "character around values", default='"'),
+        "escape": Option("text", "character before a quote inside a value", default='"'),
+        "null_value": Option("text", "text that means NULL", default=""),
+        "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
+        "date_format": Option("text", "pattern of dates; default ISO 8601"),
+    },
+    "parquet": {},
+}
+"""Options of ``ENCODE <name> (…)``; an encoding of the grammar that is missing here is not built
+yet."""
+
+VIEW_OPTIONS: Mapping[str, Option] = {
+    "format": Option("choice", "table format", default="iceberg", choices=("iceberg", "delta")),
+    "engine": Option(
+        "choice", "how the view is kept", choices=("streaming", "incremental", "full")
+    ),
+    "dialect": Option(
+        "choice", "SQL dialect of the query", default="trino", choices=("trino", "spark", "duckdb")
+    ),
+    "allow_unbounded_state": Option(
+        "boolean", "run although state grows without bound", default="false"
+    ),
+}
+"""Options of ``CREATE STREAMING VIEW … WITH (…)``."""

@@ -1,0 +1,181 @@
+"""What a project defines, bound and typed: sources, tables and views as inert data.
+
+The binder fills these from the AST; the planner, the engines and the command line read them.
+Nothing here knows Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+
+from sqlglot import exp
+
+from headwater.errors import Span
+
+WATERMARK_COLUMN = "_watermark"
+ARRIVAL_COLUMN = "_arrived_at"
+
+
+class ChangelogMode(Enum):
+    """What an operator or a view emits (Flink's changelog modes)."""
+
+    APPEND = "append"
+    UPSERT = "upsert"
+    RETRACT = "retract"
+
+
+class Emit(Enum):
+    """When the rows of a view appear: corrected as data comes, or once and final."""
+
+    CHANGES = "changes"
+    ON_WINDOW_CLOSE = "on window close"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One typed column.
+
+    Attributes:
+        name: lower-case column name.
+        type: SQL type as a sqlglot data type (Trino's names).
+        nullable: whether it can hold NULL.
+    """
+
+    name: str
+    type: exp.DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Field):
+    """One column of a source: read from the data, from the connector's metadata, or computed.
+
+    Attributes:
+        metadata: the connector's metadata key, for ``METADATA FROM 'key'``.
+        computed: the expression, for ``col AS expr``.
+    """
+
+    metadata: str | None = None
+    computed: exp.Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """How a source promises that no more rows below a time will come.
+
+    Attributes:
+        column: the event-time column.
+        delay: how far the watermark stays behind the newest event time; zero when monotonic.
+        idle_timeout: after this long without rows a source stops holding back others.
+        adaptive: percentile and bounds of an adaptive delay, or None when the delay is fixed.
+    """
+
+    column: str
+    delay: timedelta = timedelta(0)
+    idle_timeout: timedelta | None = None
+    adaptive: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An external stream: a ``CREATE SOURCE`` (read once) or a landed ``CREATE TABLE`` (kept).
+
+    Attributes:
+        name: lower-case name.
+        kept: True for a table landed in the lake, False for a source.
+        columns: its columns in order.
+        primary_key: key columns; a table with one is a keyed table, otherwise a log table.
+        watermark: its event time, if declared.
+        connector: ``files``, ``datagen``, …
+        options: the connector's options (``WITH``), validated against its allow-list.
+        format: ``plain``, ``upsert`` or ``debezium``.
+        encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without
+            one.
+        encode_options: options of the encoding, for example ``header`` of CSV.
+        on_error: ``quarantine``, ``fail`` or ``drop``.
+        span: where it is defined.
+    """
+
+    name: str
+    kept: bool
+    columns: tuple[Column, ...]
+    connector: str
+    primary_key: tuple[str, ...] = ()
+    watermark: Watermark | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    format: str = "plain"
+    encode: str = ""
+    encode_options: Mapping[str, str] = field(default_factory=dict)
+    on_error: str = "quarantine"
+    span: Span | None = None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns a query sees (system columns such as ``_watermark`` are not among them)."""
+        return tuple(Field(c.name, c.type, c.nullable) for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class LateRows:
+    """What happens to rows that are too late for a view (``LATE ROWS``).
+
+    Attributes:
+        accept: True if late rows correct the view without limit.
+        allowed: how long after the watermark a row is still taken; zero for DROP.
+        into: the table that keeps rows too late, if asked for.
+    """
+
+    accept: bool
+    allowed: timedelta = timedelta(0)
+    into: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A ``CREATE STREAMING VIEW`` after binding.
+
+    Attributes:
+        name: lower-case name.
+        query: the bound query in canonical form: every column qualified by its relation's alias and
+            annotated with a type, stars expanded, CTEs inlined as subqueries, ``date_trunc`` group
+            keys on an event time turned into a ``TUMBLE`` window.
+        fields: the columns of its result, in order.
+        inputs: names of the sources, tables and views it reads, in order of first use.
+        emit: as written, or None for the planner's choice.
+        late: as written, or None for the planner's choice.
+        primary_key: as declared, or empty.
+        partitioned_by: partition transforms, as expressions over the view's columns.
+        comment: free text.
+        options: ``WITH`` options: ``format``, ``engine``, …
+        span: where it is defined.
+        text: canonical SQL of the whole statement.
+    """
+
+    name: str
+    query: exp.Query
+    fields: tuple[Field, ...]
+    inputs: tuple[str, ...]
+    emit: Emit | None = None
+    late: LateRows | None = None
+    primary_key: tuple[str, ...] = ()
+    partitioned_by: tuple[exp.Expression, ...] = ()
+    comment: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    span: Span | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Everything a project defines, by name; views come after what they read.
+
+    Attributes:
+        sources: sources and tables.
+        views: views in topological order.
+    """
+
+    sources: Mapping[str, Source]
+    views: Mapping[str, View]

@@ -1,0 +1,363 @@
+"""The functions a query may call, as a table; what is not in it is refused.
+
+In: a function node of sqlglot, or a name. Out: its :class:`Function`: signature, result type,
+whether it aggregates. A function is listed only if it means the same in Trino, Spark and DuckDB
+after translation by :mod:`headwater.analyze.portable`; every scalar here was run in Spark and
+DuckDB over the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+
+Result = Callable[[Sequence[exp.DataType]], exp.DataType]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the allow-list.
+
+    Attributes:
+        name: Trino's name.
+        params: what each argument must be: a word of :data:`KINDS`; ``?`` at the end: may be
+            absent,
+            ``*``: once or more.
+        result: type of the result from the types of the arguments.
+        kind: ``scalar`` or ``aggregate``.
+        constant: positions of arguments that must be literals.
+        nullable: ``never``, ``always`` or ``arguments`` (NULL only if an argument is).
+        approximate: whether two engines may give slightly different results.
+        one_type: whether the arguments must have a type in common, which is the result's.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    result: Result
+    kind: Literal["scalar", "aggregate"] = "scalar"
+    constant: tuple[int, ...] = ()
+    nullable: Literal["never", "always", "arguments"] = "arguments"
+    approximate: bool = False
+    one_type: bool = False
+
+
+KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
+    "any": lambda kind: True,
+    "comparable": lambda kind: t.family(kind) in ("boolean", "number", "text", "time"),
+    "number": lambda kind: t.family(kind) == "number",
+    "integer": t.is_integer,
+    "float": lambda kind: t.is_integer(kind) or t.is_float(kind),
+    "text": lambda kind: t.family(kind) == "text",
+    "boolean": lambda kind: t.family(kind) == "boolean",
+    "timestamp": t.is_timestamp,
+    "datetime": lambda kind: t.family(kind) == "time",
+    "date": lambda kind: kind == t.DATE,
+    "array": lambda kind: t.family(kind) == "array",
+}
+"""``float`` takes no decimals: their sums and quotients have another scale in every engine."""
+
+WANTED: Mapping[str, str] = {
+    "comparable": "a number, text, boolean or time",
+    "number": "a number",
+    "integer": "an integer",
+    "float": "an integer or floating point number",
+    "text": "text",
+    "boolean": "a boolean",
+    "timestamp": "a timestamp",
+    "datetime": "a date or timestamp",
+    "date": "a date",
+    "array": "an array",
+}
+
+
+def _always(kind: exp.DataType) -> Result:
+    return lambda arguments: kind
+
+
+def _first(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    return arguments[0]
+
+
+def _common(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    return t.common_type(arguments) or t.UNKNOWN
+
+
+def _whole(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    kind = arguments[0]
+    if kind.this is t.Type.DECIMAL:
+        precision, scale = t.digits(kind)
+        return t.decimal(precision - scale + min(scale, 1), 0)
+    return kind
+
+
+def _rounded(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    kind = arguments[0]
+    if kind.this is t.Type.DECIMAL:
+        precision, scale = t.digits(kind)
+        return t.decimal(precision + 1, scale)
+    return kind
+
+
+def _sum(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    kind = arguments[0]
+    if t.is_integer(kind):
+        return t.BIGINT
+    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if not t.is_float(kind) else kind
+
+
+def _text(name: str, *params: str, **rest: object) -> Function:
+    return Function(name, params, _always(t.VARCHAR), **rest)  # type: ignore[arg-type]
+
+
+def _double(name: str) -> Function:
+    return Function(name, ("number",), _always(t.DOUBLE))
+
+
+def _part(name: str) -> Function:
+    return Function(name, ("datetime",), _always(t.BIGINT))
+
+
+def _aggregate(name: str, params: tuple[str, ...], result: Result, **rest: object) -> Function:
+    rest.setdefault("nullable", "always")
+    return Function(name, params, result, kind="aggregate", **rest)  # type: ignore[arg-type]
+
+
+TEXT: Mapping[type[exp.Expr], Function] = {
+    exp.Concat: _text("concat", "text*"),
+    exp.Lower: _text("lower", "text"),
+    exp.Upper: _text("upper", "text"),
+    exp.Trim: _text("trim", "text"),
+    exp.Reverse: _text("reverse", "text"),
+    exp.Replace: _text("replace", "text", "text", "text?"),
+    exp.Substring: _text("substr", "text", "integer", "integer?", constant=(1,)),
+    exp.Pad: _text("lpad", "text", "integer", "text", constant=(1, 2)),
+    exp.SplitPart: _text(
+        "split_part", "text", "text", "integer", constant=(1, 2), nullable="always"
+    ),
+    exp.Translate: _text("translate", "text", "text", "text"),
+    exp.Length: Function("length", ("text",), _always(t.BIGINT)),
+    exp.StrPosition: Function("strpos", ("text", "text"), _always(t.BIGINT)),
+    exp.StartsWith: Function("starts_with", ("text", "text"), _always(t.BOOLEAN)),
+    exp.RegexpLike: Function("regexp_like", ("text", "text"), _always(t.BOOLEAN), constant=(1,)),
+    exp.RegexpReplace: _text("regexp_replace", "text", "text", "text?", constant=(1, 2)),
+    exp.Split: Function("split", ("text", "text"), _always(t.array(t.VARCHAR)), constant=(1,)),
+}
+
+NUMBERS: Mapping[type[exp.Expr], Function] = {
+    exp.Abs: Function("abs", ("number",), _first),
+    exp.Ceil: Function("ceil", ("number",), _whole),
+    exp.Floor: Function("floor", ("number",), _whole),
+    exp.Round: Function("round", ("number", "integer?"), _rounded, constant=(1,)),
+    exp.Sign: Function("sign", ("float",), _first),
+    exp.Trunc: Function("truncate", ("float",), _first),
+    exp.Sqrt: _double("sqrt"),
+    exp.Cbrt: _double("cbrt"),
+    exp.Exp: _double("exp"),
+    exp.Pow: Function("power", ("number", "number"), _always(t.DOUBLE)),
+    exp.Pi: Function("pi", (), _always(t.DOUBLE), nullable="never"),
+    exp.Sin: _double("sin"),
+    exp.Cos: _double("cos"),
+    exp.Tan: _double("tan"),
+    exp.Atan: _double("atan"),
+    exp.Atan2: Function("atan2", ("number", "number"), _always(t.DOUBLE)),
+    exp.Radians: _double("radians"),
+    exp.Degrees: _double("degrees"),
+    exp.Greatest: Function("greatest", ("comparable*",), _common, one_type=True),
+    exp.Least: Function("least", ("comparable*",), _common, one_type=True),
+    exp.BitwiseAnd: Function("bitwise_and", ("integer", "integer"), _common),
+    exp.BitwiseOr: Function("bitwise_or", ("integer", "integer"), _common),
+    exp.BitwiseXor: Function("bitwise_xor", ("integer", "integer"), _common),
+}
+
+TIMES: Mapping[type[exp.Expr], Function] = {
+    exp.TimestampTrunc: Function("date_trunc", ("datetime",), _first),
+    exp.Year: _part("year"),
+    exp.Quarter: _part("quarter"),
+    exp.Month: _part("month"),
+    exp.Day: _part("day"),
+    exp.DayOfYear: _part("day_of_year"),
+    exp.DayOfWeekIso: _part("day_of_week"),
+    exp.Hour: Function("hour", ("timestamp",), _always(t.BIGINT)),
+    exp.Minute: Function("minute", ("timestamp",), _always(t.BIGINT)),
+    exp.Second: Function("second", ("timestamp",), _always(t.BIGINT)),
+    exp.Extract: _part("extract"),
+    exp.DateDiff: Function("date_diff", ("datetime", "datetime"), _always(t.BIGINT)),
+    exp.Date: Function("date", ("datetime",), _always(t.DATE)),
+    exp.UnixToTime: Function("from_unixtime", ("integer",), _always(t.TIMESTAMPTZ)),
+    exp.TimeToUnix: Function("to_unixtime", ("timestamp",), _always(t.DOUBLE)),
+    exp.TimeToStr: _text("date_format", "timestamp"),
+    exp.LastDay: Function("last_day_of_month", ("date",), _always(t.DATE)),
+}
+
+OTHERS: Mapping[type[exp.Expr], Function] = {
+    exp.Coalesce: Function("coalesce", ("any*",), _common, one_type=True),
+    exp.Nullif: Function(
+        "nullif", ("comparable", "comparable"), _first, nullable="always", one_type=True
+    ),
+    exp.ArraySize: Function("cardinality", ("array",), _always(t.BIGINT)),
+    exp.JSONExtractScalar: _text("json_extract_scalar", "text", nullable="always"),
+}
+
+AGGREGATES: Mapping[type[exp.Expr], Function] = {
+    exp.Count: _aggregate("count", ("any*",), _always(t.BIGINT), nullable="never"),
+    exp.CountIf: _aggregate("count_if", ("boolean",), _always(t.BIGINT), nullable="never"),
+    exp.Sum: _aggregate("sum", ("number",), _sum),
+    exp.Avg: _aggregate("avg", ("float",), _always(t.DOUBLE)),
+    exp.Min: _aggregate("min", ("comparable",), _first),
+    exp.Max: _aggregate("max", ("comparable",), _first),
+    exp.LogicalAnd: _aggregate("bool_and", ("boolean",), _always(t.BOOLEAN)),
+    exp.LogicalOr: _aggregate("bool_or", ("boolean",), _always(t.BOOLEAN)),
+    exp.Stddev: _aggregate("stddev", ("float",), _always(t.DOUBLE)),
+    exp.StddevSamp: _aggregate("stddev_samp", ("float",), _always(t.DOUBLE)),
+    exp.StddevPop: _aggregate("stddev_pop", ("float",), _always(t.DOUBLE)),
+    exp.Variance: _aggregate("variance", ("float",), _always(t.DOUBLE)),
+    exp.VariancePop: _aggregate("var_pop", ("float",), _always(t.DOUBLE)),
+    exp.ApproxDistinct: _aggregate(
+        "approx_distinct", ("comparable",), _always(t.BIGINT), nullable="never", approximate=True
+    ),
+    exp.ApproxQuantile: _aggregate(
+        "approx_percentile", ("float", "number"), _first, constant=(1,), approximate=True
+    ),
+}
+
+FUNCTIONS: Mapping[type[exp.Expr], Function] = {**TEXT, **NUMBERS, **TIMES, **OTHERS, **AGGREGATES}
+"""The allow-list by node class."""
+
+TRUNC_UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+DIFF_UNITS = ("second", "minute", "hour", "day")
+EXTRACT_UNITS = ("year", "quarter", "month", "day", "hour", "minute", "second")
+
+_RANDOM = "two runs over the same rows would differ"
+_CLOCK = "the clock is not part of the data: a replay would differ"
+_JAVA = "it runs code outside SQL"
+_ORDER = "its result depends on the order of rows"
+_READER = "it depends on how files are read, not on the rows"
+_CONSTANT_TIME = "write a literal, or use the event-time column or a METADATA column of the source"
+
+REFUSED: Mapping[str, tuple[str, str, str]] = {
+    **dict.fromkeys(
+        ("rand", "random", "randn", "uuid", "gen_random_uuid", "shuffle", "sample"),
+        ("NON_DETERMINISTIC", _RANDOM, "derive the value from the row's columns"),
+    ),
+    **dict.fromkeys(
+        (
+            "now",
+            "current_timestamp",
+            "current_date",
+            "current_time",
+            "localtime",
+            "localtimestamp",
+            "today",
+            "unix_timestamp",
+            "current_timezone",
+        ),
+        ("NON_DETERMINISTIC", _CLOCK, _CONSTANT_TIME),
+    ),
+    **dict.fromkeys(
+        (
+            "reflect",
+            "java_method",
+            "try_reflect",
+            "transform_using",
+            "read_csv",
+            "read_parquet",
+            "read_json",
+            "read_text",
+            "read_files",
+        ),
+        ("FORBIDDEN_FUNCTION", _JAVA, "remove the call"),
+    ),
+    **dict.fromkeys(
+        (
+            "input_file_name",
+            "input_file_block_start",
+            "monotonically_increasing_id",
+            "spark_partition_id",
+            "current_user",
+            "user",
+            "session_user",
+            "current_catalog",
+            "current_schema",
+            "version",
+        ),
+        ("NON_DETERMINISTIC", _READER, "declare a METADATA FROM 'file' column in the source"),
+    ),
+    **dict.fromkeys(
+        ("any_value", "arbitrary", "first", "last", "first_value", "last_value"),
+        ("NON_DETERMINISTIC", _ORDER, "use min(…) or max(…)"),
+    ),
+    **dict.fromkeys(
+        (
+            "array_agg",
+            "collect_list",
+            "listagg",
+            "string_agg",
+            "group_concat",
+            "min_by",
+            "max_by",
+            "arg_min",
+            "arg_max",
+            "map_agg",
+        ),
+        ("NOT_YET", _ORDER, "use min(…), max(…) or count(…)"),
+    ),
+}
+"""Functions with a reason of their own: name → (condition, reason, hint)."""
+
+_REFUSED_NODES: Mapping[type[exp.Expr], str] = {
+    exp.Rand: "rand",
+    exp.Randn: "randn",
+    exp.Uuid: "uuid",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.CurrentDate: "current_date",
+    exp.CurrentTime: "current_time",
+    exp.Localtime: "localtime",
+    exp.Localtimestamp: "localtimestamp",
+    exp.CurrentUser: "current_user",
+    exp.AnyValue: "any_value",
+    exp.First: "first",
+    exp.Last: "last",
+    exp.FirstValue: "first_value",
+    exp.LastValue: "last_value",
+    exp.ArrayAgg: "array_agg",
+    exp.GroupConcat: "listagg",
+    exp.ArgMin: "min_by",
+    exp.ArgMax: "max_by",
+}
+
+
+def function_name(node: exp.Func) -> str:
+    """Return the name to show for a function node, lower case."""
+    if function := FUNCTIONS.get(type(node)):
+        return function.name
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower()
+    return _REFUSED_NODES.get(type(node)) or node.sql_name().lower()
+
+
+def arguments(node: exp.Func) -> list[exp.Expr]:
+    """Return the arguments of a function node in order, without units, paths and formats."""
+    skipped = ("unit", "format", "collation", "zone") + (
+        ("expression",) if isinstance(node, exp.JSONExtractScalar) else ()
+    )
+    found: list[exp.Expr] = []
+    for key in node.arg_types:
+        value = node.args.get(key)
+        if key in skipped or (isinstance(node, exp.Extract) and key == "this"):
+            continue
+        found.extend(
+            item
+            for item in (value if isinstance(value, list) else [value])
+            if isinstance(item, exp.Expression)
+        )
+    return found
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all functions allowed, sorted."""
+    return tuple(sorted({function.name for function in FUNCTIONS.values()} | {"if", "try_cast"}))

@@ -1,0 +1,192 @@
+"""One meaning in three engines: what sqlglot's translation of an allowed function leaves different.
+
+In: a bound query. Out: a copy that means the same when sqlglot prints it for Spark, DuckDB or
+Trino. Every function of the allow-list is run through this in Spark and DuckDB by the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.typed import type_of
+
+_NARROW = 18
+Tree = TypeVar("Tree", bound=exp.Expr)
+Fix = Callable[[exp.Expr], exp.Expr]
+
+
+def portable(query: Tree, dialect: str) -> Tree:
+    """Return a copy of a bound tree that sqlglot can print for an engine without change of meaning.
+
+    Args:
+        query: a bound query or expression (types set).
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    root = exp.Paren(this=query.copy())
+    fixes = FIXES[dialect]
+    for node in reversed(list(root.walk(bfs=True))):
+        fix = fixes.get(type(node))
+        if fix is None or node is root:
+            continue
+        kind = node.type
+        fixed = fix(node)
+        if fixed is not node:
+            node.replace(fixed)
+            fixed.type = kind
+    return cast(Tree, root.this.pop())
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def _cast(node: exp.Expr, kind: exp.DataType) -> exp.Cast:
+    return exp.Cast(this=node.copy(), to=kind.copy())
+
+
+def _rounded(node: exp.Expr) -> exp.Expr:
+    """``round(x, 2)`` of a double → ``round(x * 1e2) / 1e2``: Trino's own definition."""
+    decimals = node.args.get("decimals")
+    if decimals is None or not t.is_float(type_of(node.this)):
+        return node
+    negative = isinstance(decimals, exp.Neg)
+    digits = int((decimals.this if negative else decimals).name)
+    if digits == 0:
+        return exp.Round(this=node.this.copy())
+    factor = exp.Literal.number(f"1e{digits}")
+    first, last = (exp.Div, exp.Mul) if negative else (exp.Mul, exp.Div)
+    whole = exp.Round(this=first(this=exp.paren(node.this.copy()), expression=factor))
+    return exp.paren(last(this=whole, expression=factor.copy()))
+
+
+def _kept_type(node: exp.Expr) -> exp.Expr:
+    """Trino's sign has the type of its argument."""
+    return _cast(node, type_of(node.this))
+
+
+def _spark_whole(node: exp.Expr) -> exp.Expr:
+    """Spark's floor, ceil and truncate of a double are BIGINT."""
+    kind = type_of(node.this)
+    return _cast(node, kind) if t.is_float(kind) else node
+
+
+def _spark_day_of_week(node: exp.Expr) -> exp.Expr:
+    return exp.paren(
+        exp.Add(this=_call("WEEKDAY", node.this), expression=exp.Literal.number(1)), copy=False
+    )
+
+
+def _spark_seconds(node: exp.Expr) -> exp.Expr:
+    return _cast(_cast(node.this, t.TIMESTAMPTZ), t.DOUBLE)
+
+
+def _spark_trunc(node: exp.Expr) -> exp.Expr:
+    """Spark's date_trunc always returns TIMESTAMP."""
+    kind = type_of(node.this)
+    return node if kind == t.TIMESTAMPTZ or t.is_unknown(kind) else _cast(node, kind)
+
+
+def _spark_if(node: exp.Expr) -> exp.Expr:
+    if not isinstance(node.parent, exp.Case) and not node.args.get("false"):
+        node.set("false", exp.Null())
+    return node
+
+
+def _whole_division(node: exp.Expr) -> exp.Expr:
+    """Not by way of floating point numbers, which lose digits above 2**53."""
+    if t.is_integer(type_of(node.this)) and t.is_integer(type_of(node.expression)):
+        return exp.paren(exp.IntDiv(this=node.this.copy(), expression=node.expression.copy()))
+    return node
+
+
+def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
+    """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
+    unit = exp.Literal.string(node.text("unit").lower())
+    return _call("DATE_SUB", unit, node.expression, node.this)
+
+
+def _duckdb_trunc(node: exp.Expr) -> exp.Expr:
+    kind = type_of(node.this)
+    return _cast(node, kind) if kind == t.DATE else node
+
+
+def _duckdb_wide(node: exp.Expr) -> exp.Expr:
+    """DuckDB calculates with 18 digits as long as both operands have no more."""
+    if type_of(node).this is not t.Type.DECIMAL or t.digits(type_of(node))[0] <= _NARROW:
+        return node
+    left = type_of(node.this)
+    if t.is_unknown(left):
+        return node
+    wide = t.decimal(t.MAX_PRECISION, t.digits(left)[1])
+    node.set("this", _cast(node.this, wide))
+    return node
+
+
+def _duckdb_replace(node: exp.Expr) -> exp.Expr:
+    """Groups are ``$1`` in Trino and Spark, and have a backslash in DuckDB."""
+    text = node.args.get("replacement")
+    if text is not None and text.is_string:
+        replacement = re.sub(r"\$(\d)", r"\\\1", text.name)
+        node.set("replacement", exp.Literal.string(replacement))
+    return node
+
+
+def _duckdb_json(node: exp.Expr) -> exp.Expr:
+    """Text that is no JSON gives NULL, not an error."""
+    valid = exp.If(this=_call("JSON_VALID", node.this), true=node.copy())
+    return exp.Case(ifs=[valid])
+
+
+def _trino_trim(node: exp.Expr) -> exp.Expr:
+    """Trino's trim takes off all white space, the others' only spaces."""
+    if not node.args.get("expression"):
+        node.set("expression", exp.Literal.string(" "))
+        node.set("position", node.args.get("position") or "BOTH")
+    return node
+
+
+def _trino_micros(node: exp.Expr) -> exp.Expr:
+    """A plain TIMESTAMP of Trino keeps milliseconds only."""
+    if node.this in (t.Type.TIMESTAMPNTZ, t.Type.TIMESTAMPTZ) and not node.expressions:
+        precision = exp.DataTypeParam(this=exp.Literal.number(6))
+        this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
+        return exp.DataType(this=this, expressions=[precision])
+    return node
+
+
+FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
+    "spark": {
+        exp.Round: _rounded,
+        exp.Floor: _spark_whole,
+        exp.Ceil: _spark_whole,
+        exp.Trunc: _spark_whole,
+        exp.DayOfWeekIso: _spark_day_of_week,
+        exp.TimeToUnix: _spark_seconds,
+        exp.TimestampTrunc: _spark_trunc,
+        exp.If: _spark_if,
+        exp.Div: _whole_division,
+        exp.Sign: _kept_type,
+    },
+    "duckdb": {
+        exp.Round: _rounded,
+        exp.DateDiff: _duckdb_elapsed,
+        exp.Sign: _kept_type,
+        exp.TimestampTrunc: _duckdb_trunc,
+        exp.Div: _whole_division,
+        exp.Add: _duckdb_wide,
+        exp.Sub: _duckdb_wide,
+        exp.Mul: _duckdb_wide,
+        exp.RegexpReplace: _duckdb_replace,
+        exp.JSONExtractScalar: _duckdb_json,
+    },
+    "trino": {
+        exp.Trim: _trino_trim,
+        exp.DataType: _trino_micros,
+    },
+}
+"""The corrections by dialect and node class."""

@@ -1,0 +1,255 @@
+"""A parsed query → a bound query in canonical form.
+
+In: a query and the catalog of what it may read. Out: the same tree, changed in place: FROM items
+with an alias each, stars expanded, columns qualified and typed, every output an alias,
+``date_trunc`` keys on an event time as ``TUMBLE`` windows, GROUP BY holding expressions (both
+bounds of a window if it holds one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.conditions import move_to_joins
+from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.grouping import bind_grouping
+from headwater.analyze.infer import infer
+from headwater.analyze.merge import merge_subqueries
+from headwater.analyze.nullable import nullable
+from headwater.analyze.relations import RelationBinder
+from headwater.analyze.report import Report
+from headwater.analyze.scope import Relation, resolve
+from headwater.analyze.shape import aggregates, is_aggregate, union_branches
+from headwater.analyze.typed import cast_to, expect_boolean, type_of
+from headwater.analyze.windowing import complete_window_keys, recognise_date_trunc
+
+
+class QueryBinder:
+    """Binds one statement's query.
+
+    Attributes:
+        catalog: sources and views bound so far.
+        broken: names that are defined but have errors of their own; what reads them is not blamed.
+        report: where errors go.
+        inputs: what the query reads, in order of first use (the values are unused).
+        tainted: whether it reads something broken, so that its result means nothing.
+    """
+
+    def __init__(self, catalog: Catalog, broken: frozenset[str], report: Report) -> None:
+        self.catalog = catalog
+        self.broken = broken
+        self.report = report
+        self.inputs: dict[str, None] = {}
+        self.tainted = False
+        self._bases: dict[int, tuple[exp.Select, Relation]] = {}
+
+    def bind(self, query: exp.Expr) -> tuple[Field, ...]:
+        """Bind a query in place and return the columns of its result.
+
+        Args:
+            query: SELECT, UNION ALL or either in brackets, WITH already inlined.
+        """
+        if isinstance(query, exp.Subquery):
+            return self.bind(query.this)
+        if isinstance(query, exp.SetOperation):
+            return self._union(query)
+        if isinstance(query, exp.Select):
+            return self._select(query, named=True)
+        self.report.add("UNSUPPORTED_SYNTAX", f"{query.key.upper()} is not a query", query)
+        return ()
+
+    def _union(self, union: exp.SetOperation) -> tuple[Field, ...]:
+        branches = union_branches(union)
+        bound = [self._select(branch, named=branch is branches[0]) for branch in branches]
+        first = bound[0]
+        for branch, fields in zip(branches[1:], bound[1:], strict=True):
+            if self.tainted:
+                return first
+            if len(fields) != len(first):
+                message = f"UNION ALL joins {len(first)} and {len(fields)} columns"
+                hint = "select the same columns in the same order"
+                self.report.add("TYPE_CLASH", message, branch, hint)
+                return first
+        columns = [self._union_column(at, branches, bound) for at in range(len(first))]
+        return tuple(columns)
+
+    def _union_column(
+        self, at: int, branches: Sequence[exp.Select], bound: Sequence[tuple[Field, ...]]
+    ) -> Field:
+        fields = [branch[at] for branch in bound]
+        name = fields[0].name
+        kind = fields[0].type
+        for branch, field in zip(branches[1:], fields[1:], strict=True):
+            common = t.common_type([kind, field.type])
+            if common is None:
+                names = f"{t.sql_type(kind)} and {t.sql_type(field.type)}"
+                message = f'column "{name}" of UNION ALL would be {names}'
+                self.report.add("TYPE_CLASH", message, branch.selects[at], "cast one side")
+                return Field(name, t.UNKNOWN)
+            kind = common
+        for branch, field in zip(branches, fields, strict=True):
+            item = cast(exp.Alias, branch.selects[at])
+            item.set("alias", exp.to_identifier(name))
+            if field.type != kind:
+                cast_to(item.this, kind)
+        return Field(name, kind, any(field.nullable for field in fields))
+
+    def _select(self, select: exp.Select, *, named: bool) -> tuple[Field, ...]:
+        relations = RelationBinder(self).bind(select)
+        self._expand_stars(select, relations)
+        self._name_outputs(select, named)
+        for root in _roots(select):
+            _rewrite_date_add(root)
+        columns = {name for item in relations for name in item.fields}
+        grouped = bind_grouping(select, columns, self.report)
+        for root in _roots(select):
+            for column in list(root.find_all(exp.Column)):
+                if not isinstance(column.this, exp.Star) and not _inside_query(column, root):
+                    resolve(column, relations, self.report)
+        relations = merge_subqueries(select, relations, self._bases)
+        recognise_date_trunc(select, relations, self.catalog)
+        complete_window_keys(select)
+        for root in _roots(select):
+            infer(root, self.report)
+            if isinstance(root, (exp.Where, exp.Having)):
+                expect_boolean(root.this, root.key.upper(), self.report)
+        if grouped:
+            self._check_aggregates(select)
+        move_to_joins(select)
+        if len(relations) == 1:
+            self._bases[id(select)] = (select, relations[0])
+        return self._outputs(select)
+
+    def _expand_stars(self, select: exp.Select, relations: Sequence[Relation]) -> None:
+        items: list[exp.Expr] = []
+        for item in select.expressions:
+            if isinstance(item, exp.Star):
+                self._check_star(item)
+                items += _columns_of(relations)
+            elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+                self._check_star(item.this)
+                items += self._star_of(item, relations)
+            else:
+                items.append(item)
+        select.set("expressions", items)
+
+    def _check_star(self, star: exp.Star) -> None:
+        if any(star.args.get(key) for key in star.arg_types):
+            self.report.add("UNSUPPORTED_SYNTAX", "* takes no list here", star, "name the columns")
+
+    def _star_of(self, item: exp.Column, relations: Sequence[Relation]) -> list[exp.Expr]:
+        found = [relation for relation in relations if relation.alias == item.table]
+        if not found:
+            names = ", ".join(relation.alias for relation in relations)
+            hint = f"relations are: {names}"
+            self.report.add("UNKNOWN_TABLE", f'"{item.table}" is not in FROM', item, hint)
+        return _columns_of(found)
+
+    def _check_aggregates(self, select: exp.Select) -> None:
+        for found in aggregates(select.args.get("where")):
+            message = "aggregates cannot stand in WHERE"
+            self.report.add("MISPLACED_AGGREGATE", message, found, "filter groups with HAVING")
+        group = select.args.get("group")
+        having = select.args.get("having")
+        heads = [*select.selects, *([having.this] if having else [])]
+        if not is_aggregate(select):
+            if having:
+                self.report.add("MISPLACED_AGGREGATE", "HAVING needs GROUP BY", having, "use WHERE")
+            return
+        keys = list(group.expressions) if group else []
+        for head in heads:
+            for column in _ungrouped(head, keys):
+                self.report.add(
+                    "NOT_GROUPED",
+                    f'column "{column.name}" is neither a group key nor in an aggregate',
+                    column,
+                    f"add {column.name} to GROUP BY, or aggregate it: max({column.name})",
+                )
+
+    def _name_outputs(self, select: exp.Select, named: bool) -> None:
+        """Make every output an alias; a UNION ALL takes the names of its first SELECT."""
+        seen: set[str] = set()
+        items: list[exp.Expr] = []
+        for item in select.expressions:
+            name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else ""
+            if named and not name:
+                hint = "give it a name with AS"
+                self.report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
+            elif named and name in seen:
+                message = f'column "{name}" is selected twice'
+                self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
+            seen.add(name)
+            if not isinstance(item, exp.Alias):
+                item = exp.alias_(item, name or "_unnamed", copy=False)
+            items.append(item)
+        select.set("expressions", items)
+
+    def _outputs(self, select: exp.Select) -> tuple[Field, ...]:
+        grouped = bool(select.args.get("group"))
+        return tuple(
+            Field(item.alias, type_of(item.this), nullable(item.this, grouped))
+            for item in select.expressions
+        )
+
+
+def _roots(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the expressions of a SELECT outside its FROM clause."""
+    yield from select.expressions
+    for key in ("where", "having"):
+        if node := select.args.get(key):
+            yield node
+    if group := select.args.get("group"):
+        yield from group.expressions
+
+
+def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
+    inner = node.parent
+    while inner is not None and inner is not root.parent:
+        if isinstance(inner, exp.Query):
+            return True
+        inner = inner.parent
+    return False
+
+
+def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
+    return [
+        exp.column(name, table=relation.alias)
+        for relation in relations
+        for name in relation.fields
+        if not name.startswith("_") and name not in relation.hidden
+    ]
+
+
+def _ungrouped(head: exp.Expr, keys: Sequence[exp.Expr]) -> list[exp.Column]:
+    """Return the columns of an output that are neither below an aggregate nor in a group key."""
+    found: list[exp.Column] = []
+    stack: list[exp.Expr] = [head]
+    while stack:
+        node = stack.pop()
+        if (
+            isinstance(node, (exp.AggFunc, exp.Filter, exp.Query, exp.Window, exp.WithinGroup))
+            or node in keys
+        ):
+            continue
+        if isinstance(node, exp.Column):
+            found.append(node)
+        else:
+            stack.extend(node.iter_expressions())
+    return found
+
+
+def _rewrite_date_add(root: exp.Expr) -> None:
+    """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
+    for node in list(root.find_all(exp.DateAdd)):
+        amount, unit = node.expression, node.text("unit").upper()
+        negative = isinstance(amount, exp.Neg)
+        literal = amount.this if negative else amount
+        if not (isinstance(literal, exp.Literal) and literal.is_int and unit):
+            continue
+        span = exp.Interval(this=exp.Literal.string(literal.name), unit=exp.Var(this=unit))
+        shifted = (exp.Sub if negative else exp.Add)(this=node.this.copy(), expression=span)
+        node.replace(shifted)

@@ -1,0 +1,146 @@
+"""The refusals that need only the text: clauses of later issues, queries without a meaning.
+
+In: a statement as parsed. Out: errors in the report. One rule is one function; :data:`RULES` is
+    the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from headwater.analyze.report import Report
+from headwater.dialect import syntax
+
+IGNORED_CLAUSES = ("order", "limit", "offset")
+
+
+Rule = Callable[[syntax.CreateStreamingView, Report], None]
+
+
+def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
+    for key, words in (
+        ("constraints", "CONSTRAINT"),
+        ("freshness", "FRESHNESS"),
+        ("start_from", "START FROM"),
+    ):
+        if node := statement.args.get(key):
+            report.not_yet(words, node[0] if isinstance(node, list) else node, "remove it")
+    for option in statement.args.get("options") or []:
+        if option.this == "format" and option.expression.name == "delta":
+            report.not_yet("format = 'delta'", option, "use format = 'iceberg', the default")
+
+
+def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse ORDER BY and LIMIT: a table has no order, and Top-N is not there yet."""
+    for query in statement.expression.find_all(exp.Query):
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is not None and limit is not None:
+            report.not_yet(
+                "Top-N (ORDER BY … LIMIT)", order, "take the first rows when you read the view"
+            )
+        elif order is not None:
+            hint = "order the rows when you read the view"
+            report.add("UNSUPPORTED_SYNTAX", "a view has no order", order, hint)
+        elif limit is not None or query.args.get("offset"):
+            hint = "say which rows: ORDER BY … LIMIT, when you read the view"
+            message = "LIMIT without ORDER BY takes any rows"
+            report.add("NON_DETERMINISTIC", message, limit or query.args["offset"], hint)
+
+
+def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse the clauses of SELECT that are not part of the language or come later."""
+    later = {
+        "qualify": ("QUALIFY", "filter with WHERE or HAVING"),
+        "windows": ("WINDOW", "use GROUP BY with a window such as TUMBLE"),
+        "match": ("MATCH_RECOGNIZE", ""),
+    }
+    known = {
+        "with_",
+        "expressions",
+        "distinct",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "order",
+    }
+    known |= {"limit", "offset", "kind", *later}
+    for select in statement.expression.find_all(exp.Select):
+        for key, (words, hint) in later.items():
+            if node := select.args.get(key):
+                report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            report.not_yet("DISTINCT ON", distinct, "use SELECT DISTINCT or GROUP BY")
+        for key, value in select.args.items():
+            if value and key not in known:
+                node = value[0] if isinstance(value, list) else value
+                words = key.rstrip("_").upper().replace("_", " ")
+                message = f"{words} is not part of the language"
+                at = node if isinstance(node, exp.Expression) else select
+                report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
+
+
+def set_operations(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse UNION without ALL, INTERSECT and EXCEPT."""
+    for node in statement.expression.find_all(exp.SetOperation):
+        if not isinstance(node, exp.Union):
+            report.not_yet(node.key.upper(), node.expression)
+        elif node.args.get("distinct"):
+            report.not_yet("UNION", node.expression, "write UNION ALL")
+        elif node.args.get("by_name"):
+            report.not_yet("UNION BY NAME", node.expression, "write the columns in the same order")
+
+
+def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse the kinds of join that nothing runs yet."""
+    for join in statement.expression.find_all(exp.Join):
+        kind = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
+        if isinstance(join.this, exp.Unnest):
+            if join.side:
+                report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
+        elif (
+            join.side in ("RIGHT", "FULL") or join.method or join.kind in ("SEMI", "ANTI", "OUTER")
+        ):
+            hint = "swap the tables and write LEFT JOIN" if join.side == "RIGHT" else ""
+            report.not_yet(f"{kind} JOIN", join.this, hint)
+
+
+def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse versions of tables (temporal joins), samples and windows that nothing runs yet."""
+    for table in statement.expression.find_all(exp.Table):
+        if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
+            report.not_yet("FOR SYSTEM_TIME AS OF", table, "join on time with BETWEEN")
+        for key in ("pivots", "sample", "joins", "laterals", "partition", "changes", "rows_from"):
+            if table.args.get(key):
+                message = f"{key.upper()} of a table is not part of the language"
+                report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
+        if isinstance(table.this, exp.Expression) and table.find(exp.MatchRecognize) is not None:
+            report.not_yet("MATCH_RECOGNIZE", table)
+    for window in statement.expression.find_all(syntax.WindowTable):
+        if window.args["kind"] in ("session", "cumulate"):
+            report.not_yet(window.args["kind"].upper(), window, "use TUMBLE or HOP")
+        if window.args.get("partition_by"):
+            report.not_yet("PARTITION BY in a window", window, "group by the column instead")
+
+
+def can_be_bound(statement: syntax.CreateStreamingView) -> bool:
+    """Whether the query has the shape that the binder knows."""
+    for node in statement.expression.walk():
+        if isinstance(node, (exp.MatchRecognize, exp.Lateral, exp.Pivot, exp.Values)):
+            return isinstance(node, exp.Values)
+    return True
+
+
+RULES: tuple[Rule, ...] = (
+    clauses_of_later_issues,
+    ordered_results,
+    select_clauses,
+    set_operations,
+    joins_of_later_issues,
+    tables_of_later_issues,
+)

@@ -1,0 +1,100 @@
+"""Gathering errors instead of stopping at the first, and names as users may write them.
+
+In: what is wrong and the node where. Out: a list of :class:`~headwater.errors.SqlError` with
+    places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from headwater.dialect.source import SourceText, source_of, span_of
+from headwater.errors import Span, SqlError
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys")
+
+
+class Report:
+    """The errors of one statement; the same error at the same place is kept once.
+
+    Attributes:
+        statement: the statement, whose place serves nodes that have none.
+        errors: what was found, in the order of finding.
+    """
+
+    def __init__(self, statement: exp.Expr) -> None:
+        self.statement = statement
+        self.errors: list[SqlError] = []
+        self._source: SourceText | None = source_of(statement)
+        self._seen: set[tuple[str, str, Span | None]] = set()
+
+    def place(self, node: exp.Expr | None) -> Span | None:
+        """Return where a node stands, or the statement's own place."""
+        span = span_of(node, self._source) if node is not None else None
+        return span or span_of(self.statement, self._source)
+
+    def add(self, condition: str, message: str, at: exp.Expr | None, hint: str = "") -> None:
+        """Note one error.
+
+        Args:
+            condition: its stable name.
+            message: what is wrong, lower case, no full stop.
+            at: the node to underline.
+            hint: what to do next.
+        """
+        span = self.place(at)
+        if (condition, message, span) not in self._seen:
+            self._seen.add((condition, message, span))
+            self.errors.append(SqlError(condition, message, hint=hint, span=span))
+
+    def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
+        """Note a feature of the grammar that this version does not run."""
+        self.add("NOT_YET", f"{what} cannot be run yet", at, hint)
+
+
+def fold(name: str) -> str:
+    """Return a name as it is kept: lower case."""
+    return name.lower()
+
+
+def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
+    """Return a hint for an unknown name: the nearest one, or what there is.
+
+    Args:
+        name: what was written.
+        names: what would have been right.
+        what: plural noun for the list, for example ``columns``.
+    """
+    known = sorted(set(names))
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]}?"
+    if not known:
+        return f"there are no {what} here"
+    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    return f"{what} are: {shown}"
+
+
+def check_name(report: Report, name: str, at: exp.Expr, what: str) -> None:
+    """Note an error if a user may not define this name.
+
+    Args:
+        report: where to note it.
+        name: the folded name.
+        at: the node that defines it.
+        what: ``column``, ``view``, …, for the message.
+    """
+    if what == "column" and name.startswith("_"):
+        hint = "choose another name: names starting with _ are the system's"
+    elif not NAME.fullmatch(name):
+        hint = "use a letter, then up to 62 letters, digits or underscores"
+    elif what != "column" and name.endswith(RESERVED_SUFFIXES):
+        hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are the system's"
+    else:
+        return
+    report.add("BAD_NAME", f'"{name}" is not a valid {what} name', at, hint)

@@ -1,0 +1,84 @@
+"""What a query consists of: branches, relations, aggregation, conjuncts.
+
+In: query nodes. Out: their parts. These are the questions every later step asks of a bound query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from sqlglot import exp
+
+
+def union_branches(query: exp.Expr) -> list[exp.Select]:
+    """Return the SELECTs of a UNION ALL tree from left to right (one for a plain SELECT)."""
+    stack, found = [query], []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.SetOperation):
+            stack += [node.expression, node.this]
+        elif isinstance(node, exp.Subquery):
+            stack.append(node.this)
+        else:
+            found.append(cast(exp.Select, node))
+    return found
+
+
+def relations(select: exp.Select) -> list[exp.Expr]:
+    """Return the FROM items of a SELECT in order, joined ones included."""
+    source = select.args.get("from_")
+    first = [source.this] if source is not None else []
+    return first + [join.this for join in select.args.get("joins") or []]
+
+
+def joins(select: exp.Select) -> list[exp.Join]:
+    """Return the joins of a SELECT that bring in another input (UNNEST does not)."""
+    found = select.args.get("joins") or []
+    return [join for join in found if not isinstance(join.this, exp.Unnest)]
+
+
+def is_aggregate(select: exp.Select) -> bool:
+    """Whether a SELECT groups or aggregates (its subqueries aside)."""
+    if select.args.get("group"):
+        return True
+    heads = [*select.selects, select.args.get("having")]
+    return any(aggregates(head) for head in heads)
+
+
+def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
+    """Return the aggregate calls in an expression; OVER and subqueries have their own."""
+    found: list[exp.AggFunc] = []
+    stack = [expression] if expression is not None else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (exp.Window, exp.Query, exp.WithinGroup)):
+            continue
+        if isinstance(node, exp.AggFunc):
+            found.append(node)
+        stack.extend(node.iter_expressions())
+    return found
+
+
+def is_distinct(select: exp.Select) -> bool:
+    """Whether it is SELECT DISTINCT."""
+    return bool(select.args.get("distinct"))
+
+
+def selects(query: exp.Expr) -> Iterator[exp.Select]:
+    """Yield every SELECT of a query, the outermost first."""
+    yield from query.find_all(exp.Select, bfs=True)
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Return the parts of a condition joined by AND, brackets removed."""
+    stack, found = [condition] if condition is not None else [], []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.And):
+            stack += [node.expression, node.this]
+        elif isinstance(node, exp.Paren):
+            stack.append(node.this)
+        else:
+            found.append(node)
+    return found

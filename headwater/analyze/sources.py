@@ -1,0 +1,250 @@
+"""``CREATE SOURCE`` and ``CREATE TABLE`` → :class:`~headwater.analyze.definitions.Source`.
+
+In: the statement. Out: a source whose columns are typed and whose options are valid, and errors
+    for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.connectors import CONNECTORS, ENCODINGS, Connector, Option
+from headwater.analyze.definitions import Column, Source, Watermark
+from headwater.analyze.event_time import interval
+from headwater.analyze.infer import infer
+from headwater.analyze.nullable import nullable
+from headwater.analyze.options import bind_options
+from headwater.analyze.report import Report, check_name, did_you_mean
+from headwater.analyze.scope import Relation, as_fields, resolve
+from headwater.dialect import syntax
+
+
+def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
+    """Bind one source or landed table.
+
+    Args:
+        statement: as parsed.
+        report: where errors go; with errors in it the result must not be used.
+    """
+    columns = _columns(statement, report)
+    connector_name, connector = _connector(statement, report)
+    encode = str(statement.args.get("encode") or "").lower()
+    source = Source(
+        name=statement.this.name,
+        kept=bool(statement.args["kept"]),
+        columns=columns,
+        connector=connector_name,
+        primary_key=_primary_key(statement, columns, report),
+        watermark=_watermark(statement, columns, report),
+        options=_options(statement, connector_name, connector, columns, report),
+        format=str(statement.args.get("format") or "plain").lower(),
+        encode=encode,
+        encode_options=_encoding(statement, connector_name, connector, encode, report),
+        on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        span=report.place(None),
+    )
+    _refuse_later_issues(statement, source, report)
+    return source
+
+
+def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ...]:
+    nodes: Sequence[syntax.SourceColumn] = statement.args.get("columns") or []
+    if not nodes:
+        hint = "name the columns and their types: (id BIGINT, ts TIMESTAMP, …)"
+        report.add("NO_COLUMNS", f'"{statement.this.name}" has no columns', statement, hint)
+    plain = [_plain_column(node, report) for node in nodes if node.args.get("computed") is None]
+    relation = Relation(statement.this.name, as_fields(plain), statement)
+    by_name: dict[str, Column] = {}
+    stored = iter(plain)
+    for node in nodes:
+        computed = node.args.get("computed")
+        column = next(stored) if computed is None else _computed_column(node, relation, report)
+        check_name(report, column.name, node.this, "column")
+        if column.name in by_name:
+            message = f'column "{column.name}" is defined twice'
+            report.add("DUPLICATE_COLUMN", message, node.this, "rename one of them")
+        by_name.setdefault(column.name, column)
+    return tuple(by_name.values())
+
+
+def _plain_column(node: syntax.SourceColumn, report: Report) -> Column:
+    kind = t.UNKNOWN
+    try:
+        kind = t.canonical(node.args["kind"])
+    except t.TypeRefused as refused:
+        report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
+    metadata = node.args.get("metadata")
+    key = None if metadata is None else str(getattr(metadata, "name", metadata))
+    return Column(node.this.name, kind, not node.args.get("not_null"), metadata=key)
+
+
+def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Report) -> Column:
+    root = exp.Paren(this=node.args["computed"].copy())
+    for column in list(root.find_all(exp.Column)):
+        resolve(column, [relation], report)
+    kind = infer(root, report)
+    if aggregate := root.find(exp.AggFunc):
+        hint = "aggregate in a view"
+        report.add(
+            "MISPLACED_AGGREGATE", "a computed column is made from its own row", aggregate, hint
+        )
+    if kind.this in (t.Type.NULL, t.Type.INTERVAL):
+        report.add("UNSUPPORTED_TYPE", "this column would have no type", node, "cast it")
+    return Column(node.this.name, kind, nullable(root.this, False), computed=root.this)
+
+
+def _connector(statement: syntax.CreateSource, report: Report) -> tuple[str, Connector | None]:
+    for option in statement.args.get("options") or []:
+        if option.this != "connector":
+            continue
+        name = option.expression.name.lower()
+        if name not in CONNECTORS:
+            hint = did_you_mean(name, CONNECTORS, "connectors")
+            report.add("UNKNOWN_CONNECTOR", f'connector "{name}" does not exist', option, hint)
+            return name, None
+        if not CONNECTORS[name].built:
+            report.not_yet(f'connector "{name}"', option, "use files or datagen")
+            return name, None
+        return name, CONNECTORS[name]
+    hint = "add WITH (connector = 'files', path = '…')"
+    message = f'"{statement.this.name}" does not say where its rows come from'
+    report.add("MISSING_OPTION", message, statement, hint)
+    return "", None
+
+
+def _options(
+    statement: syntax.CreateSource,
+    name: str,
+    connector: Connector | None,
+    columns: Sequence[Column],
+    report: Report,
+) -> dict[str, str]:
+    if connector is None:
+        return {}
+    allowed: dict[str, Option] = dict(connector.options)
+    for column in columns if connector.fields else ():
+        if column.computed is None and column.metadata is None:
+            for key, option in connector.fields.items():
+                allowed[f"fields.{column.name}.{key}"] = option
+    _check_metadata(statement, name, connector, report)
+    nodes = [o for o in statement.args.get("options") or [] if o.this != "connector"]
+    return bind_options(nodes, allowed, f"connector {name}", statement, report)
+
+
+def _check_metadata(
+    statement: syntax.CreateSource, name: str, connector: Connector, report: Report
+) -> None:
+    for node in statement.args.get("columns") or []:
+        metadata = node.args.get("metadata")
+        if metadata is None:
+            continue
+        key = str(getattr(metadata, "name", metadata))
+        if key not in connector.metadata:
+            hint = did_you_mean(key, connector.metadata, "metadata keys")
+            message = f'connector {name} has no metadata "{key}"'
+            report.add("UNKNOWN_METADATA", message, node, hint)
+            continue
+        kind = connector.metadata[key]
+        if not t.is_unknown(declared := _declared(node)) and t.sql_type(declared) != kind:
+            message = f'metadata "{key}" is {kind}, not {t.sql_type(declared)}'
+            report.add("TYPE_CLASH", message, node.args["kind"], f"write {kind}")
+
+
+def _declared(node: syntax.SourceColumn) -> exp.DataType:
+    try:
+        return t.canonical(cast(exp.DataType, node.args["kind"]))
+    except t.TypeRefused:
+        return t.UNKNOWN
+
+
+def _encoding(
+    statement: syntax.CreateSource,
+    name: str,
+    connector: Connector | None,
+    encode: str,
+    report: Report,
+) -> Mapping[str, str]:
+    if connector is None:
+        return {}
+    if not connector.encodings:
+        if encode:
+            hint = "remove FORMAT … ENCODE …"
+            report.add("INVALID_ENCODING", f"connector {name} decodes nothing", statement, hint)
+        return {}
+    if not encode:
+        message = f"connector {name} needs to know how its rows are encoded"
+        report.add("INVALID_ENCODING", message, statement, "add FORMAT PLAIN ENCODE JSON")
+        return {}
+    if encode not in connector.encodings:
+        hint = f"encodings are: {', '.join(connector.encodings)}"
+        report.not_yet(f"ENCODE {encode.upper()} with connector {name}", statement, hint)
+        return {}
+    return bind_options(
+        statement.args.get("encode_options"),
+        ENCODINGS[encode],
+        f"encoding {encode}",
+        statement,
+        report,
+    )
+
+
+def _primary_key(
+    statement: syntax.CreateSource, columns: Sequence[Column], report: Report
+) -> tuple[str, ...]:
+    names = {column.name for column in columns}
+    nodes = statement.args.get("primary_key") or []
+    for node in nodes:
+        if node.name not in names:
+            hint = did_you_mean(node.name, names, "columns")
+            message = f'column "{node.name}" of PRIMARY KEY does not exist'
+            report.add("UNKNOWN_COLUMN", message, node, hint)
+    return tuple(node.name for node in nodes)
+
+
+def _watermark(
+    statement: syntax.CreateSource, columns: Sequence[Column], report: Report
+) -> Watermark | None:
+    node = statement.args.get("watermark")
+    if node is None:
+        return None
+    name = node.this.name
+    column = next((column for column in columns if column.name == name), None)
+    if column is None:
+        hint = did_you_mean(name, (column.name for column in columns), "columns")
+        report.add(
+            "UNKNOWN_COLUMN", f'column "{name}" of WATERMARK does not exist', node.this, hint
+        )
+    elif not t.is_timestamp(column.type) and not t.is_unknown(column.type):
+        message = f'the event time "{name}" is {t.sql_type(column.type)}, not a timestamp'
+        hint = "declare it TIMESTAMP, or compute one: event_time AS from_unixtime(x)"
+        report.add("INVALID_WATERMARK", message, node.this, hint)
+    for key, words in (("adaptive", "an adaptive watermark"), ("idle_timeout", "IDLE TIMEOUT")):
+        if node.args.get(key):
+            hint = "write a fixed delay: ts - INTERVAL '10' SECOND"
+            report.not_yet(words, node.args[key], hint if key == "adaptive" else "remove it")
+    delay = timedelta(0)
+    if (written := node.args.get("delay")) is not None:
+        span = interval(written)
+        if span is None:
+            hint = "use microseconds to weeks: months have no fixed length"
+            report.add("INVALID_WATERMARK", "the delay has no fixed length", written, hint)
+        else:
+            delay = span
+    return Watermark(name, delay)
+
+
+def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    if source.format != "plain":
+        report.not_yet(f"FORMAT {source.format.upper()}", statement, "use FORMAT PLAIN")
+    if source.primary_key:
+        hint = "leave PRIMARY KEY out: the table keeps every row"
+        report.not_yet("a table with a PRIMARY KEY", statement.args["primary_key"][0], hint)
+    if start := statement.args.get("start_from"):
+        report.not_yet("START FROM", start, "remove it: reading starts at the earliest row")
+    if statement.args.get("on_schema_change"):
+        report.not_yet("ON SCHEMA CHANGE", statement, "remove it")

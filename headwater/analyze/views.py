@@ -1,0 +1,86 @@
+"""``CREATE STREAMING VIEW`` → :class:`~headwater.analyze.definitions.View`.
+
+In: the statement and the catalog of what it may read. Out: a view with a bound query, or errors.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze import checks, refusals
+from headwater.analyze.connectors import VIEW_OPTIONS
+from headwater.analyze.definitions import Catalog, Emit, LateRows, View
+from headwater.analyze.event_time import interval
+from headwater.analyze.inline import inline_ctes
+from headwater.analyze.options import bind_options
+from headwater.analyze.query import QueryBinder
+from headwater.analyze.report import Report
+from headwater.dialect import syntax, to_sql
+
+
+def bind_view(
+    statement: syntax.CreateStreamingView, catalog: Catalog, broken: frozenset[str], report: Report
+) -> View | None:
+    """Bind and check one view.
+
+    Args:
+        statement: as parsed; not changed.
+        catalog: sources, and the views bound so far.
+        broken: names that are defined but have errors of their own.
+        report: where errors go.
+
+    Returns:
+        The view, or None if it or something it reads has errors.
+    """
+    for rule in refusals.RULES:
+        rule(statement, report)
+    query = statement.expression.copy()
+    for select in query.find_all(exp.Query):
+        for clause in refusals.IGNORED_CLAUSES:  # reported above; the rest can still be looked at
+            select.set(clause, None)
+    options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
+    if not refusals.can_be_bound(statement) or not inline_ctes(query, report):
+        return None
+    binder = QueryBinder(catalog, broken, report)
+    fields = binder.bind(query)
+    if report.errors or binder.tainted:
+        return None
+    view = View(
+        name=statement.this.name,
+        query=query,
+        fields=fields,
+        inputs=tuple(binder.inputs),
+        emit=Emit(statement.args["emit"]) if statement.args.get("emit") else None,
+        late=_late_rows(statement, report),
+        primary_key=tuple(key.name for key in statement.args.get("primary_key") or []),
+        partitioned_by=tuple(key.copy() for key in statement.args.get("partitioned_by") or []),
+        comment=_text(statement.args.get("comment")),
+        options=options,
+        span=report.place(None),
+        text=to_sql(statement),
+    )
+    for view_rule in checks.RULES:
+        view_rule(checks.Checked(view, statement, catalog, report))
+    return None if report.errors else view
+
+
+def _text(value: object) -> str:
+    return value.name if isinstance(value, exp.Expression) else str(value or "")
+
+
+def _late_rows(statement: syntax.CreateStreamingView, report: Report) -> LateRows | None:
+    node = statement.args.get("late")
+    if node is None:
+        return None
+    into = node.args.get("into")
+    name = into.name if into is not None else None
+    written = node.args.get("allowed")
+    if written is None:
+        return LateRows(node.args["mode"] == "accept", into=name)
+    allowed = interval(written)
+    if allowed is None:
+        hint = "use microseconds to weeks: months have no fixed length"
+        report.add("INVALID_LATE_ROWS", "the allowed lateness has no fixed length", written, hint)
+    return LateRows(False, allowed or timedelta(0), name)

@@ -1,0 +1,222 @@
+"""The SELECT at rest: what a view must hold, written for another engine.
+
+In: a plan, a dialect (``trino``, ``duckdb`` or ``spark``), the watermark of a commit and where the
+inputs are.
+Out: SQL text. Lateness is a WHERE over ``_watermark``, finality a WHERE over the commit's
+watermark; nothing else differs from what the analyst wrote, except that DuckDB computes approximate
+aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp, parse_one
+
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.portable import portable
+from headwater.errors import ConfigError
+from headwater.plan.aggregates import DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.render import (
+    batch_read,
+    fields_of,
+    in_time,
+    interval,
+    print_sql,
+    render,
+    timestamp,
+)
+from headwater.plan.shape import MICROSECOND, Relation, Window, aggregates
+
+DIALECTS = ("trino", "duckdb", "spark")
+LOWER, UPPER = "__lower", "__upper"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How one column of a view is compared with its SELECT at rest.
+
+    Attributes:
+        column: the column's name.
+        kind: ``exact``; ``float`` (within 1e-9 relative: sums of doubles depend on their order); or
+            ``approximate``: the DuckDB query also returns ``<column>__lower`` and
+            ``<column>__upper``, and the view's value must lie between them.
+    """
+
+    column: str
+    kind: str
+
+
+def at_rest_sql(
+    plan: ViewPlan,
+    catalog: Catalog,
+    dialect: str,
+    *,
+    watermark: int | None = None,
+    final: bool = True,
+    relation: Callable[[str], str] | None = None,
+    bounds: bool = False,
+) -> str:
+    """Return the SELECT whose rows a view must equal.
+
+    Args:
+        plan: the view's plan.
+        catalog: where its relations are defined.
+        dialect: ``trino``, ``duckdb`` or ``spark``.
+        watermark: the watermark in the commit's marker, microseconds; None if it had none yet.
+        final: False leaves the finality bound out (everything is taken as closed).
+        relation: gives the text that reads an input, for example with its snapshot; default: its
+            name.
+        bounds: whether approximate columns come with their bounds (DuckDB only).
+
+    Raises:
+        ConfigError: ``UNKNOWN_DIALECT``.
+    """
+    if dialect not in DIALECTS:
+        raise ConfigError(
+            "UNKNOWN_DIALECT",
+            f"no SELECT at rest for {dialect}",
+            hint=f"use one of {', '.join(DIALECTS)}",
+        )
+    named = relation or (lambda name: name)
+
+    def read(item: Relation) -> exp.Expr:
+        if dialect == "spark":
+            return batch_read(item, named(item.name), plan.lateness)
+        return _read(item, plan, catalog, dialect, named(item.name))
+
+    query = render(portable(plan.view.query, dialect), catalog, read)
+    if final:
+        _only_final(query, plan, catalog, watermark)
+    if dialect == "duckdb":
+        _exactly(query, bounds)
+    return print_sql(query, dialect)
+
+
+def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:
+    """Return how each visible column of a view is compared, in order."""
+    return tuple(
+        Comparison(field.name, _comparison(item, field.type))
+        for item, field in zip(plan.shape.select.selects, plan.view.fields, strict=True)
+    )
+
+
+def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
+    if any(call.find(*APPROXIMATE) for call in aggregates(item.unalias())):
+        return "approximate"
+    return "float" if kind.this in FLOATS else "exact"
+
+
+def _read(item: Relation, plan: ViewPlan, catalog: Catalog, dialect: str, name: str) -> exp.Expr:
+    close = "window_end" if item.window else item.event_time
+    terms = [in_time(close, plan.lateness)] if close and plan.lateness is not None else []
+    if item.window is None:
+        where = f" WHERE {terms[0]}" if terms else ""
+        query = parse_one(f"SELECT * FROM {name}{where}", dialect=dialect)
+        return query if where else query.args["from_"].this
+    zoned = fields_of(item, catalog)[item.window.time].type.this == exp.DataType.Type.TIMESTAMPTZ
+    assign = _duckdb_window if dialect == "duckdb" else _trino_window
+    starts = assign(item.window, name, zoned)
+    size = interval(item.window.size * MICROSECOND)
+    text = f"SELECT *, window_start + {size} AS window_end FROM ({starts}) AS starts"
+    terms.append(f"window_end > {item.window.time}")
+    return parse_one(
+        f"SELECT * FROM ({text}) AS windows WHERE {' AND '.join(terms)}", dialect=dialect
+    )
+
+
+def _duckdb_window(window: Window, name: str, zoned: bool) -> str:
+    zone, kind = ("+00", "TIMESTAMPTZ") if zoned else ("", "TIMESTAMP")
+    origin = (
+        f"CAST('1970-01-01 00:00:00{zone}' AS {kind}) + {interval(window.offset * MICROSECOND)}"
+    )
+    slide = interval(window.slide * MICROSECOND)
+    start = f"time_bucket({slide}, {window.time}, {origin})"
+    if window.size > window.slide:
+        count = -(-window.size // window.slide)
+        start = f"unnest([{', '.join(f'{start} - {number} * {slide}' for number in range(count))}])"
+    return f"SELECT *, {start} AS window_start FROM {name} WHERE NOT {window.time} IS NULL"
+
+
+def _trino_window(window: Window, name: str, zoned: bool) -> str:
+    slide, offset = window.slide // 1_000_000, window.offset // 1_000_000
+    time = window.time if zoned else f"with_timezone({window.time}, 'UTC')"
+    elapsed = f"to_unixtime(date_trunc('second', {time})) - {offset}"
+    seconds = f"floor(({elapsed}) / {slide}) * {slide} + {offset}"
+    zero = "TIMESTAMP '1970-01-01 00:00:00 UTC'" if zoned else "TIMESTAMP '1970-01-01 00:00:00'"
+    start = f"date_add('second', CAST({seconds} AS BIGINT), {zero})"
+    if window.size == window.slide:
+        return f"SELECT *, {start} AS window_start FROM {name} WHERE {window.time} IS NOT NULL"
+    last = -(-window.size // window.slide) - 1
+    return (
+        f"SELECT d.*, date_add('second', -{slide} * n, {start}) AS window_start FROM {name} AS d"
+        f" CROSS JOIN UNNEST(sequence(0, {last})) AS s(n) WHERE {window.time} IS NOT NULL"
+    )
+
+
+def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None) -> None:
+    """Leave out what the commit's watermark had not made final yet."""
+    join = plan.shape.join
+    if join and join.outer:
+        matched = exp.column(join.right.event_time or "", join.right.alias).is_(exp.null()).not_()
+        unmatched = _passed(join.left, join.left.event_time, catalog, watermark, join.wait)
+        _add_where(query, exp.or_(matched, unmatched))
+    elif plan.decision.engine == "streaming" and plan.shape.kind in ("aggregate", "distinct"):
+        for item in plan.shape.relations:
+            close = "window_end" if item.window else item.event_time
+            _add_where(query, _passed(item, close, catalog, watermark))
+
+
+def _passed(
+    item: Relation, close: str | None, catalog: Catalog, watermark: int | None, wait: int = 0
+) -> exp.Expr:
+    """The condition that a watermark has passed a time column by ``wait`` microseconds."""
+    if not watermark:
+        return exp.false()
+    like = fields_of(item, catalog)[item.event_time or ""].type
+    limit = timestamp(watermark - wait, like)
+    return exp.LTE(this=exp.column(close or "", item.alias), expression=limit)
+
+
+def _add_where(query: exp.Query, term: exp.Expr) -> None:
+    select = next(query.find_all(exp.Select))
+    select.where(term, copy=False)
+
+
+FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
+APPROXIMATE = (exp.ApproxDistinct, exp.ApproxQuantile)
+
+
+def _exactly(query: exp.Query, bounds: bool) -> None:
+    """Replace approximate aggregates by exact ones, and add their bounds as columns."""
+    select = next(query.find_all(exp.Select))
+    extra: list[exp.Expr] = []
+    for item in select.selects:
+        if bounds and any(call.find(*APPROXIMATE) for call in aggregates(item.unalias())):
+            ends = [_exact(item.unalias().copy(), side) for side in (-1, 1)]
+            for name, end in ((LOWER, "LEAST"), (UPPER, "GREATEST")):
+                both = exp.func(end, *(value.copy() for value in ends))
+                extra.append(exp.alias_(both, item.alias_or_name + name))
+    for item in list(select.selects):
+        item.replace(_exact(item, 0))
+    select.set("expressions", [*select.selects, *extra])
+
+
+def _exact(node: exp.Expr, side: int) -> exp.Expr:
+    """An expression with approximate aggregates made exact, or a bound of them (side -1, 1)."""
+
+    def replace(part: exp.Expr) -> exp.Expr:
+        if isinstance(part, exp.ApproxDistinct):
+            count = f"count(DISTINCT {part.this.sql(dialect='duckdb')})"
+            if side:
+                count = f"CAST(round({count} * {1 + side * DISTINCT_ERROR}) AS BIGINT) + {side}"
+            return parse_one(f"({count})" if side else count, dialect="duckdb")
+        if isinstance(part, exp.ApproxQuantile):
+            share = float(part.args["quantile"].name) + side * RANK_ERROR
+            share = min(max(share, 0.0), 1.0)
+            return exp.func("quantile_disc", part.this.copy(), exp.Literal.number(round(share, 6)))
+        return part
+
+    return node.transform(replace)

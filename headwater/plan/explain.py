@@ -1,0 +1,125 @@
+"""``explain``: a plan as a person reads it, with all that decides how the view is kept.
+
+In: a :class:`~headwater.plan.nodes.ViewPlan`.
+Out: text; :func:`facts` gives the same as rows for ``--output json``.
+"""
+
+from __future__ import annotations
+
+from headwater.analyze.definitions import ChangelogMode, Emit
+from headwater.plan.nodes import Operator, ViewPlan
+from headwater.plan.operators import duration
+from headwater.plan.program import (
+    AffectedKeysProgram,
+    AggregateProgram,
+    FullProgram,
+    LinearProgram,
+    Program,
+    StreamingProgram,
+)
+
+
+def explain(plan: ViewPlan) -> str:
+    """Return the plan of a view as text: decision, properties, operator tree."""
+    width = max(len(name) for name in facts(plan))
+    lines = [f"view {plan.view.name}"]
+    lines += [f"  {name.ljust(width)}  {value}" for name, value in facts(plan).items()]
+    return "\n".join([*lines, "", *tree(plan.root)])
+
+
+def facts(plan: ViewPlan) -> dict[str, str]:
+    """Return the properties of a plan by name, in the order in which they are shown."""
+    decision = plan.decision
+    return {
+        "engine": f"{decision.engine} ({decision.rule})",
+        "because": decision.reason,
+        "emission": _emission(plan),
+        "late rows": _late(plan),
+        "stream key": ", ".join(plan.stream_key) or "none",
+        "watermark": _watermarks(plan),
+        "state": state_bound(plan.root) or "none",
+        "partitioned": ", ".join(plan.partitioned_by) or "no",
+    }
+
+
+def state_bound(root: Operator) -> str:
+    """Return what the operators of a tree remember, or an empty string."""
+    states = [root.state] if root.state else []
+    states += [text for item in root.inputs if (text := state_bound(item))]
+    return "; ".join(states)
+
+
+def tree(root: Operator) -> list[str]:
+    """Return the lines of an operator tree."""
+    return [_line(root), *_children(root, "")]
+
+
+def program_sql(program: Program) -> dict[str, str]:
+    """Return the Spark SQL of a program by the step it is for."""
+    match program:
+        case StreamingProgram(sql=sql, late=late):
+            steps = {"stream": sql}
+        case LinearProgram(sql=sql, late=late):
+            steps = {"change": sql}
+        case AggregateProgram(change_sql=sql, late=late):
+            steps = {"change": sql, "merge": _merge(program)}
+        case AffectedKeysProgram(keys_sql=keys, query_sql=sql, late=late):
+            steps = {"keys touched": keys, "rows of those keys": sql}
+        case FullProgram(sql=sql):
+            return {"query": sql}
+    return steps | {f"late rows of {name}": text for name, text in late.items()}
+
+
+def _merge(program: AggregateProgram) -> str:
+    on = " AND ".join(f"t.{key} <=> s.{key}" for key in program.keys) or "TRUE"
+    lines = [f"MERGE INTO the view AS t USING change AS s ON {on}", "WHEN MATCHED THEN UPDATE SET"]
+    values = [c for c in program.columns if c.name not in program.keys]
+    lines.append(",\n".join(f"  {column.name} = {column.update}" for column in values))
+    lines.append("WHEN NOT MATCHED THEN INSERT VALUES")
+    lines.append(",\n".join(f"  {column.name} = {column.insert}" for column in program.columns))
+    return "\n".join(lines)
+
+
+def _emission(plan: ViewPlan) -> str:
+    if plan.final:
+        return "on window close: rows are final and append-only"
+    if plan.mode is ChangelogMode.APPEND:
+        return "changes: append-only, rows appear once and stay"
+    how = f" by ({', '.join(plan.stream_key)})" if plan.stream_key else ""
+    return f"{Emit.CHANGES.value}: rows are corrected{how} as data comes"
+
+
+def _late(plan: ViewPlan) -> str:
+    into = f", kept in {plan.late.into}" if plan.late.into else ""
+    if plan.late.accept:
+        return f"accept: every row counts{into}"
+    if plan.late.allowed:
+        return f"accept for {duration(plan.late.allowed)}, then leave out and count{into}"
+    return f"leave out and count{into}"
+
+
+def _watermarks(plan: ViewPlan) -> str:
+    texts = {
+        f"{relation.name}.{relation.event_time} - {duration(relation.delay)}"
+        for relation in plan.shape.relations
+        if relation.event_time
+    }
+    return ", ".join(sorted(texts)) or "none"
+
+
+def _line(node: Operator) -> str:
+    properties = [f"mode={node.mode.value}"]
+    if node.key:
+        properties.append(f"key=({', '.join(node.key)})")
+    if node.state:
+        properties.append(f"state={node.state}")
+    return f"{node.name}  {node.detail}".rstrip() + f"  [{', '.join(properties)}]"
+
+
+def _children(node: Operator, indent: str) -> list[str]:
+    lines: list[str] = []
+    for number, item in enumerate(node.inputs):
+        last = number == len(node.inputs) - 1
+        lines.append(f"{indent}{'└─ ' if last else '├─ '}{_line(item)}")
+        lines += _children(item, indent + ("   " if last else "│  "))
+    return lines

@@ -1,0 +1,140 @@
+"""The plan of a view as inert data: operator tree, decision, columns, program.
+
+The planner decides, ``explain`` prints the plan, the engines run its program, and ``verify`` asks
+for the SELECT at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+
+from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
+from headwater.analyze.types import spark_type
+from headwater.plan.program import AggregateProgram, Program
+from headwater.plan.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator of a StreamPlan with the properties that decide how it can be kept.
+
+    Attributes:
+        name: ``Scan``, ``Filter``, ``Aggregate``, …
+        detail: what it does, as SQL.
+        mode: what it emits.
+        key: its stream key; empty when its rows have none.
+        state: what it must remember, or an empty string.
+        inputs: the operators below.
+    """
+
+    name: str
+    detail: str
+    mode: ChangelogMode = ChangelogMode.APPEND
+    key: tuple[str, ...] = ()
+    state: str = ""
+    inputs: tuple[Operator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Which engine keeps a view, by which rule, and why.
+
+    Attributes:
+        engine: ``streaming``, ``incremental`` or ``full``.
+        rule: the rule's name within the engine, for example ``self-maintainable aggregate``.
+        reason: one sentence.
+    """
+
+    engine: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One relation that a view reads.
+
+    Attributes:
+        name: its name.
+        kind: ``table`` (landed), ``view`` or ``source`` (not kept).
+    """
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column of a view's table.
+
+    Attributes:
+        name: column name; hidden state starts with ``_``.
+        spark_type: Spark SQL type.
+        hidden: True for state that readers leave out.
+    """
+
+    name: str
+    spark_type: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class ViewPlan:
+    """Everything an engine, ``explain`` and ``verify`` need to know of one view.
+
+    Attributes:
+        view: the bound view.
+        shape: what its query is made of.
+        root: the operator tree.
+        decision: engine, rule and reason.
+        inputs: what it reads, in order of first use.
+        mode: what the view emits to those who read it.
+        stream_key: the columns that identify a row; empty for append-only views without a key.
+        emit: when rows appear, as decided.
+        late: what happens to late rows, as decided.
+        build: writes the program when it is first asked for; ``check`` only decides, and stays
+            fast.
+        partitioned_by: Spark DDL transforms.
+        fingerprint: hash of the canonical definition.
+    """
+
+    view: View
+    shape: Shape
+    root: Operator
+    decision: Decision
+    inputs: tuple[Input, ...]
+    mode: ChangelogMode
+    stream_key: tuple[str, ...]
+    emit: Emit
+    late: LateRows
+    build: Callable[[], Program]
+    partitioned_by: tuple[str, ...]
+    fingerprint: str
+
+    @cached_property
+    def program(self) -> Program:
+        """The SQL to run."""
+        return self.build()
+
+    @cached_property
+    def columns(self) -> tuple[TableColumn, ...]:
+        """The columns of its table: visible ones in the order of the SELECT, then hidden state."""
+        if isinstance(self.program, AggregateProgram):
+            shown = {field.name for field in self.view.fields}
+            return tuple(
+                TableColumn(c.name, c.type, c.name not in shown) for c in self.program.columns
+            )
+        return tuple(TableColumn(field.name, spark_type(field.type)) for field in self.view.fields)
+
+    @property
+    def lateness(self) -> timedelta | None:
+        """The allowed lateness where too late rows are left out, None where every row counts."""
+        return None if self.late.accept else self.late.allowed
+
+    @property
+    def final(self) -> bool:
+        """Whether rows appear only once the watermark has made them final."""
+        return self.emit is Emit.ON_WINDOW_CLOSE

@@ -1,0 +1,152 @@
+"""Shape → operator tree: what ``explain`` shows, with the mode, key and state of every operator.
+
+In: a bound view and its shape.
+Out: the root :class:`~headwater.plan.nodes.Operator`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, LateRows, View
+from headwater.plan.nodes import Operator
+from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
+
+UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "µs": 1}
+
+
+def operators(
+    view: View,
+    shape: Shape,
+    catalog: Catalog,
+    mode: ChangelogMode,
+    key: tuple[str, ...],
+    late: LateRows,
+) -> Operator:
+    """Return the operator tree of a view.
+
+    Args:
+        view: the bound view.
+        shape: its shape.
+        catalog: where its relations are defined.
+        mode: what the view emits.
+        key: its stream key.
+        late: what happens to late rows.
+    """
+    query = view.query
+    if isinstance(query, exp.Union):
+        return Operator(
+            "Union", "all rows of every branch", inputs=tuple(_branches(query, shape, late))
+        )
+    return _select(shape.select, shape, mode, key, late)
+
+
+def duration(length: timedelta) -> str:
+    """Return a length of time as a person writes it, for example ``1 d 12 h``."""
+    rest = length // MICROSECOND
+    words = []
+    for unit, size in UNITS.items():
+        count, rest = divmod(rest, size)
+        if count:
+            words.append(f"{count} {unit}")
+    return " ".join(words) or "0 s"
+
+
+def _branches(query: exp.Query, shape: Shape, late: LateRows) -> list[Operator]:
+    if isinstance(query, exp.Union):
+        return [*_branches(query.left, shape, late), *_branches(query.right, shape, late)]
+    if isinstance(query, exp.Subquery):
+        return _branches(query.this, shape, late)
+    return (
+        [_select(query, shape, ChangelogMode.APPEND, (), late)]
+        if isinstance(query, exp.Select)
+        else []
+    )
+
+
+def _select(
+    select: exp.Select, shape: Shape, mode: ChangelogMode, key: tuple[str, ...], late: LateRows
+) -> Operator:
+    node = _from(select, shape, late)
+    if where := select.args.get("where"):
+        node = Operator("Filter", where.this.sql(dialect="trino"), inputs=(node,))
+    if shape.kind == "aggregate" and select is shape.select:
+        node = _aggregate(select, shape, node, mode, key)
+        if having := select.args.get("having"):
+            node = Operator("Filter", having.this.sql(dialect="trino"), mode, key, inputs=(node,))
+    elif select.args.get("distinct"):
+        node = Operator("Deduplicate", "", mode, key, _state_of_distinct(shape), (node,))
+    columns = ", ".join(item.alias_or_name for item in select.selects)
+    return Operator("Project", columns, mode, key, inputs=(node,))
+
+
+def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
+    if shape.join and select is shape.select:
+        return _join(shape.join, select, late)
+    items = [select.args["from_"].this] if select.args.get("from_") else []
+    node = _item(items[0], shape, late) if items else Operator("Values", "one row")
+    for join in select.args.get("joins") or []:
+        node = Operator("Unnest", join.this.sql(dialect="trino"), inputs=(node,))
+    return node
+
+
+def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
+    if isinstance(item, exp.Subquery):
+        inner = item.this
+        if isinstance(inner, exp.Union):
+            return Operator(
+                "Union", "all rows of every branch", inputs=tuple(_branches(inner, shape, late))
+            )
+        return _select(inner, shape, ChangelogMode.APPEND, (), late)
+    relation = next(r for r in shape.relations if r.table is item)
+    return _scan(relation, late)
+
+
+def _scan(relation: Relation, late: LateRows) -> Operator:
+    kind = "view" if relation.source is None else "log table" if relation.source.kept else "source"
+    detail = f"{relation.name} ({kind})"
+    if relation.event_time:
+        detail += f", watermark {relation.event_time} - {duration(relation.delay)}"
+    node = Operator("Scan", detail)
+    close = relation.event_time
+    if window := relation.window:
+        size, slide = window.size * MICROSECOND, window.slide * MICROSECOND
+        every = f" every {duration(slide)}" if slide != size else ""
+        detail = f"{window.kind} {duration(size)}{every} on {window.time}"
+        node = Operator("Window", detail, inputs=(node,))
+        close = "window_end"
+    if close and not late.accept:
+        grace = f" + {duration(late.allowed)}" if late.allowed else ""
+        node = Operator("LateFilter", f"{close}{grace} > _watermark", inputs=(node,))
+    return node
+
+
+def _aggregate(
+    select: exp.Select, shape: Shape, node: Operator, mode: ChangelogMode, key: tuple[str, ...]
+) -> Operator:
+    calls = {
+        call.sql(dialect="trino"): None for item in select.selects for call in aggregates(item)
+    }
+    state = f"one row per ({', '.join(key)})" if key else "one row"
+    if mode is ChangelogMode.APPEND:
+        state = f"one row per ({', '.join(key)}) of the windows still open"
+    return Operator("Aggregate", ", ".join(calls), mode, key, state, (node,))
+
+
+def _join(join: JoinBounds, select: exp.Select, late: LateRows) -> Operator:
+    lower, upper = join.lower * MICROSECOND, join.upper * MICROSECOND
+    detail = select.args["joins"][0].args.get("on")
+    text = detail.sql(dialect="trino") if detail is not None else "true"
+    span = max(upper, timedelta(0)) - min(lower, timedelta(0))
+    state = f"rows of both sides for {duration(span)} of event time"
+    name = "IntervalJoin" + (" (left)" if join.outer else "")
+    return Operator(
+        name, text, state=state, inputs=(_scan(join.left, late), _scan(join.right, late))
+    )
+
+
+def _state_of_distinct(shape: Shape) -> str:
+    timed = all(relation.event_time for relation in shape.relations)
+    return "rows above the watermark" if timed else "every row, in the view's own table"

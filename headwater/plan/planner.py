@@ -1,0 +1,190 @@
+"""Bound view → :class:`ViewPlan`: shape, emission, engine, operators, program, columns.
+
+In: a :class:`~headwater.analyze.definitions.Catalog`.
+Out: one plan per view, or all errors at once. No side effects, no JVM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from sqlglot import exp
+
+from headwater.analyze.changelog import changelog_mode, effective_emit
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
+from headwater.analyze.keys import stream_key
+from headwater.analyze.portable import portable
+from headwater.errors import HeadwaterError, SqlError, raise_all
+from headwater.plan import programs
+from headwater.plan.nodes import Decision, Input, ViewPlan
+from headwater.plan.operators import operators
+from headwater.plan.program import Program
+from headwater.plan.shape import MICROSECOND, Shape, shape_of
+from headwater.plan.strategy import Facts, decide
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def plan_project(catalog: Catalog) -> dict[str, ViewPlan]:
+    """Plan every view of a project, in topological order.
+
+    Raises:
+        SqlError: what no engine can keep; an ErrorGroup if there are several.
+    """
+    plans: dict[str, ViewPlan] = {}
+    errors: list[HeadwaterError] = []
+    for name, view in catalog.views.items():
+        if any(read in catalog.views and read not in plans for read in view.inputs):
+            continue
+        try:
+            plans[name] = plan_view(view, catalog, plans)
+        except HeadwaterError as error:
+            errors.append(error)
+    raise_all(errors)
+    return plans
+
+
+def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> ViewPlan:
+    """Plan one view.
+
+    Args:
+        view: the bound view.
+        catalog: where its inputs are defined.
+        plans: the plans of the views it reads.
+
+    Raises:
+        SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT`` or ``MISPLACED_CLAUSE``.
+    """
+    shape = shape_of(view, catalog)
+    emit = _emission(view, shape)
+    late = _lateness(view, shape, emit)
+    _check_milliseconds(view, shape, late)
+    inputs = tuple(Input(name, _kind(name, catalog)) for name in view.inputs)
+    modes = {name: plans[name].mode for name in view.inputs if name in plans}
+    decision = decide(Facts(view, shape, emit, inputs, modes))
+    mode = ChangelogMode.UPSERT if decision.engine == "full" else changelog_mode(view, catalog)
+    key = stream_key(view, catalog) or ()
+    return ViewPlan(
+        view=view,
+        shape=shape,
+        root=operators(view, shape, catalog, mode, key, late),
+        decision=decision,
+        inputs=inputs,
+        mode=mode,
+        stream_key=key,
+        emit=emit,
+        late=late,
+        build=partial(_program, decision, view, catalog, None if late.accept else late.allowed),
+        partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
+        fingerprint=hashlib.sha256(view.text.encode()).hexdigest()[:16],
+    )
+
+
+def close_after(plan: ViewPlan, newest: int) -> int:
+    """Return the source watermark that makes everything up to an event time final.
+
+    Args:
+        plan: the view's plan.
+        newest: newest event time of its inputs, microseconds since 1970 UTC.
+
+    Returns:
+        A watermark in microseconds, a whole millisecond, not before ``newest``.
+    """
+    end = newest
+    if plan.shape.window:
+        end = plan.shape.window.last_end(newest)
+    elif plan.shape.join:
+        end = newest + max(plan.shape.join.wait, -plan.shape.join.lower, 0)
+    end += plan.late.allowed // MICROSECOND
+    step = MILLISECOND // MICROSECOND
+    return (-(-end // step) + 1) * step
+
+
+def _kind(name: str, catalog: Catalog) -> str:
+    if name in catalog.views:
+        return "view"
+    return "table" if catalog.sources[name].kept else "source"
+
+
+def _emission(view: View, shape: Shape) -> Emit:
+    """As written; otherwise rows are corrected as data comes."""
+    if view.emit is Emit.ON_WINDOW_CLOSE and shape.kind == "aggregate" and not shape.window:
+        raise SqlError(
+            "UNBOUNDED_STATE",
+            f"view {view.name} waits for a window to close, but groups by none",
+            hint="group by window_start of TUMBLE(…) or HOP(…), or use EMIT CHANGES",
+            span=view.span,
+        )
+    return effective_emit(view)
+
+
+def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
+    """As written; otherwise ACCEPT where rows are corrected, DROP where they are final."""
+    waits = shape.kind in ("interval join", "distinct") or emit is Emit.ON_WINDOW_CLOSE
+    timed = any(relation.event_time for relation in shape.relations)
+    if view.late is None:
+        return LateRows(accept=not (waits and timed) or shape.kind == "linear")
+    if not timed:
+        raise SqlError(
+            "MISPLACED_CLAUSE",
+            f"view {view.name} has LATE ROWS, but nothing it reads has a watermark",
+            hint="declare WATERMARK FOR … in the table, or leave LATE ROWS out",
+            span=view.span,
+        )
+    if view.late.into and any(r.source and not r.source.kept for r in shape.relations):
+        raise SqlError(
+            "NOT_YET",
+            f"view {view.name} keeps late rows of a SOURCE, whose rows carry no lateness",
+            hint="land the input: CREATE TABLE instead of CREATE SOURCE",
+            span=view.span,
+        )
+    if view.late.accept and waits:
+        raise SqlError(
+            "MISPLACED_CLAUSE",
+            f"view {view.name} accepts late rows without limit, but its rows are final",
+            hint="use LATE ROWS ACCEPT FOR INTERVAL '1' HOUR, or EMIT CHANGES",
+            span=view.span,
+        )
+    return view.late
+
+
+def _check_milliseconds(view: View, shape: Shape, late: LateRows) -> None:
+    """Spark counts watermarks in whole milliseconds; a finer one could overtake the stamps."""
+    for length in (late.allowed, *(relation.delay for relation in shape.relations)):
+        if length % MILLISECOND:
+            raise SqlError(
+                "INVALID_WATERMARK",
+                f"view {view.name} depends on a delay or lateness finer than a millisecond",
+                hint="round it to whole milliseconds",
+                span=view.span,
+            )
+
+
+BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Program]] = {
+    "rule 1": programs.linear_program,
+    "rule 2": programs.aggregate_program,
+    "rule 3": programs.affected_program,
+    "recompute": programs.full_program,
+}
+
+
+def _program(
+    decision: Decision, view: View, catalog: Catalog, allowed: timedelta | None
+) -> Program:
+    spark = replace(view, query=portable(view.query, "spark"))
+    builder = BUILDERS.get(decision.rule.partition(",")[0], programs.streaming_program)
+    return builder(spark, shape_of(spark, catalog), catalog, allowed)
+
+
+TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
+
+
+def _transform(item: exp.Expr) -> str:
+    """A partition transform as Spark's DDL names it."""
+    text = item.sql(dialect="spark").lower()
+    name, _, rest = text.partition("(")
+    return f"{TRANSFORMS.get(name, name)}({rest}" if rest else name

@@ -1,0 +1,119 @@
+"""What an engine needs to keep one view: Spark SQL over named inputs, and what to do with its rows.
+
+The planner writes these, ``explain --sql`` shows them, the engines run them. All SQL is Spark's,
+printed by sqlglot. A program reads temporary views that the engine registers first:
+
+- ``<input>``: the whole input: the stream, or the table at the pinned snapshot
+- ``<input>__change``: the rows appended since the last cut (incremental; late rows of both engines)
+- ``<input>__heartbeat``: one column ``ts``; its rows move Spark's watermark (streaming)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingProgram:
+    """One Structured Streaming query in append mode.
+
+    Attributes:
+        sql: the query; columns in the order of the view's fields.
+        delays: per input with a watermark in the query, the delay its source declares; a heartbeat
+            at ``watermark + delay`` tells the query that the source's watermark is ``watermark``.
+        allowed: allowed lateness; Spark's own watermark is the least source watermark minus this,
+            and it is the watermark in the view's marker: a row is final iff its close is at or
+            below it.
+        stateful: whether Spark keeps state, so that a watermark without rows still yields rows.
+        late: per input, a query over ``<input>__change`` that returns the whole rows that are too
+            late.
+    """
+
+    sql: str
+    delays: Mapping[str, timedelta] = field(default_factory=dict)
+    allowed: timedelta = timedelta(0)
+    stateful: bool = False
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearProgram:
+    """Incremental rule 1: the change of the view is the query over the change of its inputs.
+
+    Attributes:
+        sql: one query over the ``<input>__change`` of all inputs (empty where an input did not
+            change); its rows are appended.
+        late: as in :class:`StreamingProgram`.
+    """
+
+    sql: str
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StateColumn:
+    """One column of an aggregate's table and how a change is folded into it.
+
+    Attributes:
+        name: column name; hidden state starts with ``_state_``.
+        type: Spark SQL type.
+        insert: Spark SQL expression over ``s`` (the aggregated change) for a new key.
+        update: Spark SQL expression over ``t`` (the target's row) and ``s``; equal to ``insert``
+            for keys.
+    """
+
+    name: str
+    type: str
+    insert: str
+    update: str
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateProgram:
+    """Incremental rule 2: aggregate the change, fold it into the state by MERGE.
+
+    Attributes:
+        change_sql: the aggregated change, one row per key, over ``<input>__change``.
+        keys: names of the key columns, the same in the change and in the target; empty for one
+            global row.
+        columns: every column of the target: visible ones in the view's order, then hidden ones.
+        late: as in :class:`StreamingProgram`.
+    """
+
+    change_sql: str
+    keys: tuple[str, ...]
+    columns: tuple[StateColumn, ...]
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedKeysProgram:
+    """Incremental rule 3: re-run the query for the keys that the change touches and replace them.
+
+    Attributes:
+        keys_sql: the distinct keys touched, over ``<input>__change``; registered as ``__keys``.
+        query_sql: the view's rows for those keys, over the pinned inputs and ``__keys``.
+        keys: names of the key columns in both and in the target.
+        late: as in :class:`StreamingProgram`.
+    """
+
+    keys_sql: str
+    query_sql: str
+    keys: tuple[str, ...]
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FullProgram:
+    """Recompute: the query over the pinned inputs replaces the whole table.
+
+    Attributes:
+        sql: the query.
+    """
+
+    sql: str
+
+
+Program = StreamingProgram | LinearProgram | AggregateProgram | AffectedKeysProgram | FullProgram

@@ -1,0 +1,212 @@
+"""Bound query → SQL of an engine: relations become subqueries that carry windows and lateness.
+
+In: the canonical query and, per relation, how it is read (:data:`Reader`).
+Out: SQL text in the engine's dialect. Every renderer of ``plan/`` goes through :func:`render`, so
+that a view in motion and its SELECT at rest differ only in what they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from sqlglot import exp, parse_one
+from sqlglot.dialects.spark import Spark
+from sqlglot.generators.spark import SparkGenerator
+
+from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
+from headwater.analyze.types import spark_type
+from headwater.plan.shape import MICROSECOND, Relation, Window, relations_of
+
+Reader = Callable[[Relation], exp.Expr]
+"""Gives what a relation is read from: a table or a query over it, without an alias."""
+
+FAR_FUTURE = "9999-12-31 00:00:00"
+WINDOW = "__window"
+"""Name of Spark's window struct where a streaming query groups by it."""
+
+
+class Watermarked(exp.Expression):
+    """Spark's ``(query) WATERMARK column DELAY OF interval`` as a FROM item."""
+
+    arg_types = {"this": True, "column": True, "delay": True}
+
+
+class SparkStream(Spark):
+    """Spark SQL with the watermark clause that Spark 4.1 reads in a FROM item."""
+
+    class Generator(SparkGenerator):
+        """Prints :class:`Watermarked`."""
+
+        TRANSFORMS = {
+            **SparkGenerator.TRANSFORMS,
+            Watermarked: lambda self, node: (
+                f"{self.sql(node, 'this')} WATERMARK {self.sql(node, 'column')}"
+                f" DELAY OF {self.sql(node, 'delay')}"
+            ),
+        }
+
+
+def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
+    """Return a copy of the query whose relations are read by ``read``.
+
+    Args:
+        query: a bound query.
+        catalog: where its relations are defined.
+        read: gives what each relation is read from.
+    """
+    copy = query.copy()
+    for relation in list(relations_of(copy, catalog)):
+        item = read(relation)
+        alias = exp.TableAlias(this=exp.to_identifier(relation.alias))
+        if isinstance(item, exp.Table):
+            item.set("alias", alias)
+        else:
+            item = exp.Subquery(this=item, alias=alias)
+        relation.table.replace(item)
+    return copy
+
+
+def print_sql(query: exp.Expr, dialect: str) -> str:
+    """Return the text of a query; Spark's includes the watermark clause, DuckDB's quotes names.
+
+    DuckDB reserves words that are good column names elsewhere, for example ``at``.
+    """
+    return query.sql(
+        dialect=SparkStream if dialect == "spark" else dialect,
+        pretty=True,
+        identify=dialect == "duckdb",
+    )
+
+
+def interval(length: timedelta) -> str:
+    """Return an interval literal that Spark, Trino and DuckDB read alike."""
+    seconds = length / timedelta(seconds=1)
+    return f"INTERVAL '{int(seconds) if seconds.is_integer() else seconds}' SECOND"
+
+
+def timestamp(micros: int, like: exp.DataType) -> exp.Expr:
+    """Return a timestamp literal of a column's type.
+
+    Args:
+        micros: microseconds since 1970 UTC.
+        like: the type, with or without time zone.
+    """
+    at = datetime.fromtimestamp(0, UTC) + micros * MICROSECOND
+    zone = "+00:00" if like.this == exp.DataType.Type.TIMESTAMPTZ else ""
+    return exp.cast(exp.Literal.string(at.strftime("%Y-%m-%d %H:%M:%S.%f") + zone), like.copy())
+
+
+def fields_of(relation: Relation, catalog: Catalog) -> dict[str, Field]:
+    """Return the columns of a relation by name, without the window's and the system's."""
+    known = relation.source or catalog.views[relation.name]
+    return {field.name: field for field in known.fields}
+
+
+def in_time(close: str, allowed: timedelta) -> str:
+    """Return the condition that a row is not too late, as text that every dialect reads.
+
+    Args:
+        close: the time at which the row's window closes, or its event time where it has no window.
+        allowed: allowed lateness.
+    """
+    limit = f"{close} + {interval(allowed)}" if allowed else close
+    return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
+
+
+def spark_window(window: Window) -> str:
+    """Return Spark's ``window(…)`` call."""
+    lengths = [window.size, window.slide, window.offset]
+    if not window.offset:
+        lengths = lengths[:1] if window.slide == window.size else lengths[:2]
+    texts = ", ".join(f"'{_spark_length(length)}'" for length in lengths)
+    return f"window({window.time}, {texts})"
+
+
+def _spark_length(micros: int) -> str:
+    seconds, rest = divmod(micros, 1_000_000)
+    return f"{micros} microseconds" if rest else f"{seconds} seconds"
+
+
+def streaming_read(
+    relation: Relation, catalog: Catalog, filters: list[exp.Expr], allowed: timedelta
+) -> exp.Query:
+    """Return a relation of a stateful streaming query: data and heartbeats, watermark, lateness.
+
+    Heartbeats carry a ``_watermark`` in the far future, so that the lateness filter takes them out
+    above the watermark operator. That filter reads the event time, and Spark never pushes such a
+    filter below the operator; the user's own filters stand in the data's branch, where they cannot
+    remove a heartbeat.
+    """
+    fields = fields_of(relation, catalog)
+    time = relation.event_time or ""
+    time_type = spark_type(fields[time].type)
+    names = sorted({*relation.columns, time})
+    where = f" WHERE {' AND '.join(_plain(term) for term in filters)}" if filters else ""
+    data = f"SELECT {', '.join([*names, WATERMARK_COLUMN])} FROM {relation.name}{where}"
+    values = [
+        f"CAST({'ts' if name == time else 'NULL'} AS {spark_type(fields[name].type)}) AS {name}"
+        for name in names
+    ]
+    far = f"CAST('{FAR_FUTURE}' AS {time_type}) AS {WATERMARK_COLUMN}"
+    beats = f"SELECT {', '.join([*values, far])} FROM {relation.name}__heartbeat"
+    marked = Watermarked(
+        this=exp.Subquery(this=spark(f"{data} UNION ALL {beats}")),
+        column=exp.column(time),
+        delay=spark_expression(interval(relation.delay + allowed)),
+    )
+    if relation.window is None:
+        return exp.select("*").from_(marked).where(spark_expression(in_time(time, allowed)))
+    call = spark_expression(f"{spark_window(relation.window)} AS {WINDOW}")
+    assigned = exp.select("*", call).from_(marked).subquery()
+    return (
+        exp.select("*").from_(assigned).where(spark_expression(in_time(WINDOW + ".end", allowed)))
+    )
+
+
+def batch_read(relation: Relation, name: str, allowed: timedelta | None) -> exp.Query | exp.Table:
+    """Return a relation of a Spark batch query: windows as columns, too late rows left out.
+
+    Args:
+        relation: the relation.
+        name: the table or temporary view it is read from.
+        allowed: allowed lateness, or None where every row counts.
+    """
+    close = "window_end" if relation.window else relation.event_time
+    where = f" WHERE {in_time(close, allowed)}" if close and allowed is not None else ""
+    if relation.window is None:
+        return spark(f"SELECT * FROM {name}{where}") if where else exp.to_table(name)
+    call = spark_window(relation.window)
+    columns = f"*, {WINDOW}.start AS window_start, {WINDOW}.end AS window_end"
+    assigned = f"SELECT {columns} FROM (SELECT *, {call} AS {WINDOW} FROM {name})"
+    return spark(f"SELECT * FROM ({assigned}){where}" if where else assigned)
+
+
+def late_rows(relation: Relation, filters: list[exp.Expr], allowed: timedelta) -> str:
+    """Return the query for the rows that are too late for at least one of their windows."""
+    close = relation.event_time or ""
+    if window := relation.window:
+        micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
+        rest = f"pmod({micros} - {window.size + window.offset}, {window.slide})"
+        close = f"timestamp_micros({micros} - {rest} + {window.slide})"
+    terms = [f"NOT {in_time(close, allowed)}", *map(_plain, filters)]
+    query = spark(f"SELECT * FROM {relation.name}__change WHERE {' AND '.join(terms)}")
+    return print_sql(query, "spark")
+
+
+def spark(sql: str) -> exp.Query:
+    """Parse a query of Spark SQL."""
+    query = parse_one(sql, dialect="spark")
+    assert isinstance(query, exp.Query)
+    return query
+
+
+def spark_expression(sql: str) -> exp.Expr:
+    """Parse an expression of Spark SQL."""
+    return spark(f"SELECT {sql}").selects[0]
+
+
+def _plain(term: exp.Expr) -> str:
+    """A filter over one relation, printed for Spark without the qualifiers."""
+    bare = term.transform(lambda n: exp.column(n.name) if isinstance(n, exp.Column) else n)
+    return f"({bare.sql(dialect='spark')})"

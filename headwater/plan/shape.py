@@ -1,0 +1,285 @@
+"""The shape of a bound query: its relations, window, group keys, time-bounded join.
+
+In: the canonical query of a :class:`~headwater.analyze.definitions.View`.
+Out: a :class:`Shape`, from which the planner chooses an engine and the renderers write SQL. A query
+that is none of the known shapes is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.bounds import time_bounds
+from headwater.analyze.definitions import Catalog, Source, View
+from headwater.analyze.event_time import interval
+from headwater.analyze.shape import is_aggregate, is_distinct, joins, relations
+from headwater.dialect import span_of
+from headwater.dialect.syntax import WindowTable
+from headwater.errors import SqlError
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window over event time; all lengths in microseconds.
+
+    Attributes:
+        kind: ``tumble`` or ``hop``.
+        time: name of the event-time column.
+        size: length of a window.
+        slide: distance between the starts of two windows; equal to ``size`` for ``tumble``.
+        offset: shift of all starts against 1970-01-01 UTC.
+    """
+
+    kind: str
+    time: str
+    size: int
+    slide: int
+    offset: int = 0
+
+    def last_end(self, time: int) -> int:
+        """Return the end of the last window that contains a time (microseconds since 1970)."""
+        return (time - self.offset) // self.slide * self.slide + self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One mention of a source, table or view in a query.
+
+    Attributes:
+        name: what it names.
+        alias: the name its columns are qualified by.
+        source: its definition when it is a source or table, None for a view.
+        window: the window assigned to its rows, if any.
+        table: its node in the query.
+        select: the SELECT it stands in.
+        columns: names of its columns that the SELECT uses, without the window's.
+    """
+
+    name: str
+    alias: str
+    source: Source | None
+    window: Window | None
+    table: exp.Table
+    select: exp.Select
+    columns: tuple[str, ...]
+
+    @property
+    def event_time(self) -> str | None:
+        """Name of the event-time column of the source's watermark, if it has one."""
+        watermark = self.source.watermark if self.source else None
+        return watermark.column if watermark else None
+
+    @property
+    def delay(self) -> timedelta:
+        """How far the source's watermark stays behind its newest event time."""
+        watermark = self.source.watermark if self.source else None
+        return watermark.delay if watermark else timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinBounds:
+    """The event times that meet in an interval join: ``lower <= right - left <= upper``.
+
+    Attributes:
+        left: the preserved or first relation.
+        right: the second relation.
+        outer: True for a LEFT JOIN.
+        lower: least distance, already adjusted to be inclusive, microseconds.
+        upper: greatest distance, already adjusted to be inclusive.
+    """
+
+    left: Relation
+    right: Relation
+    outer: bool
+    lower: int
+    upper: int
+
+    @property
+    def wait(self) -> int:
+        """How far the watermark must be past a left row before it is known to be unmatched.
+
+        Spark counts in whole milliseconds: one more than an inclusive bound, a strict bound itself.
+        """
+        return -(-(self.upper + 1) // 1000) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a query is made of.
+
+    Attributes:
+        kind: ``linear``, ``aggregate``, ``distinct`` or ``interval join``.
+        relations: every relation mentioned, in order.
+        select: the outermost SELECT; for a UNION ALL its first branch.
+        window: the window its groups are keyed by, if any.
+        join: the interval join, if it is one.
+    """
+
+    kind: str
+    relations: tuple[Relation, ...]
+    select: exp.Select
+    window: Window | None = None
+    join: JoinBounds | None = None
+
+
+def shape_of(view: View, catalog: Catalog) -> Shape:
+    """Return the shape of a view's query.
+
+    Raises:
+        SqlError: ``NOT_YET`` for a query that no engine keeps yet.
+    """
+    mentioned = tuple(relations_of(view.query, catalog))
+    select = next(view.query.find_all(exp.Select))
+    for inner in view.query.find_all(exp.Select):
+        if inner is not select and _is_stateful(inner):
+            raise _not_yet(
+                inner, "a subquery that aggregates or joins", "make it a view of its own"
+            )
+    if isinstance(view.query, exp.Union) and _is_stateful(select):
+        raise _not_yet(view.query, "a UNION of aggregates", "make each branch a view of its own")
+    if joins(select):
+        return Shape("interval join", mentioned, select, join=_join_bounds(select, mentioned))
+    if is_aggregate(select):
+        window = _group_window(select, mentioned)
+        return Shape("aggregate", mentioned, select, window=window)
+    return Shape("distinct" if is_distinct(select) else "linear", mentioned, select)
+
+
+def aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the outermost aggregate calls below ``node``, with their FILTER where they have one."""
+    for found in node.find_all(exp.AggFunc):
+        if found.find_ancestor(exp.Select) is not _enclosing(node):
+            continue
+        yield found.parent if isinstance(found.parent, exp.Filter) else found
+
+
+def columns_of(node: exp.Expr, alias: str) -> set[str]:
+    """Return the names of the columns below ``node`` that ``alias`` qualifies."""
+    return {column.name for column in node.find_all(exp.Column) if column.table == alias}
+
+
+def _enclosing(node: exp.Expr) -> exp.Expr | None:
+    return node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
+
+
+def _is_stateful(select: exp.Select) -> bool:
+    return is_aggregate(select) or is_distinct(select) or bool(joins(select))
+
+
+def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[Relation]:
+    """Yield every mention of a relation in a bound query, outer SELECTs first.
+
+    Raises:
+        SqlError: ``NOT_YET`` for a window that no engine keeps yet.
+    """
+    for select in query.find_all(exp.Select, bfs=False):
+        for item in relations(select):
+            if isinstance(item, exp.Table):
+                yield _relation(item, select, catalog)
+
+
+def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relation:
+    window = _window(table.this) if isinstance(table.this, WindowTable) else None
+    inner = table.this.this if isinstance(table.this, WindowTable) else table
+    if not isinstance(inner, exp.Table):
+        raise _not_yet(table, "a window over a subquery", "make the subquery a view of its own")
+    alias = table.alias_or_name
+    used = columns_of(select, alias) - ({"window_start", "window_end"} if window else set())
+    if window:
+        used.add(window.time)
+    return Relation(
+        inner.name,
+        alias,
+        catalog.sources.get(inner.name),
+        window,
+        table,
+        select,
+        tuple(sorted(used)),
+    )
+
+
+def _window(node: WindowTable) -> Window:
+    kind = node.args["kind"]
+    if kind not in ("tumble", "hop"):
+        raise _not_yet(node, f"{kind.upper()} windows", "use TUMBLE or HOP")
+    size = _micros(node.args["size"])
+    slide = _micros(node.args["slide"]) if node.args.get("slide") else size
+    offset = _micros(node.args["offset"]) if node.args.get("offset") else 0
+    return Window(kind, node.args["time"].name, size, slide, offset)
+
+
+def _micros(node: exp.Expr) -> int:
+    length = interval(node)
+    if length is None:
+        raise SqlError(
+            "NOT_CONSTANT",
+            "a length of time is not a constant of days or less",
+            hint="write it like INTERVAL '90' SECOND",
+            span=span_of(node),
+        )
+    return length // MICROSECOND
+
+
+def _group_window(select: exp.Select, mentioned: tuple[Relation, ...]) -> Window | None:
+    """The window whose start or end is among the group keys."""
+    group = select.args.get("group")
+    keys = (
+        {(key.table, key.name) for key in group.expressions if isinstance(key, exp.Column)}
+        if group
+        else set()
+    )
+    for relation in mentioned:
+        if relation.window and keys & {
+            (relation.alias, "window_start"),
+            (relation.alias, "window_end"),
+        }:
+            return relation.window
+    return None
+
+
+def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...]) -> JoinBounds:
+    joined = joins(select)
+    if len(joined) > 1 or len(mentioned) != 2:
+        raise _not_yet(
+            joined[-1], "a join of more than two streams", "join two of them in a view of its own"
+        )
+    join, (left, right) = joined[0], mentioned
+    if left.name == right.name:
+        raise _not_yet(
+            join, f"a join of {left.name} with itself", "land the input twice under two names"
+        )
+    if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "OUTER"):
+        raise _not_yet(
+            join, f"a {(join.side + ' ' + join.kind).strip()} join of streams", "use INNER or LEFT"
+        )
+    condition = join.args.get("on")
+    if not join.side and (where := select.args.get("where")):
+        condition = exp.and_(condition, where.this) if condition else where.this
+    bounds = time_bounds(condition, {_time(left)}, {_time(right)})
+    if bounds is None or bounds.lower is None or bounds.upper is None:
+        raise SqlError(
+            "UNBOUNDED_STATE",
+            f"the join of {left.name} and {right.name} does not bound their distance in event time",
+            hint="add … AND {1} BETWEEN {0} AND {0} + INTERVAL '1' HOUR".format(
+                *(".".join(_time(side)) for side in (left, right))
+            ),
+            span=span_of(join),
+        )
+    lower, upper = bounds.lower // MICROSECOND, bounds.upper // MICROSECOND
+    if join.side and upper % 1000 not in (0, 999):
+        raise _not_yet(join, "a LEFT JOIN bounded by fractions of a millisecond", "round the bound")
+    return JoinBounds(left, right, join.side == "LEFT", lower, upper)
+
+
+def _time(relation: Relation) -> tuple[str, str]:
+    return relation.alias, relation.event_time or "ts"
+
+
+def _not_yet(node: exp.Expr, what: str, hint: str) -> SqlError:
+    return SqlError("NOT_YET", f"{what} is not kept up to date yet", hint=hint, span=span_of(node))

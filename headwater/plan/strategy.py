@@ -1,0 +1,198 @@
+"""Which engine keeps a view: ordered rules, the first that fits decides and says why.
+
+In: the view, its shape and what its inputs are (:class:`Facts`).
+Out: a :class:`~headwater.plan.nodes.Decision`; or an error where no engine can keep the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import ChangelogMode, Emit, View
+from headwater.analyze.keys import missing_keys
+from headwater.errors import SqlError
+from headwater.plan.aggregates import fold_of
+from headwater.plan.nodes import Decision, Input
+from headwater.plan.shape import Shape, aggregates
+
+ENGINES = ("streaming", "incremental", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the rules look at.
+
+    Attributes:
+        view: the bound view.
+        shape: its shape.
+        emit: when its rows appear, as decided.
+        inputs: what it reads.
+        modes: what each view among the inputs emits.
+    """
+
+    view: View
+    shape: Shape
+    emit: Emit
+    inputs: tuple[Input, ...]
+    modes: dict[str, ChangelogMode]
+
+    def reads(self, kind: str) -> bool:
+        """Whether an input is of this kind."""
+        return any(item.kind == kind for item in self.inputs)
+
+    @property
+    def foldable(self) -> bool:
+        """Whether every aggregate is self-maintainable and there is no HAVING."""
+        select = self.shape.select
+        calls = (call for item in select.selects for call in aggregates(item))
+        return not select.args.get("having") and all(fold_of(call) for call in calls)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether there are group keys and all are among the view's columns."""
+        return bool(self.shape.select.args.get("group")) and not missing_keys(self.shape.select)
+
+    @property
+    def timed(self) -> bool:
+        """Whether every relation has a watermark of its own."""
+        return all(relation.event_time for relation in self.shape.relations)
+
+
+Rule = Callable[[Facts], Decision | None]
+
+
+def decide(facts: Facts) -> Decision:
+    """Return the decision of the first rule that fits.
+
+    Raises:
+        SqlError: ``NOT_YET`` if no engine keeps the view, ``ENGINE_CANNOT`` if the engine asked for
+            cannot.
+    """
+    forced = facts.view.options.get("engine", "")
+    if forced == "full":
+        return Decision("full", "recompute", "asked for by WITH (engine = 'full')")
+    candidates = []
+    for rule in RULES:
+        if (decision := rule(facts)) and forced in ("", decision.engine):
+            return decision
+        candidates += [decision] if decision else []
+    if candidates:
+        raise SqlError(
+            "ENGINE_CANNOT",
+            f"the {forced} engine cannot keep view {facts.view.name}",
+            hint=f"leave the option out: {candidates[0].engine} can, by {candidates[0].rule}",
+            span=facts.view.span,
+        )
+    raise _refusal(facts)
+
+
+def linear_stream(facts: Facts) -> Decision | None:
+    """Filter, project, unnest, union all: each row on its own."""
+    if facts.shape.kind == "linear" and _append_only(facts):
+        return Decision("streaming", "linear", "append-only and stateless: each row on its own")
+    return None
+
+
+def window_close(facts: Facts) -> Decision | None:
+    """Aggregates over windows that are final when the watermark closes them."""
+    if facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE and facts.timed:
+        return Decision(
+            "streaming",
+            "window on close",
+            "rows are final once closed, so Spark's state can forget them",
+        )
+    return None
+
+
+def interval_join(facts: Facts) -> Decision | None:
+    """Joins whose event times are bounded on both sides."""
+    if facts.shape.kind == "interval join" and facts.timed:
+        return Decision(
+            "streaming", "interval join", "event times bound how long a row waits for its match"
+        )
+    return None
+
+
+def distinct_in_time(facts: Facts) -> Decision | None:
+    """DISTINCT with the event time among the columns."""
+    times = {(relation.alias, relation.event_time) for relation in facts.shape.relations}
+    columns = [item.unalias() for item in facts.shape.select.selects]
+    shown = {(item.table, item.name) for item in columns if isinstance(item, exp.Column)}
+    if facts.shape.kind == "distinct" and facts.timed and times <= shown:
+        return Decision(
+            "streaming", "deduplicate", "the watermark bounds how long a row is remembered"
+        )
+    return None
+
+
+def linear_tick(facts: Facts) -> Decision | None:
+    """Rule 1, where streaming is not wanted."""
+    if facts.shape.kind == "linear" and _replayable(facts):
+        return Decision("incremental", "rule 1, linear", "change in, change out")
+    return None
+
+
+def self_maintainable(facts: Facts) -> Decision | None:
+    """Rule 2: aggregates and DISTINCT whose state can absorb a change."""
+    if facts.shape.kind in ("aggregate", "distinct") and _corrected(facts) and facts.foldable:
+        return Decision(
+            "incremental",
+            "rule 2, self-maintainable aggregate",
+            "the aggregated change is merged into the state by key",
+        )
+    return None
+
+
+def affected_keys(facts: Facts) -> Decision | None:
+    """Rule 3: any aggregate, re-run for the keys that the change touches."""
+    if facts.shape.kind == "aggregate" and _corrected(facts) and facts.keyed:
+        return Decision(
+            "incremental",
+            "rule 3, affected keys",
+            "the query is run again for the keys that the change touches",
+        )
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    linear_stream,
+    window_close,
+    interval_join,
+    distinct_in_time,
+    linear_tick,
+    self_maintainable,
+    affected_keys,
+)
+
+
+def _append_only(facts: Facts) -> bool:
+    return all(mode is ChangelogMode.APPEND for mode in facts.modes.values())
+
+
+def _replayable(facts: Facts) -> bool:
+    return _append_only(facts) and not facts.reads("source")
+
+
+def _corrected(facts: Facts) -> bool:
+    return _replayable(facts) and facts.emit is Emit.CHANGES
+
+
+def _refusal(facts: Facts) -> SqlError:
+    name, span = facts.view.name, facts.view.span
+    updating = [view for view, mode in facts.modes.items() if mode is not ChangelogMode.APPEND]
+    if updating:
+        what = f"view {name} reads {updating[0]}, whose rows are corrected as data comes"
+        hint = f"read what {updating[0]} reads, or give {updating[0]} EMIT ON WINDOW CLOSE"
+    elif facts.reads("source"):
+        what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
+        hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
+    elif facts.shape.kind == "aggregate" and facts.emit is Emit.CHANGES:
+        what = f"view {name} groups by an expression that is not among its columns"
+        hint = "add the group keys to the SELECT list"
+    else:
+        what = f"no engine keeps view {name} yet: an input has no watermark"
+        hint = "declare WATERMARK FOR … in the tables it reads"
+    return SqlError("NOT_YET", what, hint=hint, span=span)
