@@ -1,0 +1,1 @@
+"""Tables of the lake, the commit marker and the commit protocol."""

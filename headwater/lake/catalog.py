@@ -1,0 +1,192 @@
+"""The lake: one namespace of one catalog, and the tables in it.
+
+In: a Spark session that has the catalog, and table specifications.
+Out: :class:`~headwater.lake.iceberg.LakeTable` objects; tables are created when they are missing
+and never altered here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from headwater.errors import TerminalError
+from headwater.lake.embedded import CATALOG
+from headwater.lake.iceberg import LakeTable
+
+_creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What a table of the lake must look like.
+
+    Attributes:
+        name: table name, without catalog and namespace.
+        columns: name, Spark SQL type and nullability of each column, in order.
+        partitioned_by: Iceberg partition transforms as Spark DDL, for example ``days(ts)``.
+        comment: free text.
+        properties: Iceberg table properties, over the defaults of :data:`DEFAULTS`.
+        event_times: columns whose exact bounds readers need (see ``LakeTable.upper_bound``).
+    """
+
+    name: str
+    columns: tuple[tuple[str, str, bool], ...]
+    partitioned_by: tuple[str, ...] = ()
+    comment: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    event_times: tuple[str, ...] = ()
+
+
+DEFAULTS: Mapping[str, str] = {
+    "format-version": "2",
+    "write.update.mode": "merge-on-read",
+    "write.merge.mode": "merge-on-read",
+    "write.delete.mode": "merge-on-read",
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.previous-versions-max": "20",
+}
+"""Properties of every table: small commits, updates that do not rewrite files, bounded metadata."""
+
+
+class Lake:
+    """One namespace of a catalog, seen through one Spark session.
+
+    A thread with its own session (``session_for_thread``) makes its own Lake with :meth:`using`.
+
+    Args:
+        spark: a session opened by ``headwater.runtime.session.open_session``, or a clone of it.
+        namespace: namespace that holds all tables of the project.
+        catalog: name of the catalog in the session.
+    """
+
+    def __init__(self, spark: SparkSession, namespace: str, catalog: str = CATALOG) -> None:
+        self.spark = spark
+        self.namespace = namespace
+        self.catalog = catalog
+
+    def using(self, spark: SparkSession) -> Lake:
+        """Return the same namespace seen through another session.
+
+        Args:
+            spark: the session that reads and loads tables from now on.
+        """
+        return Lake(spark, self.namespace, self.catalog)
+
+    def identifier(self, name: str) -> str:
+        """Return the full name of a table as Spark SQL reads it.
+
+        Args:
+            name: table name, without catalog and namespace.
+        """
+        return f"{self.catalog}.{self.namespace}.{name}"
+
+    def exists(self, name: str) -> bool:
+        """Return whether the table is in the catalog.
+
+        Args:
+            name: table name, without catalog and namespace.
+        """
+        return self.spark.catalog.tableExists(self.identifier(name))
+
+    def table(self, name: str) -> LakeTable:
+        """Return an existing table.
+
+        Args:
+            name: table name, without catalog and namespace.
+
+        Raises:
+            TerminalError: ``TABLE_NOT_FOUND``.
+        """
+        if not self.exists(name):
+            raise TerminalError(
+                "TABLE_NOT_FOUND",
+                f'table "{name}" is not in namespace "{self.namespace}"',
+                hint="run `headwater run` once to create it",
+            )
+        return LakeTable(self.spark, name, self.identifier(name))
+
+    def ensure(self, spec: TableSpec) -> LakeTable:
+        """Create namespace, table and its empty first snapshot where they are missing.
+
+        A crash between these steps is repaired by the next call.
+
+        Args:
+            spec: what the table must look like.
+
+        Returns:
+            The table, which has at least one snapshot.
+
+        Raises:
+            TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns.
+        """
+        identifier = self.identifier(spec.name)
+        with _creating:
+            existed = self.exists(spec.name)
+            if not existed:
+                self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
+                self.spark.sql(create_table_sql(identifier, spec))
+            table = LakeTable(self.spark, spec.name, identifier)
+            table.ensure_first_snapshot()
+        if existed:
+            _check_columns(table, spec)
+        return table
+
+
+def create_table_sql(identifier: str, spec: TableSpec) -> str:
+    """Return the Spark DDL that creates a table.
+
+    Args:
+        identifier: full name of the table.
+        spec: what it must look like.
+    """
+    exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
+    properties = {**DEFAULTS, **exact, **spec.properties}
+    options = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in properties.items())
+    parts = [
+        f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
+        f"PARTITIONED BY ({', '.join(spec.partitioned_by)})" if spec.partitioned_by else "",
+        f"COMMENT {_literal(spec.comment)}" if spec.comment else "",
+        f"TBLPROPERTIES ({options})",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def columns_ddl(spec: TableSpec) -> str:
+    """Return the columns of a table as Spark DDL.
+
+    Args:
+        spec: what the table must look like.
+    """
+    return ", ".join(
+        f"`{name}` {type_}{'' if nullable else ' NOT NULL'}"
+        for name, type_, nullable in spec.columns
+    )
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _check_columns(table: LakeTable, spec: TableSpec) -> None:
+    found, wanted = table.columns(), table.stored_columns(columns_ddl(spec))
+    if list(found.items()) == list(wanted.items()):
+        return
+    missing = [name for name in wanted if name not in found]
+    surplus = [name for name in found if name not in wanted]
+    changed = [name for name in wanted if name in found and found[name] != wanted[name]]
+    differences = [
+        *(f'column "{name}" is missing' for name in missing),
+        *(f'column "{name}" is not defined any more' for name in surplus),
+        *(f'column "{name}" is {found[name]}, defined as {wanted[name]}' for name in changed),
+    ]
+    raise TerminalError(
+        "SCHEMA_CHANGED",
+        f'table "{spec.name}" does not have the defined columns: '
+        + ("; ".join(differences) or "their order differs"),
+        hint="undo the change, or give the new definition a new name",
+    )

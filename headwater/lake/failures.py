@@ -1,0 +1,121 @@
+"""What a failure of Spark, Iceberg, the catalog or the disk means to the person who runs Headwater.
+
+In: an exception, with the text of its Java causes. Out: a one-line :class:`ServiceError` with a
+condition and the next action, or None if it is none of the known conditions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from headwater.errors import HeadwaterError, ServiceError
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    name: str
+    signs: re.Pattern[str]
+    message: str
+    hint: str
+
+
+def _condition(name: str, signs: str, message: str, hint: str) -> _Condition:
+    return _Condition(name, re.compile(signs), message, hint)
+
+
+# first match wins: a full disk also makes SQLite and Iceberg fail in other words
+_CONDITIONS = (
+    _condition(
+        "DISK_FULL",
+        r"No space left on device|SQLITE_FULL|database or disk is full|Disk quota exceeded",
+        "the disk is full",
+        "free space and start again: nothing that was committed is lost",
+    ),
+    _condition(
+        "CATALOG_LOCKED",
+        r"SQLITE_BUSY|SQLITE_LOCKED|database is locked",
+        "the catalog is locked by another process",
+        "end the process that holds the catalog's database open, then start again",
+    ),
+    _condition(
+        "WAREHOUSE_NOT_WRITABLE",
+        r"SQLITE_READONLY|SQLITE_CANTOPEN|unable to open database file|readonly database"
+        r"|Permission denied|AccessDeniedException|Read-only file system|Mkdirs failed to create"
+        r"|FileExistsError|NotADirectoryError|exists and is not a directory",
+        "the warehouse or the state folder cannot be written",
+        "check owner and permissions of both folders, or choose others in headwater.toml",
+    ),
+    _condition(
+        "CATALOG_DAMAGED",
+        r"SQLITE_CORRUPT|SQLITE_NOTADB|file is not a database|disk image is malformed",
+        "the catalog's database is damaged",
+        "restore it from a backup; the data files are untouched",
+    ),
+    _condition(
+        "JAR_MISSING",
+        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite)"
+        r"|Cannot find catalog plugin class|No suitable driver found for jdbc:sqlite"
+        r"|'JavaPackage' object is not callable|Jar .* does not exist",
+        "Spark runs without the Iceberg and SQLite jars",
+        "run `python -m headwater.jars.fetch`; under spark-submit give them with --jars",
+    ),
+    _condition(
+        "OUT_OF_MEMORY",
+        r"java\.lang\.OutOfMemoryError",
+        "Spark ran out of memory",
+        'set "spark.driver.memory" higher under [spark.settings] in headwater.toml',
+    ),
+    _condition(
+        "SPARK_GONE",
+        r"JAVA_GATEWAY_EXITED|Py4JNetworkError|Answer from Java side is empty"
+        r"|Error while sending or receiving|Connection refused|SparkContext was shut down"
+        r"|Cannot call methods on a stopped SparkContext|SparkSession.*(?:stopped|closed)",
+        "the Spark process ended",
+        "see logs/ in the state folder for the reason, then start again",
+    ),
+)
+
+
+def explain_failure(error: BaseException) -> ServiceError | None:
+    """Return what an exception of Spark, Py4J or the operating system means, if that is known.
+
+    Args:
+        error: the exception, with its causes.
+
+    Returns:
+        The same failure as one line with a condition and a hint; the exception itself if it is one
+        already; None if it is unknown.
+    """
+    if isinstance(error, ServiceError):
+        return error
+    if isinstance(error, HeadwaterError):
+        return None
+    text = "\n".join(_texts(error))
+    for condition in _CONDITIONS:
+        found = condition.signs.search(text)
+        if found:
+            detail = _line_of(text, found.start())
+            message = f"{condition.message}: {detail}" if detail else condition.message
+            return ServiceError(condition.name, message, hint=condition.hint)
+    return None
+
+
+def _texts(error: BaseException) -> list[str]:
+    texts: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(texts) < 40:
+        # the text of a Py4JJavaError has the whole Java stack; PySpark's own errors keep it aside
+        texts += [
+            f"{type(current).__name__}: {current}",
+            getattr(current, "_stackTrace", None) or "",
+        ]
+        current = current.__cause__ or current.__context__
+    return texts
+
+
+def _line_of(text: str, at: int) -> str:
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)].strip()
+    line = re.sub(r"^(?:Caused by: |: )?(?:[\w$]+\.)*[\w$]*(?:Exception|Error): ", "", line)
+    return line if len(line) <= 200 else line[:200] + "…"

@@ -1,0 +1,344 @@
+"""One Iceberg table: its snapshots, markers, bounds and rows, and the staging branch of a commit.
+
+In: a Spark session and the full name of a table. Out: DataFrames at pinned snapshots, commit
+markers, and the moves of the commit protocol (stage, publish) as one metadata commit each.
+Talks to Iceberg's Java API through py4j; a method costs a few milliseconds and no Spark job.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from py4j.java_gateway import JavaObject
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.errors import TerminalError
+from headwater.lake.java import java_class, java_session
+from headwater.lake.marker import PREFIX, Marker
+
+ATTEMPT = PREFIX + "attempt"
+"""Summary property with the identity of the attempt that wrote a snapshot."""
+BRANCH_PREFIX = "headwater_"
+MARKER_TAG = "headwater-marker"
+"""Tag on the snapshot with the newest marker, so that expiry of snapshots cannot lose it."""
+
+SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
+"""Session settings with this prefix go into the summary of every snapshot the session writes."""
+
+_ICEBERG = "org.apache.iceberg"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One snapshot of a table.
+
+    Attributes:
+        id: snapshot id.
+        parent: id of the snapshot before it, or None for the first.
+        operation: ``append``, ``overwrite``, ``delete`` or ``replace`` (compaction).
+        summary: the whole snapshot summary.
+    """
+
+    id: int
+    parent: int | None
+    operation: str
+    summary: Mapping[str, str]
+
+    @property
+    def marker(self) -> Marker | None:
+        """The commit marker, or None for a snapshot that no view wrote."""
+        return Marker.from_summary(self.summary)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A published commit: the snapshot and the marker in it."""
+
+    snapshot_id: int
+    marker: Marker
+
+
+class LakeTable:
+    """One Iceberg table, seen through one Spark session.
+
+    Args:
+        spark: session used to load the table and to read from it.
+        name: table name, without catalog and namespace.
+        identifier: full name as Spark SQL reads it.
+    """
+
+    def __init__(self, spark: SparkSession, name: str, identifier: str) -> None:
+        self.spark = spark
+        self.name = name
+        self.identifier = identifier
+        self._writer = uuid.uuid4().hex[:8]
+        self._views_cleared: set[str] = set()
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        return java_class(self.spark, f"{_ICEBERG}.spark.Spark3Util").loadIcebergTable(
+            java_session(self.spark), self.identifier
+        )
+
+    def refresh(self) -> None:
+        """Read the newest metadata from the catalog."""
+        self._java.refresh()
+
+    # -- snapshots and markers
+
+    def snapshot_id(self) -> int:
+        """Return the id of the current snapshot as of the last refresh."""
+        return int(self._java.currentSnapshot().snapshotId())
+
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
+        """Return one snapshot, or None if it is unknown or was expired.
+
+        Args:
+            snapshot_id: id of the snapshot.
+        """
+        found = self._java.snapshot(snapshot_id)
+        if found is None:
+            return None
+        parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
+        fields = json.loads(parser.toJson(found))
+        summary = fields.get("summary", {})
+        return Snapshot(
+            fields["snapshot-id"],
+            fields.get("parent-snapshot-id"),
+            summary.get("operation", ""),
+            summary,
+        )
+
+    def ancestors(self, snapshot_id: int) -> Iterator[Snapshot]:
+        """Yield a snapshot and those before it, newest first, as far as they are kept.
+
+        Args:
+            snapshot_id: where to start.
+        """
+        next_id: int | None = snapshot_id
+        while next_id is not None and (snapshot := self.snapshot(next_id)) is not None:
+            yield snapshot
+            next_id = snapshot.parent
+
+    def newest(self, view: str | None = None, *, before: int | None = None) -> Commit | None:
+        """Return the newest published commit, walking back over maintenance snapshots.
+
+        Args:
+            view: only commits of this view; None for any (side tables can serve several views).
+            before: snapshot id to start from; None for the current snapshot.
+
+        Returns:
+            The commit, or None if there was none yet.
+
+        Raises:
+            TerminalError: ``MARKER_LOST`` if the history ends before a marker or the table's first
+                snapshot is reached, and the marker's tag is gone too.
+        """
+        last: Snapshot | None = None
+        for last in self.ancestors(before or self.snapshot_id()):
+            marker = last.marker
+            if marker and view in (None, marker.view):
+                return Commit(last.id, marker)
+        if last is not None and last.parent is None:
+            return None
+        tagged = self.ref(MARKER_TAG) if before is None else None
+        kept = self.snapshot(tagged) if tagged is not None else None
+        if kept and (marker := kept.marker) and view in (None, marker.view):
+            return Commit(kept.id, marker)
+        raise TerminalError(
+            "MARKER_LOST",
+            f'the history of table "{self.name}" ends before a commit marker',
+            hint="snapshots were expired by another tool; run `headwater doctor`",
+        )
+
+    def marker(self) -> Marker | None:
+        """Return the newest marker as of the last refresh, or None if nothing was committed yet."""
+        commit = self.newest()
+        return commit.marker if commit else None
+
+    def marker_at(self, snapshot_id: int) -> Marker | None:
+        """Return the marker that holds at a snapshot: its own, or the newest one before it.
+
+        Args:
+            snapshot_id: id of the snapshot.
+        """
+        commit = self.newest(before=snapshot_id)
+        return commit.marker if commit else None
+
+    # -- rows and bounds
+
+    def read(self, snapshot_id: int | None = None) -> DataFrame:
+        """Return all rows.
+
+        Args:
+            snapshot_id: snapshot to read; None for the newest at the time of the read.
+        """
+        reader = self.spark.read
+        if snapshot_id is not None:
+            reader = reader.option("versionAsOf", str(snapshot_id))
+        return reader.table(self.identifier)
+
+    def changes(self, after: int | None, upto: int) -> DataFrame:
+        """Return the rows appended between two snapshots.
+
+        Args:
+            after: snapshot already read; None for the beginning of the table.
+            upto: last snapshot to read.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if ``upto`` does not come after ``after``, or
+                the snapshots between were expired.
+        """
+        if after is None:
+            return self.read(upto)
+        if after == upto:
+            return self.read(upto).where("false")
+        between = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        if not between.isParentAncestorOf(self._java, upto, after):
+            raise TerminalError(
+                "SNAPSHOT_NOT_IN_HISTORY",
+                f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
+                hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
+            )
+        reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
+        return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
+
+    def upper_bound(self, column: str, snapshot_id: int) -> int | None:
+        """Return the largest value of a time column in the data files that a snapshot added.
+
+        Read from Iceberg's file metrics, so no data is read.
+
+        Args:
+            column: a TIMESTAMP or TIMESTAMP_NTZ column (or an integer column).
+            snapshot_id: the snapshot that added the files.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if no row with a value was added.
+        """
+        field = self._java.schema().findField(column)
+        conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
+        bounds = []
+        for file in self._java.snapshot(snapshot_id).addedDataFiles(self._java.io()):
+            bound = (file.upperBounds() or {}).get(field.fieldId())
+            if bound is not None:
+                bounds.append(int(conversions.fromByteBuffer(field.type(), bound)))
+        return max(bounds, default=None)
+
+    # -- columns
+
+    def columns(self) -> dict[str, str]:
+        """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
+        return self._described(self._java.schema())
+
+    def stored_columns(self, ddl: str) -> dict[str, str]:
+        """Return what :meth:`columns` would say of a table created with these columns.
+
+        Args:
+            ddl: columns as Spark DDL.
+        """
+        struct = java_class(self.spark, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
+        return self._described(
+            java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil").convert(struct)
+        )
+
+    def _described(self, schema: JavaObject) -> dict[str, str]:
+        struct = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil").convert(schema)
+        return {
+            field.name(): field.dataType().sql() + ("" if field.nullable() else " NOT NULL")
+            for field in struct.fields()
+        }
+
+    # -- moves of the commit protocol
+
+    def ensure_first_snapshot(self) -> None:
+        """Give the table an empty snapshot if it has none, so that branches have a base."""
+        if self._java.currentSnapshot() is None:
+            self._java.newFastAppend().commit()
+
+    def ref(self, name: str) -> int | None:
+        """Return the snapshot id of a branch or tag as of the last refresh, if there is one.
+
+        Args:
+            name: name of the branch or tag.
+        """
+        found = self._java.refs().get(name)
+        return None if found is None else int(found.snapshotId())
+
+    def staging_branch(self, view: str) -> str:
+        """Return the name of the branch on which this writer stages commits of a view.
+
+        Args:
+            view: name of the view.
+        """
+        return f"{BRANCH_PREFIX}{self._writer}_{view}"
+
+    def stage(self, view: str, base: int) -> str:
+        """Point the staging branch at a snapshot; the first time, drop branches of dead writers.
+
+        The branch stays after a commit and is then already where the next commit begins.
+
+        Args:
+            view: name of the view that commits.
+            base: id of the snapshot that the commit builds on.
+
+        Returns:
+            The identifier that writes to the branch.
+        """
+        branch = self.staging_branch(view)
+        staged_at, dead = self.ref(branch), self._dead_branches(view)
+        if staged_at != base or dead:
+            update = self._java.manageSnapshots()
+            for name in dead:
+                update = update.removeBranch(name)
+            if staged_at is None:
+                update = update.createBranch(branch, base)
+            elif staged_at != base:
+                update = update.replaceBranch(branch, base)
+            update.commit()
+        self._views_cleared.add(view)
+        return f"{self.identifier}.branch_{branch}"
+
+    def _dead_branches(self, view: str) -> list[str]:
+        if view in self._views_cleared:
+            return []
+        own = self.staging_branch(view)
+        names = (str(name) for name in self._java.refs().keySet())
+        return [name for name in names if name != own and _staged_view(name) == view]
+
+    def publish(self, branch: str, head: int) -> None:
+        """Move ``main`` and the marker's tag to the head of a staging branch.
+
+        A compare-and-swap: refused if ``main`` has moved since the branch was staged.
+
+        Args:
+            branch: name of the staging branch.
+            head: its head, as checked by the caller.
+
+        Raises:
+            py4j.protocol.Py4JJavaError: ``main`` or the metadata moved, or the catalog failed.
+        """
+        tagged = self.ref(MARKER_TAG) is not None
+        update = self._java.manageSnapshots().fastForwardBranch("main", branch)
+        (update.replaceTag if tagged else update.createTag)(MARKER_TAG, head).commit()
+
+    def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
+        """Add a snapshot without files to a staging branch.
+
+        Args:
+            branch: name of the staging branch.
+            summary: properties of the snapshot.
+        """
+        append = self._java.newFastAppend().toBranch(branch)
+        for key, value in summary.items():
+            append = append.set(key, value)
+        append.commit()
+
+
+def _staged_view(branch: str) -> str | None:
+    if not branch.startswith(BRANCH_PREFIX):
+        return None
+    return branch.removeprefix(BRANCH_PREFIX).partition("_")[2]

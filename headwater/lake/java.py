@@ -1,0 +1,38 @@
+"""The way into the JVM that PySpark keeps private: its session object and Java classes by name.
+
+In: a Spark session. Out: py4j objects. The only place in this layer that touches PySpark's
+internals.
+"""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaClass, JavaObject
+from pyspark.sql import SparkSession
+
+_classes: dict[tuple[int, str], JavaClass] = {}
+
+
+def java_session(spark: SparkSession) -> JavaObject:
+    """Return the JVM's object of a session.
+
+    Args:
+        spark: the session.
+    """
+    return spark._jsparkSession  # noqa: SLF001
+
+
+def java_class(spark: SparkSession, name: str) -> JavaClass:
+    """Return a Java class, looked up once: py4j resolves a dotted name package by package.
+
+    Args:
+        spark: any session of the JVM.
+        name: full name of the class.
+    """
+    jvm = spark._jvm  # noqa: SLF001
+    key = (id(jvm), name)
+    if key not in _classes:
+        found = jvm
+        for part in name.split("."):
+            found = getattr(found, part)
+        _classes[key] = found
+    return _classes[key]

@@ -1,0 +1,68 @@
+"""The commit marker: what a commit of a view says about itself, in the snapshot summary.
+
+In: view, version, epoch, cut of the inputs, watermark, fence token, plan fingerprint.
+Out: string properties under ``headwater.*`` and back. Knows neither Spark nor Iceberg, so that
+readers without a JVM (``status``, ``verify``) share it with the writers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PREFIX = "headwater."
+END_OF_TIME = 253402300799999999
+"""Largest watermark in microseconds: 9999-12-31T23:59:59.999999Z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Identity and inputs of one commit.
+
+    Attributes:
+        view: name of the view or landed table.
+        version: version of its definition, from 1.
+        epoch: number of the micro-batch or tick, from 0, rising by one with each commit.
+        cut_from: per input, the position after the previous commit (Iceberg: the snapshot id as
+            text; connectors: their own position as JSON text); an input never read is absent.
+        cut_to: per input, the position after this commit.
+        watermark: event time in microseconds since 1970 UTC: landed tables: the stamp of this
+            epoch's rows; views: what the emission of this commit was decided by. None without an
+            event time.
+        token: fence token of the writer's lease.
+        fingerprint: hash of the normalised definition.
+        counts: rows read, late, quarantined, … of this epoch, where they were counted.
+    """
+
+    view: str
+    version: int
+    epoch: int
+    cut_from: Mapping[str, str]
+    cut_to: Mapping[str, str]
+    watermark: int | None = None
+    token: int = 0
+    fingerprint: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def to_summary(self) -> dict[str, str]:
+        """Return the marker as snapshot summary properties."""
+        return {
+            PREFIX + name: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+
+    @classmethod
+    def from_summary(cls, summary: Mapping[str, str]) -> Marker | None:
+        """Return the marker in a snapshot summary, or None if no view's commit wrote it."""
+        if PREFIX + "epoch" not in summary:
+            return None
+        texts = {"view", "fingerprint"}
+        values: dict[str, Any] = {
+            name: summary[PREFIX + name] if name in texts else json.loads(summary[PREFIX + name])
+            for name in cls.__dataclass_fields__
+            if PREFIX + name in summary
+        }
+        return cls(**values)
