@@ -1,0 +1,1 @@
+"""The outside world → landed tables and decoded streams: connectors, decoding, quarantine."""

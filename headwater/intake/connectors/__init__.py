@@ -1,0 +1,36 @@
+"""The connectors by name; :mod:`headwater.intake.connectors.base` is their contract."""
+
+from __future__ import annotations
+
+from headwater.analyze.definitions import Source
+from headwater.errors import SqlError
+from headwater.intake.connectors.base import Connector, IntakeConfig
+from headwater.intake.connectors.datagen import Datagen
+from headwater.intake.connectors.files import Files
+from headwater.intake.connectors.streams import quarantine_stream, stream
+
+__all__ = ["CONNECTORS", "open_connector", "quarantine_stream", "stream"]
+
+CONNECTORS: dict[str, type[Files] | type[Datagen]] = {"files": Files, "datagen": Datagen}
+
+
+def open_connector(source: Source, config: IntakeConfig, *, once: bool = False) -> Connector:
+    """Return the connector of a source.
+
+    Args:
+        source: the definition.
+        config: the project's settings.
+        once: take only what is there now: the input ends with what the first look finds.
+
+    Raises:
+        SqlError: ``UNKNOWN_CONNECTOR``.
+    """
+    kind = CONNECTORS.get(source.connector)
+    if kind is None:
+        raise SqlError(
+            "UNKNOWN_CONNECTOR",
+            f'connector "{source.connector}" of "{source.name}" is not built',
+            hint=f"connectors are: {', '.join(CONNECTORS)}",
+            span=source.span,
+        )
+    return kind(source, config, once=once)

@@ -1,0 +1,183 @@
+"""The contract of a connector: where rows come from, cut into ranges that can be read again.
+
+In: a source's definition and options. Out: ranges of input and, per range, decoded rows.
+A connector never writes and never commits; ``headwater.intake.land`` does, and remembers in the
+table's commit marker which position was reached.
+
+Guarantee: reading one range again gives the same rows with the same coordinates, on any number of
+cores. Together with the marker that makes landing exactly-once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.intake.ledger import Entry
+
+
+class IntakeConfig(Protocol):
+    """What the intake needs to know of a project (``headwater.config.Config`` has it)."""
+
+    @property
+    def directory(self) -> Path:
+        """The project's folder; relative paths of options start there."""
+
+    @property
+    def max_files_per_epoch(self) -> int:
+        """Most files of one epoch, where the source does not say."""
+
+    @property
+    def max_bytes_per_epoch(self) -> int:
+        """Most bytes of one epoch, where the source does not say."""
+
+    @property
+    def max_future(self) -> timedelta:
+        """How far event times may be ahead of arrival, where the source does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Upper bounds of one epoch; None means the source's own or the project's.
+
+    Attributes:
+        rows: most rows (``datagen``).
+        files: most files (``files``).
+        bytes: most bytes (``files``); one file is always taken.
+    """
+
+    rows: int | None = None
+    files: int | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The input of one epoch.
+
+    Attributes:
+        position: position after it, JSON text, at most a few hundred characters.
+        units: how many files or rows it has.
+        files: the files, for connectors with a ledger.
+        rows: first and last row number plus one, for connectors that number rows.
+        started: when the generator was started, microseconds since 1970 UTC.
+    """
+
+    position: str
+    units: int
+    files: tuple[Entry, ...] = ()
+    rows: tuple[int, int] = (0, 0)
+    started: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The decoded rows of one range; nothing has been read yet.
+
+    Attributes:
+        all: the columns of the definition in their order, the coordinates, ``_reason`` (NULL if
+            good).
+        rejected: gives the bad rows only, as the quarantine keeps them: ``_arrived_at``,
+            ``reason``, ``raw`` and the coordinates. A function, since most epochs never ask.
+    """
+
+    all: DataFrame
+    rejected: Callable[[], DataFrame]
+
+
+class Connector(ABC):
+    """One kind of input, opened for one source.
+
+    Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`restore` once, then per
+    epoch :meth:`next_range` (or :meth:`planned` after a crash), :meth:`read`, on failure
+    :meth:`without_unreadable`, and :meth:`done` after the commit.
+
+    Attributes:
+        coordinates: name and Spark type of the columns that say where a row comes from; unique per
+            row.
+        unit: what :attr:`Range.units` and :meth:`backlog` count.
+        has_ledger: whether the position alone does not say what was read, so that each epoch's
+            files are kept in the table ``<name>__files``.
+    """
+
+    coordinates: ClassVar[tuple[tuple[str, str], ...]]
+    unit: ClassVar[str]
+    has_ledger: ClassVar[bool] = False
+
+    def restore(self, entries: Sequence[Entry]) -> None:  # noqa: B027
+        """Take over what earlier epochs have read; only called with a ledger.
+
+        Args:
+            entries: every file of every committed epoch.
+        """
+
+    @abstractmethod
+    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+        """Return the input that comes next, or None if there is none at the moment.
+
+        Cheap enough to be called several times a second. Calling it twice without :meth:`done` may
+        return more the second time, never less.
+
+        Args:
+            after: position of the last commit, None at the beginning.
+            limits: bounds that win over those of source and project.
+        """
+
+    def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:
+        """Return the range of an epoch that was begun, from its ledger; only called with a ledger.
+
+        Args:
+            after: position before it.
+            entries: its files.
+
+        Raises:
+            ServiceError: ``FILE_GONE`` or ``FILE_CHANGED`` if it cannot be read again.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+        """Return the rows of a range; the same rows at every call.
+
+        Args:
+            spark: a session of the caller's own; temporary views and file settings of it are
+                changed.
+            taken: what to read.
+            arrived_at: arrival of the range, microseconds since 1970 UTC.
+        """
+
+    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
+        """Return the range with its unreadable files marked by ``Entry.fault``.
+
+        Called when reading a range failed.
+
+        Args:
+            spark: as in :meth:`read`.
+            taken: what was read.
+            error: what Spark said.
+
+        Raises:
+            Exception: ``error`` itself, if no file is to blame.
+        """
+        raise error
+
+    def done(self, taken: Range) -> None:  # noqa: B027
+        """Note that a range was committed.
+
+        Args:
+            taken: the range.
+        """
+
+    @abstractmethod
+    def backlog(self, after: str | None) -> int:
+        """Return how many units are waiting behind a position.
+
+        Args:
+            after: position of the last commit.
+        """

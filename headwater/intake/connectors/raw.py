@@ -1,0 +1,218 @@
+"""Files of one epoch → decoded rows, by batch reads of Spark.
+
+In: a list of files. Out: one DataFrame of all rows with ``_reason`` and one of the bad rows (see
+``headwater.intake.decode``). Each file, or each :data:`SPLIT_BYTES` of it, is one partition, which
+makes the line numbers the same on any number of cores; tasks take several partitions each.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import reduce
+from pathlib import Path
+from typing import IO, cast
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
+from headwater.analyze.types import spark_type
+from headwater.intake.connectors.base import Rows
+from headwater.intake.decode import PATH, REASON, ROW, VALUE, Decoder, Encoded, ddl, stored
+from headwater.intake.decode_csv import csv_lines, parquet_rows
+from headwater.intake.decode_json import json_lines
+from headwater.intake.ledger import Entry
+from headwater.intake.sqltext import at, moment, name, text
+from headwater.lake.java import java_class
+
+SPLIT_BYTES = 2**30
+_BYTES_PER_TASK, _BYTES_PER_OUTPUT_FILE = 4_000_000, 128_000_000
+_MAX_HEADER_BYTES = 1_000_000
+_PLAIN_NAME = re.compile(r"[\w./=,@+:~!$&*;()-]*")
+"""Names that Spark's metadata column shows as they are; in others it escapes characters."""
+SETTINGS = {
+    # a file costs as much to open as a partition may hold: no two files share a partition
+    "spark.sql.files.maxPartitionBytes": str(SPLIT_BYTES),
+    "spark.sql.files.openCostInBytes": str(SPLIT_BYTES),
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    # listing the files of an epoch is no Spark job
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+}
+
+Header = tuple[str, ...] | None
+
+
+class FileReader:
+    """Reads files of one source.
+
+    Args:
+        source: the definition.
+        folder: what the entries' paths are relative to.
+        max_future: how far event times may be ahead of arrival, where the source does not say.
+    """
+
+    def __init__(self, source: Source, folder: Path, max_future: timedelta) -> None:
+        self._source = source
+        self._folder = folder
+        self._max_future = max_future
+        self._columns = stored(source)
+
+    def read(self, spark: SparkSession, entries: Sequence[Entry], arrived_at: int) -> Rows:
+        """Return the rows of some files; nothing is read yet but the headers of CSV files.
+
+        Args:
+            spark: a session of the caller's own.
+            entries: the files; of those with a fault, only the fault is returned.
+            arrived_at: their arrival, microseconds since 1970 UTC.
+        """
+        for key, value in SETTINGS.items():
+            spark.conf.set(key, value)
+        groups, faults = self._grouped(entries)
+        decoders: list[tuple[Decoder, int]] = []
+        for number, (header, files) in enumerate(groups.items()):
+            encoded = self._encoded(spark, header, files, f"_raw_{self._source.name}_{number}")
+            decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
+            decoders.append((decoder, _tasks(spark, files)))
+
+        def rejected() -> DataFrame:
+            frames = [spark.sql(d.rejected()).coalesce(tasks) for d, tasks in decoders]
+            return _union([*frames, spark.sql(_fault_records(faults, at(arrived_at)))])
+
+        every = [spark.sql(decoder.rows()).coalesce(tasks) for decoder, tasks in decoders]
+        if faults or not every:
+            every.append(spark.sql(self._fault_rows(faults)))
+        return Rows(_union(every), rejected)
+
+    def _grouped(
+        self, entries: Sequence[Entry]
+    ) -> tuple[dict[Header, list[Entry]], dict[str, str]]:
+        """Sort files by header; files without a usable one become faults."""
+        groups: dict[Header, list[Entry]] = {}
+        faults: dict[str, str] = {}
+        for entry in entries:
+            header: Header = None
+            fault = entry.fault
+            if not fault and self._has_header() and entry.size:
+                header, fault = self._header(entry)
+            if fault:
+                faults[entry.file] = fault
+            else:
+                groups.setdefault(header, []).append(entry)
+        return groups, faults
+
+    def _has_header(self) -> bool:
+        options = self._source.encode_options
+        return self._source.encode == "csv" and options.get("header", "true").lower() == "true"
+
+    def _header(self, entry: Entry) -> tuple[Header, str | None]:
+        options = self._source.encode_options
+        try:
+            with _opened(self._folder / entry.file) as file:
+                line = file.readline(_MAX_HEADER_BYTES).decode("utf-8-sig")
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            return None, f"unreadable file: {error}"[:300]
+        fields = next(
+            csv.reader(
+                [line.rstrip("\r\n")],
+                delimiter=options.get("delimiter", ","),
+                quotechar=options.get("quote", '"'),
+            ),
+            [],
+        )
+        names = tuple(field.strip().lower() for field in fields)
+        missing = [c.name for c in self._columns if names.count(c.name) != 1]
+        if missing and names:
+            where = "more than once" if missing[0] in names else "not"
+            return None, f'the header names column "{missing[0]}" {where}'
+        return names, None
+
+    def _encoded(
+        self, spark: SparkSession, header: Header, files: Sequence[Entry], view: str
+    ) -> Encoded:
+        paths = [str(self._folder / entry.file) for entry in files]
+        # paths are literal: a [ in a name is no pattern
+        reader = spark.read.option("__globPaths__", "false")
+        plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)
+        path = relative_path(spark, self._folder, plain=plain)
+        if self._source.encode == "parquet":
+            frame = reader.schema(ddl(self._columns)).parquet(*paths)
+            names = [name(column.name) for column in self._columns]
+            frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
+            frame.createOrReplaceTempView(view)
+            return parquet_rows(self._source, view)
+        frame = reader.option("lineSep", "\n").text(paths)
+        frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
+        if self._source.encode == "csv":
+            return csv_lines(self._source, view, header)
+        return json_lines(self._source, view)
+
+    def _fault_rows(self, faults: dict[str, str]) -> str:
+        nulls = ", ".join(
+            f"CAST(NULL AS {spark_type(c.type)}) AS {name(c.name)}" for c in self._source.columns
+        )
+        return (
+            f"SELECT {nulls}, {PATH}, CAST(NULL AS BIGINT) AS {ROW}, {REASON},"
+            f" CAST(NULL AS STRING) AS {VALUE} FROM ({_fault_values(faults)})"
+        )
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionAll, frames)
+
+
+def relative_path(spark: SparkSession, folder: Path, *, plain: bool) -> str:
+    """Return the expression of a file's path in the folder.
+
+    Args:
+        spark: any session.
+        folder: the folder.
+        plain: whether no name has characters that Spark escapes.
+    """
+    path = java_class(spark, "org.apache.hadoop.fs.Path")(str(folder))
+    prefix = f"file:{path.toUri().getRawPath()}/"
+    shown = f"substr(_metadata.file_path, {len(prefix) + 1})"
+    return shown if plain else f"url_decode(replace({shown}, '+', '%2B'))"
+
+
+def record_columns(path: str) -> list[str]:
+    """Return what the decoders of lines read, as expressions over Spark's text source.
+
+    Args:
+        path: expression of :func:`relative_path`.
+    """
+    return [f"value AS {VALUE}", f"{path} AS {PATH}", "_metadata.file_block_start AS _block"]
+
+
+def _fault_records(faults: dict[str, str], arrived_at: str) -> str:
+    return (
+        f"SELECT {arrived_at} AS {ARRIVAL_COLUMN}, {REASON} AS reason, CAST(NULL AS BINARY) AS raw,"
+        f" {PATH}, CAST(NULL AS BIGINT) AS {ROW} FROM ({_fault_values(faults)})"
+    )
+
+
+def _fault_values(faults: dict[str, str]) -> str:
+    if not faults:
+        return f"SELECT '' AS {PATH}, '' AS {REASON} WHERE false"
+    rows = ", ".join(f"({text(file)}, {text(fault)})" for file, fault in faults.items())
+    return f"SELECT * FROM VALUES {rows} AS t({PATH}, {REASON})"
+
+
+def _tasks(spark: SparkSession, files: Sequence[Entry]) -> int:
+    """Return how many tasks read some files: few for few bytes, since each writes a data file."""
+    size = sum(entry.size for entry in files)
+    most = max(spark.sparkContext.defaultParallelism, -(-size // _BYTES_PER_OUTPUT_FILE))
+    return max(1, min(most, -(-size // _BYTES_PER_TASK)))
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path))
+    if path.suffix == ".bz2":
+        return cast(IO[bytes], bz2.open(path))
+    return path.open("rb")

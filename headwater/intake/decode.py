@@ -1,0 +1,370 @@
+"""Encoded rows → typed columns, and a reason for each row that is bad, as one Spark SQL SELECT.
+
+In: a :class:`~headwater.analyze.definitions.Source` and the name of a relation of raw records.
+Out: SQL text. :meth:`Decoder.rows` has the columns of the definition in their order, the
+connector's coordinates and ``_reason`` (NULL for a good row); :meth:`Decoder.rejected` has the bad
+rows only, as the quarantine keeps them. Both find the same rows bad. No Python runs per row, and a
+row with ``_reason`` NULL is never an all-NULL stand-in for something that could not be read.
+
+What every encoding is held to: NOT NULL and PRIMARY KEY columns have values, dates and times lie
+between 1900-01-01 and 2200-01-01 (also inside arrays, maps and rows), the event time is at most
+``max_future`` ahead of the arrival, and a computed column that fails (overflow, cast, division by
+zero) is a bad row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import ARRIVAL_COLUMN, Column, Source
+from headwater.analyze.types import NAMES, elements, is_timestamp, spark_type
+from headwater.intake.sqltext import interval, micros, name, text
+
+PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
+FAULT = "_fault"
+COORDINATES = {"file": PATH, "row": ROW}
+"""Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
+ONCE = "spark_partition_id() >= 0"
+"""Always true, but not for the optimizer, which otherwise copies what stands beside it into filters
+that then compute it again (``rand() < 2`` would not do: it is optimized away)."""
+UNEXPLAINED = "?"
+"""``_reason`` of a row whose reason only :meth:`Decoder.rejected` takes the time to find."""
+
+MAX_RECORD_BYTES = 20_000_000
+KEPT_OF_LONG_RECORD = 65_536
+"""Bytes of a record over the limit that go to the quarantine; its coordinates lead to the rest."""
+MAX_FUTURE = timedelta(hours=1)
+
+EARLIEST, LATEST = "1900-01-01", "2200-01-01"
+_TIMES = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.TIMESTAMPTZ)
+_NESTED = (exp.DataType.Type.ARRAY, exp.DataType.Type.MAP, exp.DataType.Type.STRUCT)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What one encoding contributes.
+
+    Attributes:
+        sql: SELECT of the stored columns with their types, the coordinates, ``_value`` (the record
+            as text) and ``_fault`` (reason text, :data:`UNEXPLAINED`, or NULL).
+        coordinates: the connector's coordinate columns.
+        parsed: expression over ``_value`` that :attr:`explanation` calls ``_s``.
+        explanation: reason text for :data:`UNEXPLAINED`, over ``_s`` and the stored columns.
+    """
+
+    sql: str
+    coordinates: tuple[str, ...]
+    parsed: str = "NULL"
+    explanation: str = text(UNEXPLAINED)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """The two SELECTs of one source over one relation.
+
+    Attributes:
+        source: the definition.
+        encoded: the encoding's part.
+        arrived_at: arrival as a SQL expression of type TIMESTAMP.
+        max_future: how far the event time may be ahead of the arrival where the source does not
+            say.
+    """
+
+    source: Source
+    encoded: Encoded
+    arrived_at: str
+    max_future: timedelta = MAX_FUTURE
+
+    def rows(self) -> str:
+        """Return the SELECT of all rows: columns, coordinates, ``_reason``, ``_value``."""
+        columns = [name(column.name) for column in self.source.columns]
+        kept = [*columns, *map(name, self.encoded.coordinates)]
+        return (
+            f"SELECT {', '.join(kept)}, {self._reason()} AS {name(REASON)}, {name(VALUE)}\n"
+            f"FROM ({self._computed()})"
+        )
+
+    def rejected(self) -> str:
+        """Return the SELECT of the bad rows: ``_arrived_at``, ``reason``, ``raw``, coordinates."""
+        coordinates = ", ".join(map(name, self.encoded.coordinates))
+        raw = f"CAST({VALUE} AS BINARY)"
+        return (
+            f"SELECT {self.arrived_at} AS {ARRIVAL_COLUMN},\n"
+            f"CASE WHEN {REASON} = {text(UNEXPLAINED)}"
+            f" THEN {self.encoded.explanation} ELSE {REASON} END AS reason,\n"
+            f"CASE WHEN octet_length({VALUE}) > {max_record_bytes(self.source)}"
+            f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
+            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self.rows()})\n"
+            f"WHERE {REASON} IS NOT NULL)"
+        )
+
+    def _computed(self) -> str:
+        """Add metadata columns, then computed ones, which may use them."""
+        source, inner = self.source, self.encoded.sql
+        extra = [f"{name(c.metadata_column)} AS {name(c.name)}" for c in metadata(source)]
+        if extra:
+            inner = f"SELECT *, {', '.join(extra)} FROM ({inner})"
+        computed = [
+            f"{computed_sql(column)} AS {name(column.name)}"
+            for column in source.columns
+            if column.computed is not None
+        ]
+        return f"SELECT *, {', '.join(computed)} FROM ({inner})" if computed else inner
+
+    def _reason(self) -> str:
+        source = self.source
+        cases = [(f"{FAULT} IS NOT NULL", FAULT)]
+        for column in source.columns:
+            if column.computed is not None and (failed := failed_sql(column)):
+                cases.append((failed, text(f'column "{column.name}": cannot be computed')))
+        for column in source.columns:
+            if column.name in source.primary_key:
+                cases.append(_null(column, "NULL in PRIMARY KEY"))
+            elif not column.nullable:
+                cases.append(_null(column, "NULL in NOT NULL column"))
+        for column in source.columns:
+            if condition := outside(name(column.name), column.type):
+                cases.append((condition, _outside_text(column)))
+        if source.watermark:
+            cases += self._event_time(source.watermark.column)
+            cases.append(self._future(source.watermark.column))
+        return case(cases)
+
+    def _event_time(self, column: str) -> list[tuple[str, str]]:
+        """Refuse what no window can hold; Spark's watermark begins at 1970."""
+        return [
+            (f"{name(column)} IS NULL", text(f'column "{column}": NULL in event-time column')),
+            (
+                f"CAST({name(column)} AS TIMESTAMP) < TIMESTAMP '1970-01-01 00:00:00Z'",
+                text(f'column "{column}": event time before 1970'),
+            ),
+        ]
+
+    def _future(self, column: str) -> tuple[str, str]:
+        given = self.source.options.get("max_future")
+        limit = interval(given) if given else self.max_future
+        bound = f"{self.arrived_at} + make_dt_interval(0, 0, 0, {micros(limit) / 1_000_000:.6f})"
+        says = f'future-dated: column "{column}" is '
+        rest = f", more than {limit} ahead of its arrival"
+        return (
+            f"CAST({name(column)} AS TIMESTAMP) > {bound}",
+            f"concat({text(says)}, CAST({name(column)} AS STRING), {text(rest)})",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataColumn:
+    """A column filled from a coordinate: ``name`` from ``metadata_column``."""
+
+    name: str
+    metadata_column: str
+
+
+def metadata(source: Source) -> tuple[MetadataColumn, ...]:
+    """Return the METADATA columns of a source."""
+    return tuple(
+        MetadataColumn(c.name, COORDINATES[c.metadata]) for c in source.columns if c.metadata
+    )
+
+
+def stored(source: Source) -> tuple[Column, ...]:
+    """Return the columns that are read from the data itself."""
+    return tuple(c for c in source.columns if c.metadata is None and c.computed is None)
+
+
+def max_record_bytes(source: Source) -> int:
+    """Return the size over which one record is quarantined unread."""
+    return int(source.options.get("max_record_bytes", MAX_RECORD_BYTES))
+
+
+def line_number(numbered: bool) -> str:
+    """Return the expression of a line's number: offset of its block plus its place in there.
+
+    Args:
+        numbered: whether it can be known: Spark numbers no rows in a stream.
+    """
+    in_partition = f"monotonically_increasing_id() & {2**33 - 1}"
+    return f"_block + ({in_partition})" if numbered else "CAST(NULL AS BIGINT)"
+
+
+def to_parse(source: Source, record: str) -> str:
+    """Return what the parser gets: the record, or NULL if it is too long.
+
+    Args:
+        source: the definition.
+        record: expression of the record.
+    """
+    fits = f"octet_length({VALUE}) <= {max_record_bytes(source)}"
+    return f"CASE WHEN {fits} AND {ONCE} THEN {record} END"
+
+
+def ddl(columns: Sequence[Column], kind: Callable[[exp.DataType], str] | None = None) -> str:
+    """Return columns as Spark DDL.
+
+    Args:
+        columns: the columns.
+        kind: gives the Spark type to read a column as; default its own.
+    """
+    return ", ".join(f"{name(c.name)} {(kind or spark_type)(c.type)}" for c in columns)
+
+
+def case(cases: Sequence[tuple[str, str]]) -> str:
+    """Return ``CASE WHEN … THEN … END``, NULL when nothing applies.
+
+    Args:
+        cases: conditions and values, the first true one wins.
+    """
+    branches = "\n".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
+    return f"CASE {branches} END" if cases else "CAST(NULL AS STRING)"
+
+
+def says(column: Column) -> str:
+    """Return the SQL name of a column's type, as messages say it."""
+    known = NAMES.get(column.type.this)
+    return known.sql if known and not column.type.expressions else column.type.sql(dialect="trino")
+
+
+def misread(column: Column, value: str) -> str:
+    """Return the reason text for a value that is not of its column's type.
+
+    Args:
+        column: the column.
+        value: expression of the value's text.
+    """
+    shown = f"concat({value_start(value)}, CASE WHEN length({value}) > 40 THEN '…' ELSE '' END)"
+    before, after = f'column "{column.name}": \'', f"' is not a valid {says(column)}"
+    return f"concat({text(before)}, {shown}, {text(after)})"
+
+
+def value_start(value: str) -> str:
+    """Return the first characters of a text expression, as reasons show them."""
+    return f"substr({value}, 1, 40)"
+
+
+def is_time(kind: exp.DataType) -> bool:
+    """Whether the type is DATE or TIMESTAMP, which are read as text and then cast."""
+    return kind.this in _TIMES
+
+
+def is_nested(kind: exp.DataType) -> bool:
+    """Whether the type is an array, a map or a row."""
+    return kind.this in _NESTED
+
+
+def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
+    """Return the expression that reads a date or time from text, NULL if it is none.
+
+    ISO 8601 with four-digit years only: Spark's own cast also takes a bare time of day (and adds
+    the date of today), years alone, and text behind a date.
+
+    Args:
+        value: expression of the text.
+        kind: DATE or TIMESTAMP with or without time zone.
+        pattern: Spark datetime pattern instead of ISO 8601.
+    """
+    target = spark_type(kind)
+    if pattern:
+        return f"CAST(try_to_timestamp({value}, {text(pattern)}) AS {target})"
+    dashes = f"substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-'"
+    if not is_timestamp(kind):
+        dashes += f" AND length({value}) = 10"
+    return f"CASE WHEN {dashes} THEN try_cast({value} AS {target}) END"
+
+
+def outside(value: str, kind: exp.DataType, depth: int = 0) -> str:
+    """Return the condition that a value holds a time out of range, or '' if it cannot.
+
+    Args:
+        value: expression of the value.
+        kind: its type; arrays, maps and rows are looked into.
+        depth: level of nesting.
+    """
+    if is_time(kind):
+        target = spark_type(kind)
+        return f"NOT {value} BETWEEN {target} '{EARLIEST}' AND {target} '{LATEST}'"
+    if kind.this is exp.DataType.Type.STRUCT:
+        fields = [
+            outside(f"{value}.{name(field.name)}", kind_, depth)
+            for field, kind_ in zip(kind.expressions, elements(kind), strict=True)
+        ]
+        return " OR ".join(f"coalesce({condition}, false)" for condition in fields if condition)
+    if kind.this not in _NESTED:
+        return ""
+    item, parts = f"x{depth}", [value]
+    if kind.this is exp.DataType.Type.MAP:
+        parts = [f"map_keys({value})", f"map_values({value})"]
+    found = [
+        f"exists({part}, {item} -> coalesce({inner}, false))"
+        for part, kind_ in zip(parts, elements(kind), strict=True)
+        if (inner := outside(item, kind_, depth + 1))
+    ]
+    return " OR ".join(f"coalesce({condition}, false)" for condition in found)
+
+
+def _outside_text(column: Column) -> str:
+    start = text(f'column "{column.name}": ')
+    value = "'a time'" if is_nested(column.type) else f"CAST({name(column.name)} AS STRING)"
+    return f"concat({start}, {value}, {text(f' is not between {EARLIEST} and {LATEST}')})"
+
+
+def _null(column: Column, what: str) -> tuple[str, str]:
+    return f"{name(column.name)} IS NULL", text(f'column "{column.name}": {what}')
+
+
+# -- computed columns
+
+_TRY: dict[type[exp.Expr], str] = {
+    exp.Add: "try_add",
+    exp.Sub: "try_subtract",
+    exp.Mul: "try_multiply",
+    exp.Div: "try_divide",
+    exp.Mod: "try_mod",
+}
+_STRICT = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Cast, exp.Paren, exp.Neg, exp.Column),
+    *(exp.Literal, exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Var),
+    *(exp.Lower, exp.Upper, exp.Trim, exp.Concat, exp.Length, exp.UnixToTime),
+)
+"""Nodes whose value is NULL only for a NULL input, or when they fail."""
+
+
+def computed_sql(column: Column) -> str:
+    """Return the expression of a computed column, with every operation that can fail giving NULL.
+
+    Args:
+        column: a column with ``computed``.
+    """
+    assert column.computed is not None
+    return f"try_cast({_tried(column.computed).sql(dialect='spark')} AS {spark_type(column.type)})"
+
+
+def failed_sql(column: Column) -> str:
+    """Return the condition that a computed column failed, '' if that looks like any NULL.
+
+    Args:
+        column: a column with ``computed``.
+    """
+    assert column.computed is not None
+    inputs = sorted({node.name for node in column.computed.find_all(exp.Column)})
+    strict = all(isinstance(node, _STRICT) for node in column.computed.walk())
+    if not inputs or not strict:
+        return ""
+    given = " AND ".join(f"{name(inner)} IS NOT NULL" for inner in inputs)
+    return f"{name(column.name)} IS NULL AND {given}"
+
+
+def _tried(expression: exp.Expression) -> exp.Expr:
+    def rewrite(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column):
+            return exp.column(node.name, quoted=True)
+        if type(node) is exp.Cast:
+            return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
+        if function := _TRY.get(type(node)):
+            return exp.Anonymous(this=function, expressions=[node.this, node.expression])
+        return node
+
+    return expression.copy().transform(rewrite)

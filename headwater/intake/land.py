@@ -1,0 +1,374 @@
+"""Landing: the rows of a connector become a log table, exactly once, epoch by epoch.
+
+In: a source whose rows are kept (``CREATE TABLE … WITH (connector = …)``). Out: commits of the
+landed table, each with the marker that says how far the input was read.
+
+One epoch (:meth:`Landing.step`), inside the commit protocol of ``headwater.lake.commit``:
+
+a. the next range after the cut in the newest marker; if the ledger holds an epoch that the table
+   lacks, that one
+b. stamp: the watermark that follows from earlier epochs (``headwater.intake.watermark``)
+c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
+d. unreadable files are found one by one and left out, each with a quarantine row
+e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
+   rows)
+f. the target is published
+
+A crash before *e* leaves nothing behind: the epoch is planned anew. A crash after it leaves the
+ledger, by which the same files are read again; side tables that have the epoch are skipped. Only
+*f* makes rows visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Source
+from headwater.analyze.types import spark_type
+from headwater.errors import TerminalError
+from headwater.intake import ledger
+from headwater.intake.connectors import open_connector
+from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.intake.connectors.datagen import now_micros
+from headwater.intake.decode import REASON
+from headwater.intake.quarantine import counts, open_quarantine
+from headwater.intake.sqltext import moment, name
+from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
+from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.commit import Fence, SideWrite, commit, commit_side
+from headwater.lake.iceberg import LakeTable
+from headwater.lake.marker import Marker
+
+UNLIMITED = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one epoch did.
+
+    Attributes:
+        epoch: its number.
+        units: files or rows of input (``Connector.unit``).
+        rows_in: rows read, bad ones included.
+        rows_out: rows landed.
+        quarantined: rows kept in the quarantine; a whole unreadable file is one.
+        dropped: bad rows let go (ON ERROR DROP).
+        watermark: stamp of the rows, microseconds since 1970 UTC.
+    """
+
+    epoch: int
+    units: int
+    rows_in: int
+    rows_out: int
+    quarantined: int
+    dropped: int
+    watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Epoch:
+    number: int
+    taken: Range
+    arrived_at: int
+    planned: bool
+
+
+def landed_spec(source: Source, connector: Connector | type[Connector]) -> TableSpec:
+    """Return what a landed table looks like: the definition's columns, then the system's.
+
+    No column is NOT NULL for Iceberg; the quarantine sees to that. Spark stores the nullability of
+    a streaming state's keys, and heartbeats beside the data make it vary from batch to batch.
+
+    Args:
+        source: its definition.
+        connector: its connector.
+    """
+    columns = [(c.name, spark_type(c.type), True) for c in source.columns]
+    event_times: tuple[str, ...] = ()
+    if source.watermark:
+        event_times = (source.watermark.column,)
+        columns.append((WATERMARK_COLUMN, watermark_type(source), True))
+    columns.append((ARRIVAL_COLUMN, "TIMESTAMP", False))
+    columns += [(column, kind, True) for column, kind in connector.coordinates]
+    return TableSpec(source.name, tuple(columns), event_times=event_times)
+
+
+class Landing:
+    """Lands one table. Not for several threads; one process at a time (the fence sees to it).
+
+    After an error the next call reads the lake again, so that going on is always right.
+
+    Args:
+        spark: a session of this landing's own: its settings and temporary views are changed.
+        lake: the lake, seen through ``spark``.
+        source: the definition.
+        config: the project's settings.
+        once: the input ends with what is there when it is first looked at.
+        version: version of the definition.
+        token: fence token of the lease.
+        fingerprint: hash of the definition.
+        fence: asked before each commit.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        source: Source,
+        config: IntakeConfig,
+        *,
+        once: bool = False,
+        version: int = 1,
+        token: int = 0,
+        fingerprint: str = "",
+        fence: Fence | None = None,
+    ) -> None:
+        self.source = source
+        self.connector = open_connector(source, config, once=once)
+        self.spark = spark
+        self._lake = lake
+        self._identity = Marker(
+            source.name, version, -1, {}, {}, token=token, fingerprint=fingerprint
+        )
+        self._fence = fence
+        self.table = lake.ensure(landed_spec(source, self.connector))
+        self._quarantine: LakeTable | None = None
+        self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
+        self._planned: ledger.Planned | None = None
+        self._last = self._identity
+        self._load()
+
+    def _load(self) -> None:
+        """Read from the lake how far the input was read, and an epoch that was begun."""
+        self.table.refresh()
+        self._last = self.table.marker() or self._identity
+        if self._ledger:
+            self._ledger.refresh()
+            done, self._planned = ledger.read(self._ledger, self._last.epoch)
+            self.connector.restore(done)
+        self._uncertain = False
+
+    @property
+    def position(self) -> str | None:
+        """Position after the newest commit; None before the first."""
+        return self._last.cut_to.get(self.source.name)
+
+    @property
+    def marker(self) -> Marker | None:
+        """The newest marker; None before the first commit."""
+        return self._last if self._last.epoch >= 0 else None
+
+    def backlog(self) -> int:
+        """Return how many units (files, rows) are waiting."""
+        return self.connector.backlog(self.position)
+
+    def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
+        """Land the next epoch.
+
+        Args:
+            limits: bounds that win over those of source and project.
+
+        Returns:
+            What was done, or None if there is nothing to do.
+
+        Raises:
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; those of the commit protocol.
+            ServiceError: input, catalog or warehouse failed; trying again may help.
+        """
+        if self._uncertain:
+            self._load()
+        epoch = self._next(limits)
+        if epoch is None:
+            return None
+        stamp = watermark_after(self.table, self.source)
+        write = _EpochWrite(self, epoch, stamp, self._marker_of(epoch, stamp))
+        self._commit(write.marker, write)
+        self.connector.done(write.taken)
+        self._planned = None
+        return write.result()
+
+    def close(self, watermark: int) -> bool:
+        """Commit an empty epoch that says the input has ended.
+
+        Args:
+            watermark: the watermark from now on, microseconds since 1970 UTC; rows that come later
+                all the same are stamped with it. It never goes back.
+
+        Returns:
+            Whether a commit was needed.
+        """
+        if self._uncertain:
+            self._load()
+        last, now = self._last, watermark_after(self.table, self.source)
+        closed = max(floor_to_ms(watermark), now or floor_to_ms(watermark))
+        if last.watermark is not None and last.watermark >= closed:
+            return False
+        marker = replace(
+            last, epoch=last.epoch + 1, cut_from=last.cut_to, watermark=closed, counts={}
+        )
+        marker = replace(marker, token=self._identity.token)
+        self._commit(marker, lambda target: None)
+        return True
+
+    def _next(self, limits: Limits) -> _Epoch | None:
+        number = self._last.epoch + 1
+        if self._planned:
+            taken = self.connector.planned(self.position, self._planned.entries)
+            return _Epoch(number, taken, self._planned.arrived_at, planned=True)
+        found = self.connector.next_range(self.position, limits)
+        return _Epoch(number, found, now_micros(), planned=False) if found else None
+
+    def _marker_of(self, epoch: _Epoch, stamp: int | None) -> Marker:
+        return replace(
+            self._identity,
+            epoch=epoch.number,
+            cut_from=dict(self._last.cut_to),
+            cut_to={self.source.name: epoch.taken.position},
+            watermark=stamp,
+        )
+
+    def _commit(self, marker: Marker, write: Callable[[str], None]) -> None:
+        self._uncertain = True
+        commit(self.table, marker, write, session=self.spark, fence=self._fence)
+        self._last, self._uncertain = marker, False
+        self.table.refresh()
+
+    # -- what an epoch needs
+
+    def quarantine(self) -> LakeTable:
+        """Return the quarantine table, created when it is first needed."""
+        if self._quarantine is None:
+            self._quarantine = open_quarantine(self._lake, self.source.name, self.connector)
+        return self._quarantine
+
+    def write_side(self, table: LakeTable, marker: Marker, rows: DataFrame | None) -> None:
+        """Commit a side table of an epoch.
+
+        Args:
+            table: the side table.
+            marker: the epoch's marker, with counts.
+            rows: its rows; None for a commit that only counts.
+        """
+
+        def write(target: str) -> None:
+            if rows is not None:
+                rows.writeTo(target).option("check-nullability", "false").append()
+
+        commit_side(SideWrite(table, write), marker, self.spark)
+
+    def write_ledger(self, marker: Marker, plan: ledger.Planned) -> None:
+        """Commit the ledger of an epoch.
+
+        Args:
+            marker: the epoch's marker, with counts.
+            plan: its files.
+        """
+        if self._ledger:
+            side = SideWrite(self._ledger, lambda target: ledger.append(self.spark, target, plan))
+            commit_side(side, marker, self.spark)
+
+
+class _EpochWrite:
+    """Steps c to e of one epoch; the commit protocol calls it again if maintenance interferes."""
+
+    def __init__(self, landing: Landing, epoch: _Epoch, stamp: int | None, marker: Marker) -> None:
+        self._landing = landing
+        self._epoch = epoch
+        self._stamp = stamp
+        self.marker = marker
+        self.taken = epoch.taken
+        self._seen = self._bad = 0
+
+    def __call__(self, target: str) -> None:
+        rows = self._staged(target)
+        on_error = self._landing.source.on_error
+        if self._bad and on_error == "fail":
+            raise self._first_bad(rows)
+        marker = replace(self.marker, counts=self._counts())
+        if not self._epoch.planned:
+            plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
+            self._landing.write_ledger(marker, plan)
+        if self._bad:
+            self._write_quarantine(rows, marker, keep=on_error == "quarantine")
+
+    def result(self) -> StepResult:
+        """Return what the epoch did."""
+        found = self._counts()
+        return StepResult(
+            self._epoch.number,
+            self.taken.units,
+            found["in"],
+            found["out"],
+            found["quarantined"],
+            found["dropped"],
+            self._stamp,
+        )
+
+    def _staged(self, target: str) -> Rows:
+        """Write the good rows, without unreadable files, and count the bad ones."""
+        landing = self._landing
+        while True:
+            rows = landing.connector.read(landing.spark, self.taken, self._epoch.arrived_at)
+            observed = Observation()
+            counted = rows.all.observe(
+                observed, F.count(F.lit(1)).alias("seen"), F.count(REASON).alias("bad")
+            )
+            good = counted.where(f"{REASON} IS NULL").selectExpr(*self._columns())
+            try:
+                good.writeTo(target).option("check-nullability", "false").append()
+            except (Py4JError, PySparkException) as error:
+                self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
+                continue
+            found = observed.get
+            self._seen, self._bad = found["seen"], found["bad"]
+            return rows
+
+    def _columns(self) -> list[str]:
+        landing = self._landing
+        columns = [name(column.name) for column in landing.source.columns]
+        if landing.source.watermark:
+            kind = watermark_type(landing.source)
+            stamp = f"CAST(NULL AS {kind})" if self._stamp is None else moment(self._stamp, kind)
+            columns.append(f"{stamp} AS {WATERMARK_COLUMN}")
+        columns.append(f"{moment(self._epoch.arrived_at)} AS {ARRIVAL_COLUMN}")
+        return columns + [name(column) for column, _ in landing.connector.coordinates]
+
+    def _counts(self) -> dict[str, int]:
+        kept = self._bad if self._landing.source.on_error == "quarantine" else 0
+        return {
+            "in": self._seen,
+            "out": self._seen - self._bad,
+            "quarantined": kept,
+            "dropped": self._bad - kept,
+        }
+
+    def _write_quarantine(self, rows: Rows, marker: Marker, *, keep: bool) -> None:
+        landing = self._landing
+        table = landing.quarantine()
+        table.refresh()
+        before = counts(table, landing.source.name)
+        totals = {
+            "quarantined": before["quarantined"] + (self._bad if keep else 0),
+            "dropped": before["dropped"] + (0 if keep else self._bad),
+        }
+        landing.write_side(table, replace(marker, counts=totals), rows.rejected() if keep else None)
+
+    def _first_bad(self, rows: Rows) -> TerminalError:
+        landing = self._landing
+        coordinates = [column for column, _ in landing.connector.coordinates]
+        first = rows.rejected().orderBy(*coordinates).first()
+        assert first is not None
+        where = ", ".join(f"{column[1:]} {first[column]}" for column in coordinates)
+        return TerminalError(
+            "BAD_ROW",
+            f'table "{landing.source.name}": {self._bad} of {self._seen} rows of epoch '
+            f"{self._epoch.number} are bad, the first ({where}): {first.reason}",
+            hint="correct the input and start again, or say ON ERROR QUARANTINE",
+            span=landing.source.span,
+        )

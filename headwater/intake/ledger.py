@@ -1,0 +1,120 @@
+"""The ledger of a table landed from files: ``<name>__files``, which file was read in which epoch.
+
+In: the files of an epoch. Out: rows of the side table, committed before the target is published,
+and all of them read back at start. It makes the set of processed files recoverable from the lake
+alone, and it is the log of an epoch that was begun: if its newest epoch is not in the target, that
+epoch is done again with these files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from headwater.intake.sqltext import text
+from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.iceberg import LakeTable
+
+SUFFIX = "__files"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of one epoch.
+
+    Attributes:
+        file: path relative to the source's folder, with ``/``.
+        size: bytes.
+        modified: modification time, microseconds since 1970 UTC.
+        fault: why the whole file went to quarantine, or None.
+    """
+
+    file: str
+    size: int
+    modified: int
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An epoch that was begun but is not in the target.
+
+    Attributes:
+        epoch: its number.
+        arrived_at: its arrival, microseconds since 1970 UTC.
+        entries: its files.
+    """
+
+    epoch: int
+    arrived_at: int
+    entries: tuple[Entry, ...]
+
+
+def ledger_spec(table: str) -> TableSpec:
+    """Return what the ledger of a landed table looks like.
+
+    Args:
+        table: name of the landed table.
+    """
+    columns = (
+        *(
+            ("epoch", "BIGINT", False),
+            ("arrived_at", "TIMESTAMP", False),
+            ("file", "STRING", False),
+        ),
+        *(("size", "BIGINT", False), ("modified", "TIMESTAMP", False), ("fault", "STRING", True)),
+    )
+    return TableSpec(table + SUFFIX, columns, comment=f"files read into {table}, by epoch")
+
+
+def open_ledger(lake: Lake, table: str) -> LakeTable:
+    """Create the ledger if it is missing.
+
+    Args:
+        lake: where.
+        table: name of the landed table.
+    """
+    return lake.ensure(ledger_spec(table))
+
+
+def append(spark: SparkSession, target: str, plan: Planned) -> None:
+    """Write the files of an epoch.
+
+    Args:
+        spark: the session that carries the marker.
+        target: identifier to append to.
+        plan: the epoch.
+    """
+    # a local relation: no Python workers, one task
+    rows = ",".join(
+        f"({plan.epoch}L, timestamp_micros({plan.arrived_at}), {text(e.file)}, {e.size}L,"
+        f" timestamp_micros({e.modified}), {'NULL' if e.fault is None else text(e.fault)})"
+        for e in plan.entries
+    )
+    columns = "epoch, arrived_at, file, size, modified, fault"
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t({columns})").writeTo(target).append()
+
+
+def read(ledger: LakeTable, committed: int) -> tuple[list[Entry], Planned | None]:
+    """Return the files of all committed epochs, and the epoch that was begun, if there is one.
+
+    Args:
+        ledger: the ledger.
+        committed: newest epoch of the target, -1 if there is none.
+    """
+    columns = "epoch, unix_micros(arrived_at) AS arrived_at, file, size"
+    frame = ledger.read().selectExpr(
+        *columns.split(", "), "unix_micros(modified) AS modified", "fault"
+    )
+    done: list[Entry] = []
+    begun: list[Entry] = []
+    epoch = arrived_at = -1
+    for row in frame.orderBy("epoch", "file").toLocalIterator():
+        entry = Entry(row.file, row.size, row.modified, row.fault)
+        if row.epoch <= committed:
+            done.append(entry)
+        else:
+            epoch, arrived_at = row.epoch, row.arrived_at
+            begun.append(entry)
+    return done, Planned(epoch, arrived_at, tuple(begun)) if begun else None
