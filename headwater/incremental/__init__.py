@@ -1,0 +1,1 @@
+"""The incremental engine: views kept by ticks, and what both engines read and write."""

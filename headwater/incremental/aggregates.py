@@ -1,0 +1,46 @@
+"""Rule 2: fold the aggregated change into the state, which lives in the view's own table.
+
+In: an :class:`~headwater.plan.program.AggregateProgram` and its registered changes.
+Out: a function that writes the change to a staging branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from headwater.incremental.merge import Upsert, upsert
+from headwater.plan.program import AggregateProgram
+
+SOURCE = "__aggregated"
+
+
+@contextmanager
+def aggregate_writer(
+    session: SparkSession, program: AggregateProgram, rows_before: int
+) -> Iterator[Callable[[str], None]]:
+    """Aggregate the change once, and give the function that merges it.
+
+    Args:
+        session: where the changes are registered.
+        program: what to aggregate and how to fold it.
+        rows_before: rows of the view before.
+    """
+    change = Upsert(
+        SOURCE,
+        program.keys,
+        {
+            column.name: column.update
+            for column in program.columns
+            if column.name not in program.keys
+        },
+        {column.name: column.insert for column in program.columns},
+    )
+    rows = session.sql(program.change_sql).persist()
+    try:
+        rows.createOrReplaceTempView(SOURCE)
+        yield lambda target: upsert(session, target, change, rows_before)
+    finally:
+        rows.unpersist()

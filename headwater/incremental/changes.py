@@ -1,0 +1,204 @@
+"""The inputs of a view in the lake: pins, cuts, changes and watermarks at a snapshot.
+
+In: the tables a view reads and the cut of its last commit.
+Out: DataFrames registered under the names that programs use (``<input>``, ``<input>__change``), and
+the watermark that holds after a snapshot. Both engines use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from headwater.analyze.definitions import Catalog, Source
+from headwater.intake.sqltext import micros
+from headwater.intake.watermark import advanced
+from headwater.lake.catalog import Lake
+from headwater.lake.iceberg import LakeTable
+from headwater.plan.nodes import ViewPlan
+
+Cut = Mapping[str, str]
+"""Per input the position up to which it was read; for a table of the lake its snapshot id as
+text."""
+
+CHANGE = "__change"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A piece of an input's history.
+
+    Attributes:
+        after: snapshot already read, or None for the beginning.
+        upto: last snapshot to read.
+    """
+
+    after: int | None
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputTable:
+    """One landed table or view that a view reads.
+
+    Attributes:
+        name: its name in the project.
+        table: its table in the lake.
+        source: its definition if it is a landed table, None for a view.
+    """
+
+    name: str
+    table: LakeTable
+    source: Source | None
+    _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def pin(self) -> int:
+        """Return the id of its current snapshot, read anew from the catalog."""
+        self.table.refresh()
+        return self.table.snapshot_id()
+
+    def watermark_after(self, snapshot_id: int) -> int | None:
+        """Return the watermark that holds once the rows up to a snapshot are known.
+
+        For a landed table it is the stamp of the rows that come next; for a view the one in its
+        marker.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if there is none yet.
+        """
+        if snapshot_id not in self._watermarks:
+            self._watermarks.clear()
+            self._watermarks[snapshot_id] = self._watermark_after(snapshot_id)
+        return self._watermarks[snapshot_id]
+
+    def is_empty(self, snapshot_id: int) -> bool:
+        """Return whether the table holds no rows at a snapshot, from its summary alone.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        self.know(snapshot_id)
+        snapshot = self.table.snapshot(snapshot_id)
+        return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
+
+    def know(self, snapshot_id: int) -> None:
+        """Make sure that the table's metadata is recent enough to hold a snapshot.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        if self.table.snapshot(snapshot_id) is None:
+            self.table.refresh()
+
+    def _watermark_after(self, snapshot_id: int) -> int | None:
+        self.know(snapshot_id)
+        commit = self.table.newest(before=snapshot_id)
+        if commit is None:
+            return None
+        stamp = commit.marker.watermark
+        if self.source is None or (declared := self.source.watermark) is None:
+            return stamp
+        newest = self.table.upper_bound(declared.column, commit.snapshot_id)
+        return advanced(stamp, newest, micros(declared.delay))
+
+    def rows_added(self, span: Range) -> int:
+        """Return how many rows a piece of history added, from the snapshot summaries alone.
+
+        Args:
+            span: the piece of history.
+        """
+        rows = 0
+        self.know(span.upto)
+        for snapshot in self.table.ancestors(span.upto):
+            if snapshot.id == span.after:
+                break
+            if snapshot.operation == "append":
+                rows += int(snapshot.summary.get("added-records", 0))
+        return rows
+
+
+def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, InputTable]:
+    """Return the inputs of a view that are kept in the lake, in order of first use.
+
+    Args:
+        lake: the lake seen through the session that will read them.
+        plan: the view's plan.
+        catalog: where the inputs are defined.
+
+    Raises:
+        TerminalError: ``TABLE_NOT_FOUND``.
+    """
+    return {
+        item.name: InputTable(item.name, lake.table(item.name), catalog.sources.get(item.name))
+        for item in plan.inputs
+        if item.kind != "source"
+    }
+
+
+def ranges(cut: Cut, pins: Mapping[str, int]) -> dict[str, Range]:
+    """Return what is new per input.
+
+    Args:
+        cut: the cut of the last commit.
+        pins: the snapshot up to which each input is read now.
+
+    Returns:
+        The new piece of every input whose snapshot changed.
+    """
+    return {
+        name: Range(int(cut[name]) if name in cut else None, upto)
+        for name, upto in pins.items()
+        if cut.get(name) != str(upto)
+    }
+
+
+def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> int | None:
+    """Return the least watermark of all inputs after their pinned snapshots, None if one has none.
+
+    Args:
+        inputs: the inputs.
+        pins: their snapshots.
+    """
+    known: list[int] = []
+    for item in inputs:
+        watermark = item.watermark_after(pins[item.name])
+        if watermark is None:
+            return None
+        known.append(watermark)
+    return min(known, default=None)
+
+
+def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -> None:
+    """Register each input at its pinned snapshot as temporary view ``<input>``.
+
+    Args:
+        inputs: the inputs, seen through the session that gets the views.
+        pins: their snapshots.
+    """
+    for name, item in inputs.items():
+        item.table.read(pins[name]).createOrReplaceTempView(name)
+
+
+def register_changes(
+    session: SparkSession,
+    inputs: Mapping[str, InputTable],
+    spans: Mapping[str, Range],
+    pins: Mapping[str, int],
+) -> None:
+    """Register what is new in each input as temporary view ``<input>__change``, possibly empty.
+
+    Args:
+        session: the session that gets the views.
+        inputs: the inputs.
+        spans: what is new, from :func:`ranges`.
+        pins: the snapshot of every input.
+    """
+    for name, item in inputs.items():
+        span = spans.get(name) or Range(pins[name], pins[name])
+        table = LakeTable(session, item.table.name, item.table.identifier)
+        table.changes(span.after, span.upto).createOrReplaceTempView(name + CHANGE)

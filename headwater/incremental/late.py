@@ -1,0 +1,127 @@
+"""Rows too late for a view: counted in the marker of their commit, and kept if asked for.
+
+In: what is new in the inputs, and per input the program's query for its late rows.
+Out: the count, and the side writes that keep the rows. File metrics decide whether a row can be
+late at all, so that an epoch in order costs no pass over the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.incremental.bounds import lower_bound
+from headwater.incremental.changes import InputTable, Range
+from headwater.incremental.target import ensure_late_table
+from headwater.lake.catalog import Lake
+from headwater.lake.commit import SideWrite
+from headwater.lake.iceberg import LakeTable
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.shape import MICROSECOND, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The late rows of one epoch.
+
+    Attributes:
+        counts: ``late`` and how many, or empty if the view leaves nothing out.
+        sides: the writes that keep them.
+    """
+
+    counts: Mapping[str, int]
+    sides: tuple[SideWrite, ...] = ()
+
+
+class LateRows:
+    """Finds the late rows of a view.
+
+    Args:
+        lake: where the late table lives.
+        plan: the view's plan.
+        queries: the program's ``late``.
+        inputs: the view's inputs.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        queries: Mapping[str, str],
+        inputs: Mapping[str, InputTable],
+    ) -> None:
+        self._plan = plan
+        self._queries = queries
+        self._inputs = inputs
+        self._tables = {name: ensure_late_table(lake, plan, inputs[name]) for name in queries}
+
+    @contextmanager
+    def of(self, session: SparkSession, spans: Mapping[str, Range]) -> Iterator[Late]:
+        """Give the late rows of an epoch, cached as long as the block lasts.
+
+        Args:
+            session: where ``<input>__change`` is or will be registered.
+            spans: what is new per input.
+        """
+        if not self._queries:
+            yield Late({})
+            return
+        cached: list[DataFrame] = []
+        sides: list[SideWrite] = []
+        count = 0
+        try:
+            for name in self._queries:
+                if name not in spans or not self._possible(name, spans[name]):
+                    continue
+                rows = self._rows(session, name, spans[name]).persist()
+                cached.append(rows)
+                found = rows.count()
+                count += found
+                table = self._tables[name]
+                if found and table:
+                    sides.append(SideWrite(table, _appending(rows)))
+            yield Late({"late": count}, tuple(sides))
+        finally:
+            for rows in cached:
+                rows.unpersist()
+
+    def _rows(self, session: SparkSession, name: str, span: Range) -> DataFrame:
+        table = self._inputs[name].table
+        change = LakeTable(session, table.name, table.identifier).changes(span.after, span.upto)
+        change.createOrReplaceTempView(f"{name}__change")
+        return session.sql(self._queries[name])
+
+    def _possible(self, name: str, span: Range) -> bool:
+        """Whether file metrics leave room for a late row."""
+        self._inputs[name].know(span.upto)
+        table = self._inputs[name].table
+        allowed = self._plan.late.allowed // MICROSECOND
+        for snapshot in table.ancestors(span.upto):
+            if snapshot.id == span.after:
+                return False
+            stamp = snapshot.marker.watermark if snapshot.marker else None
+            if snapshot.operation != "append" or stamp is None:
+                continue
+            for relation in self._plan.shape.relations:
+                if relation.name != name or relation.event_time is None:
+                    continue
+                earliest = lower_bound(table, relation.event_time, snapshot.id)
+                if earliest is None:
+                    continue
+                if _first_close(earliest, relation.window) + allowed <= stamp:
+                    return True
+        return False
+
+
+def _first_close(time: int, window: Window | None) -> int:
+    """The end of the first window that contains a time; without windows the time itself."""
+    if window is None:
+        return time
+    return time - (time - window.size - window.offset) % window.slide + window.slide
+
+
+def _appending(rows: DataFrame) -> Callable[[str], None]:
+    return lambda target: rows.writeTo(target).append()

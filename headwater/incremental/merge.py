@@ -1,0 +1,117 @@
+"""Rows into a table by key: one MERGE while the table is small, a split one when it is large.
+
+In: a temporary view with at most one row per key. Out: updates, deletes and inserts on a staging
+branch. A MERGE with an insert clause is an outer join that reads and shuffles the whole table.
+Split, the change is broadcast: one pass finds the keys that exist, a MERGE with matched clauses
+only changes them, an append adds the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+SPLIT_ABOVE = 500_000
+"""Rows of the target from which the split form is faster (measured: 200,000 rows 0.4 s whole,
+10 million rows 4.5 s whole and 1.6 s split)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upsert:
+    """How the rows of a temporary view ``s`` change a table ``t``.
+
+    Attributes:
+        source: name of the temporary view.
+        keys: columns that identify a row in both; NULLs are equal; empty for a table of one row.
+        updates: column → Spark SQL over ``t`` and ``s``, without the keys.
+        inserts: column → Spark SQL over ``s``, keys included.
+        delete_when: condition over ``s`` under which the row is deleted, or empty.
+        insert_when: condition over ``s`` under which a new key is inserted, or empty for always.
+    """
+
+    source: str
+    keys: tuple[str, ...]
+    updates: Mapping[str, str]
+    inserts: Mapping[str, str]
+    delete_when: str = ""
+    insert_when: str = ""
+
+    def merge_sql(self, target: str, *, insert: bool) -> str:
+        """Return the MERGE statement.
+
+        Args:
+            target: what to merge into.
+            insert: whether new keys are inserted too.
+        """
+        clauses = []
+        if self.delete_when:
+            clauses.append(f"WHEN MATCHED AND {self.delete_when} THEN DELETE")
+        if self.updates:
+            sets = ", ".join(f"t.`{name}` = {value}" for name, value in self.updates.items())
+            clauses.append(f"WHEN MATCHED THEN UPDATE SET {sets}")
+        if insert:
+            names = ", ".join(f"`{name}`" for name in self.inserts)
+            when = f" AND {self.insert_when}" if self.insert_when else ""
+            values = ", ".join(self.inserts.values())
+            clauses.append(f"WHEN NOT MATCHED{when} THEN INSERT ({names}) VALUES ({values})")
+        merge = f"MERGE INTO {target} t USING {self.source} s ON {same_keys(self.keys)}"
+        return "\n".join([merge, *clauses])
+
+    def insert_sql(self, source: str) -> str:
+        """Return the query of the rows to insert.
+
+        Args:
+            source: what stands for ``s``.
+        """
+        values = ", ".join(f"{value} AS `{name}`" for name, value in self.inserts.items())
+        where = f" WHERE {self.insert_when}" if self.insert_when else ""
+        return f"SELECT {values} FROM {source} s{where}"
+
+
+def upsert(session: SparkSession, target: str, change: Upsert, rows_before: int) -> None:
+    """Apply a change to a staging branch.
+
+    Args:
+        session: where the change's temporary view is registered.
+        target: identifier of the staging branch.
+        change: the change.
+        rows_before: rows that the table held before, about.
+    """
+    if not rows_before:
+        session.sql(change.insert_sql(change.source)).writeTo(target).append()
+    elif change.keys and (rows_before > SPLIT_ABOVE or not (change.updates or change.delete_when)):
+        _split(session, target, change)
+    else:
+        session.sql(change.merge_sql(target, insert=True))
+
+
+def same_keys(keys: Sequence[str], left: str = "t", right: str = "s") -> str:
+    """Return the condition that two rows have the same key.
+
+    Args:
+        keys: names of the key columns in both.
+        left: alias of the one.
+        right: alias of the other.
+    """
+    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in keys) or "true"
+
+
+def _split(session: SparkSession, target: str, change: Upsert) -> None:
+    names = ", ".join(f"t.`{key}`" for key in change.keys)
+    found = session.sql(
+        f"SELECT /*+ BROADCAST(s) */ {names} FROM {target} t"
+        f" JOIN {change.source} s ON {same_keys(change.keys)}"
+    ).persist()
+    try:
+        found.createOrReplaceTempView("__found")
+        if change.updates or change.delete_when:
+            session.sql(change.merge_sql(target, insert=False))
+        new = (
+            f"(SELECT s.* FROM {change.source} s"
+            f" LEFT ANTI JOIN __found t ON {same_keys(change.keys)})"
+        )
+        session.sql(change.insert_sql(new)).writeTo(target).append()
+    finally:
+        found.unpersist()

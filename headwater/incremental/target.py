@@ -1,0 +1,111 @@
+"""The tables that a view writes: its own and that of its late rows; and what is told of a commit.
+
+In: a view's plan. Out: tables of the lake that have the planned columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.errors import TerminalError
+from headwater.incremental.changes import InputTable
+from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.iceberg import LakeTable
+from headwater.lake.marker import Marker
+from headwater.plan.nodes import ViewPlan
+
+_NOT_NULL = " NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What became visible by one commit of a view.
+
+    Attributes:
+        view: name of the view.
+        marker: its marker.
+        rows: rows that the commit wrote.
+    """
+
+    view: str
+    marker: Marker
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes a view: what its markers carry and what guards its commits.
+
+    Attributes:
+        version: version of the view's definition.
+        token: fence token of the lease.
+    """
+
+    version: int = 1
+    token: int = 0
+
+
+def ensure_target(lake: Lake, plan: ViewPlan) -> LakeTable:
+    """Return the view's table; create it if it is missing.
+
+    Args:
+        lake: where it lives.
+        plan: the view's plan.
+
+    Raises:
+        TerminalError: ``SCHEMA_CHANGED``, or ``TARGET_NOT_EMPTY`` if rows are in it that no view
+            wrote.
+    """
+    table = lake.ensure(
+        TableSpec(
+            plan.view.name,
+            tuple((column.name, column.spark_type, True) for column in plan.columns),
+            plan.partitioned_by,
+            plan.view.comment,
+        )
+    )
+    if table.marker() is None and total_rows(table):
+        raise TerminalError(
+            "TARGET_NOT_EMPTY",
+            f'table "{table.name}" holds rows that view "{plan.view.name}" did not write',
+            hint="rename or drop the table, then start again",
+        )
+    return table
+
+
+def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTable | None:
+    """Return the table that keeps an input's rows too late for a view, None if not asked for.
+
+    Args:
+        lake: where it lives.
+        plan: the view's plan.
+        origin: the input whose columns, system columns included, the table has.
+    """
+    if not plan.late.into:
+        return None
+    columns = tuple(
+        (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
+    )
+    return lake.ensure(
+        TableSpec(plan.late.into, columns, comment=f"rows too late for {plan.view.name}")
+    )
+
+
+def total_rows(table: LakeTable) -> int:
+    """Return the number of rows written to a table and not removed with their file.
+
+    Args:
+        table: the table as of its last refresh.
+    """
+    snapshot = table.snapshot(table.snapshot_id())
+    return int(snapshot.summary.get("total-records", 0)) if snapshot else 0
+
+
+def rows_written(table: LakeTable) -> int:
+    """Return how many rows the newest snapshot of a table added, as of its last refresh.
+
+    Args:
+        table: the table.
+    """
+    snapshot = table.snapshot(table.snapshot_id())
+    return int(snapshot.summary.get("added-records", 0)) if snapshot else 0

@@ -1,0 +1,103 @@
+"""The tick: every incremental view of a project once, over one shared cut of the inputs.
+
+In: the views in topological order. Out: one commit per view that has something new. The inputs that
+the tick does not write are pinned once, before the first view; a view that reads another reads what
+that one committed in the same tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from headwater.incremental.changes import InputTable
+from headwater.incremental.target import Committed
+from headwater.incremental.view import IncrementalView
+from headwater.lake.catalog import Lake
+
+WORKERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TickResult:
+    """What one tick did.
+
+    Attributes:
+        pins: the snapshot of every input, as the views read it.
+        committed: the commits, in topological order.
+        failed: view → what stopped it in this tick.
+    """
+
+    pins: Mapping[str, int]
+    committed: tuple[Committed, ...] = ()
+    failed: Mapping[str, Exception] = field(default_factory=dict)
+
+
+class Ticks:
+    """Runs ticks.
+
+    Args:
+        lake: the lake, for the pins.
+        inputs: names of all inputs that no view of the ticks writes.
+        workers: how many views are computed at the same time.
+    """
+
+    def __init__(self, lake: Lake, inputs: Sequence[str], workers: int = WORKERS) -> None:
+        self._inputs = {name: InputTable(name, lake.table(name), None) for name in inputs}
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tick")
+
+    def pin(self) -> dict[str, int]:
+        """Return the current snapshot of every input."""
+        return {name: item.pin() for name, item in self._inputs.items()}
+
+    def run(self, views: Sequence[IncrementalView], pins: Mapping[str, int]) -> TickResult:
+        """Run the views once.
+
+        Args:
+            views: the views that take part, in topological order.
+            pins: the shared cut, from :meth:`pin`.
+        """
+        reached = dict(pins)
+        committed: dict[str, Committed] = {}
+        failed: dict[str, Exception] = {}
+        for level in levels(views):
+            jobs = {
+                view.plan.view.name: self._pool.submit(view.step, dict(reached)) for view in level
+            }
+            for view in level:
+                name = view.plan.view.name
+                try:
+                    done = jobs[name].result()
+                    if done:
+                        committed[name] = done
+                except Exception as error:  # noqa: BLE001 - one view's failure is not another's
+                    failed[name] = error
+                view.target.refresh()
+                reached[name] = view.target.snapshot_id()
+        order = [view.plan.view.name for view in views]
+        return TickResult(
+            reached, tuple(committed[name] for name in order if name in committed), failed
+        )
+
+    def close(self) -> None:
+        """Wait for running views and end the threads."""
+        self._pool.shutdown()
+
+
+def levels(views: Sequence[IncrementalView]) -> list[list[IncrementalView]]:
+    """Group views so that each reads only views of earlier groups.
+
+    Args:
+        views: the views, in topological order.
+    """
+    depth: dict[str, int] = {}
+    grouped: list[list[IncrementalView]] = []
+    for view in views:
+        above = [depth[item.name] for item in view.plan.inputs if item.name in depth]
+        level = max(above, default=-1) + 1
+        depth[view.plan.view.name] = level
+        if level == len(grouped):
+            grouped.append([])
+        grouped[level].append(view)
+    return grouped

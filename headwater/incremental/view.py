@@ -1,0 +1,164 @@
+"""One view of the incremental engine: from pinned inputs to a commit.
+
+In: the snapshots up to which its inputs are read now. Out: one commit whose cut is exactly those
+snapshots; none if no input has a new one. A new snapshot without rows (an end of input) is
+committed without a Spark job, so that cut and watermark of the view are always those of its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from headwater.analyze.definitions import Catalog
+from headwater.errors import TerminalError
+from headwater.incremental.affected import affected_writer
+from headwater.incremental.aggregates import aggregate_writer
+from headwater.incremental.changes import (
+    Range,
+    least_watermark,
+    open_inputs,
+    ranges,
+    register_changes,
+    register_pinned,
+)
+from headwater.incremental.late import LateRows
+from headwater.incremental.linear import full_writer, linear_writer
+from headwater.incremental.target import Committed, Writer, ensure_target, rows_written, total_rows
+from headwater.lake.catalog import Lake
+from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.marker import Marker
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.program import (
+    AffectedKeysProgram,
+    AggregateProgram,
+    FullProgram,
+    LinearProgram,
+    StreamingProgram,
+)
+
+Write = Callable[[str], None]
+
+
+class IncrementalView:
+    """Keeps one view by ticks.
+
+    Args:
+        lake: the lake seen through a session that nothing else uses.
+        plan: the view's plan, with an incremental or full program.
+        catalog: where its inputs are defined.
+        writer: what its markers carry.
+        fence: asked before each commit, if given.
+
+    Raises:
+        TerminalError: what opening its tables raises.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        catalog: Catalog,
+        *,
+        writer: Writer = Writer(),  # noqa: B008 - frozen
+        fence: Fence | None = None,
+    ) -> None:
+        self.plan = plan
+        self._session = lake.spark
+        self._writer = writer
+        self._fence = fence
+        self.target = ensure_target(lake, plan)
+        self._inputs = open_inputs(lake, plan, catalog)
+        late = {} if isinstance(plan.program, FullProgram) else plan.program.late
+        self._late = LateRows(lake, plan, late, self._inputs)
+        self._last = self.target.marker()
+
+    @property
+    def marker(self) -> Marker | None:
+        """The marker of its newest commit."""
+        return self._last
+
+    def step(self, pins: Mapping[str, int]) -> Committed | None:
+        """Bring the view up to the pinned snapshots of its inputs.
+
+        Args:
+            pins: the snapshot up to which each input is read; further names are ignored.
+
+        Returns:
+            What was committed, or None if no input has a new snapshot.
+
+        Raises:
+            HeadwaterError: what the commit protocol raises.
+        """
+        own = {name: pins[name] for name in self._inputs}
+        last = self._last
+        spans = ranges(last.cut_to if last else {}, own)
+        if last and not spans:
+            return None
+        activate(self._session)
+        with self._late.of(self._session, spans) as late, self._change(spans, own) as write:
+            marker = Marker(
+                view=self.plan.view.name,
+                version=self._writer.version,
+                epoch=last.epoch + 1 if last else 0,
+                cut_from=last.cut_to if last else {},
+                cut_to={name: str(upto) for name, upto in own.items()},
+                watermark=least_watermark(self._inputs.values(), own),
+                token=self._writer.token,
+                fingerprint=self.plan.fingerprint,
+                counts=late.counts,
+            )
+            outcome = commit(
+                self.target,
+                marker,
+                write,
+                session=self._session,
+                sides=late.sides,
+                fence=self._fence,
+            )
+        self._last = marker
+        rows = rows_written(self.target) if outcome is Outcome.COMMITTED else 0
+        return Committed(self.plan.view.name, marker, rows)
+
+    @contextmanager
+    def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Write]:
+        program, session = self.plan.program, self._session
+        if self._is_empty(spans):
+            yield lambda target: None
+            return
+        register_changes(session, self._inputs, spans, pins)
+        register_pinned(self._inputs, pins)
+        self.target.refresh()
+        rows_before = total_rows(self.target)
+        match program:
+            case LinearProgram():
+                yield linear_writer(session, program)
+            case AggregateProgram():
+                with aggregate_writer(session, program, rows_before) as write:
+                    yield write
+            case AffectedKeysProgram():
+                with affected_writer(session, self.plan, program, rows_before) as write:
+                    yield write
+            case FullProgram():
+                yield full_writer(session, program)
+            case StreamingProgram():
+                raise TerminalError(
+                    "WRONG_ENGINE", f'view "{self.plan.view.name}" is a streaming view'
+                )
+
+    def _is_empty(self, spans: Mapping[str, Range]) -> bool:
+        if self._last is None or isinstance(self.plan.program, FullProgram):
+            return False
+        return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
+
+
+def activate(session: SparkSession) -> None:
+    """Make a session the active one of the calling thread.
+
+    Args:
+        session: the session.
+    """
+    java = session._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]  # noqa: SLF001
+    java.SparkSession.setActiveSession(session._jsparkSession)  # noqa: SLF001

@@ -1,0 +1,1 @@
+"""The streaming engine: views kept by Structured Streaming queries."""

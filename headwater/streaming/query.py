@@ -1,0 +1,412 @@
+"""One view as a Structured Streaming query, each batch committed with its marker.
+
+In: a plan with a :class:`~headwater.plan.program.StreamingProgram`, the lake seen through a session
+of the view's own, a state folder.
+Out: commits whose epoch is the batch id, whose cut is what the batch read, whose watermark is
+Spark's. Heartbeats move Spark's watermark to that of the inputs when data alone does not: because
+the user's filter took the rows out, or because an input has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headwater.analyze.definitions import Catalog
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
+from headwater.incremental.changes import Range, least_watermark, open_inputs
+from headwater.incremental.late import LateRows
+from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
+from headwater.intake.connectors.streams import StreamConfig
+from headwater.lake.catalog import Lake
+from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.marker import Marker
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import close_after
+from headwater.plan.program import StreamingProgram
+from headwater.streaming.checkpoint import Batch, Checkpoint
+from headwater.streaming.heartbeat import Heartbeats
+from headwater.streaming.recovery import recover
+from headwater.streaming.streams import cut_of, open_streams
+
+MICROSECOND = timedelta(microseconds=1)
+POLL = timedelta(milliseconds=200)
+"""How often a query looks for new snapshots of its inputs."""
+
+NO_PUSHDOWN = "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
+"""Would push filters, even inferred ones, below the watermark operator, where they remove
+heartbeats."""
+
+
+class _Stopped(Exception):
+    """A batch began after the view was told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a view has come.
+
+    Attributes:
+        epoch: its newest epoch.
+        cut: the cut of that epoch.
+        watermark: the watermark of that epoch.
+    """
+
+    epoch: int
+    cut: Mapping[str, str]
+    watermark: int | None
+
+
+class StreamingView:
+    """Keeps one view by a Structured Streaming query.
+
+    Args:
+        lake: the lake seen through a session that nothing else uses; its settings are changed.
+        plan: the view's plan, with a streaming program.
+        catalog: where its inputs are defined.
+        state: folder of the view's version, for checkpoint and heartbeats.
+        writer: what its markers carry.
+        fence: asked before each commit, if given.
+        config: settings that reading a SOURCE needs.
+        poll: how often the inputs are looked at.
+        on_commit: told of each commit, in the query's thread.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        catalog: Catalog,
+        state: Path,
+        *,
+        writer: Writer = Writer(),  # noqa: B008 - frozen
+        fence: Fence | None = None,
+        config: StreamConfig | None = None,
+        poll: timedelta = POLL,
+        on_commit: Callable[[Committed], None] = lambda committed: None,
+    ) -> None:
+        assert isinstance(plan.program, StreamingProgram)
+        self.plan = plan
+        self._program = plan.program
+        self._lake = lake
+        self._catalog = catalog
+        self._state = state
+        self._writer = writer
+        self._fence = fence
+        self._config = config
+        self._poll = poll
+        self._on_commit = on_commit
+        self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        self._checkpoint = Checkpoint(state / "checkpoint")
+        self._query: StreamingQuery | None = None
+        self._failure: BaseException | None = None
+        self._stopping = False
+        self._position: Position | None = None
+        self._beaten: int | None = None
+        self._moved = threading.Condition()
+
+    # -- life
+
+    def start(self) -> None:
+        """Start the query where the view's newest commit left off.
+
+        Raises:
+            TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if a view with state
+                cannot go on from its checkpoint; what opening tables raises.
+        """
+        session = self._lake.spark
+        session.conf.set("spark.sql.optimizer.excludedRules", NO_PUSHDOWN)
+        self._target = ensure_target(self._lake, self.plan)
+        self._inputs = open_inputs(self._lake, self.plan, self._catalog)
+        self._late = LateRows(self._lake, self.plan, self._program.late, self._inputs)
+        self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
+        self._folder()
+        streams = open_streams(self._lake, self.plan, self._catalog, self._heartbeats, self._config)
+        frame = session.sql(self._program.sql)
+        self._order = streams.order(frame)
+        recover(self._checkpoint, self._target, self._program.stateful, self._order, self._inputs)
+        marker = self._target.marker()
+        self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
+        self._stopping, self._failure = False, None
+        self._query = (
+            frame.writeStream.queryName(self.plan.view.name)
+            .foreachBatch(self._batch)
+            .option("checkpointLocation", str(self._checkpoint.folder))
+            .trigger(processingTime=f"{self._poll // timedelta(milliseconds=1)} milliseconds")
+            .start()
+        )
+
+    def stop(self) -> None:
+        """Finish the running batch, then stop the query. Does nothing if it is not running."""
+        self._stopping = True
+        query, self._query = self._query, None
+        if query is None:
+            return
+        while query.isActive and query.status["isTriggerActive"]:
+            time.sleep(0.01)
+        query.stop()
+        with self._moved:
+            self._moved.notify_all()
+
+    @property
+    def position(self) -> Position | None:
+        """How far the view has come, None before its first commit."""
+        return self._position
+
+    @property
+    def epoch(self) -> int:
+        """Number of the newest commit, -1 before the first."""
+        return self._position.epoch if self._position else -1
+
+    @property
+    def idle(self) -> bool:
+        """Whether the query is waiting for new snapshots."""
+        return bool(
+            self._query and self._query.isActive and not self._query.status["isTriggerActive"]
+        )
+
+    def check(self) -> None:
+        """Write the heartbeats that are due, and raise what made the query fail.
+
+        Raises:
+            HeadwaterError: whatever a batch raised.
+            ServiceError: ``QUERY_FAILED`` if Spark itself failed.
+        """
+        query = self._query
+        if query is None or self._stopping:
+            return
+        if not query.isActive:
+            self._raise(query)
+        self._beat()
+
+    def drain(
+        self,
+        ends: Mapping[str, int],
+        watermark: int | None = None,
+        timeout: timedelta | None = None,
+    ) -> bool:
+        """Wait until everything up to some snapshots is committed and final.
+
+        Args:
+            ends: per input, the snapshot to reach (its end-of-input epoch).
+            watermark: the source watermark that must have closed what it closes; None for views
+                without.
+            timeout: how long to wait at most; None for ever.
+
+        Returns:
+            Whether it was reached; False after the timeout or when the view was stopped.
+
+        Raises:
+            HeadwaterError: what :meth:`check` raises.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout.total_seconds()
+        while not self.reached(ends, watermark):
+            self.check()
+            if self._query is None or (deadline and time.monotonic() > deadline):
+                return False
+            self.wait(self._poll.total_seconds() / 2)
+        return True
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the next commit.
+
+        Args:
+            seconds: how long at most.
+        """
+        with self._moved:
+            self._moved.wait(seconds)
+
+    def reached(self, ends: Mapping[str, int], watermark: int | None) -> bool:
+        """Return whether exactly these snapshots are committed, and what they close is final.
+
+        Args:
+            ends: per input, its snapshot.
+            watermark: the source watermark that must have closed what it closes, or None.
+        """
+        at = self._position
+        if self._outside and not self._is_exhausted():
+            return False
+        cut = at.cut if at else {}
+        for name, end in ends.items():
+            # Spark has no offset in a table before its first rows
+            if cut.get(name) != str(end) and not (
+                name not in cut and self._inputs[name].is_empty(end)
+            ):
+                return False
+        if watermark is None or not self._program.stateful:
+            return True
+        return (
+            at is not None
+            and at.watermark is not None
+            and at.watermark >= watermark - self._program.allowed // MICROSECOND
+        )
+
+    def close_sources(self) -> int | None:
+        """Say that the SOURCEs the view reads have ended; call it when :meth:`reached` holds.
+
+        Returns:
+            The watermark that closes everything they brought; None if there is nothing to close.
+        """
+        names = [name for name in self._program.delays if name in self._outside]
+        at = self._position
+        known = self._checkpoint.next_watermark(at.epoch) if at else None
+        if not names or known is None:
+            return None
+        delay = max(self._program.delays[name] for name in names) + self._program.allowed
+        watermark = close_after(self.plan, known + delay // MICROSECOND)
+        self._heartbeats.write(dict.fromkeys(names, watermark))
+        return watermark
+
+    def _is_exhausted(self) -> bool:
+        """Whether the query has looked for rows and found no more."""
+        query = self._query
+        return bool(
+            query
+            and self.idle
+            and not query.status["isDataAvailable"]
+            and query.lastProgress is not None
+        )
+
+    def _raise(self, query: StreamingQuery) -> None:
+        if isinstance(self._failure, HeadwaterError):
+            raise self._failure
+        error: Any = query.exception()
+        raise ServiceError(
+            "QUERY_FAILED",
+            f'the streaming query of view "{self.plan.view.name}" failed: '
+            f"{_first_line(self._failure or error)}",
+            hint="it is started again; if it keeps failing, run with --debug for the whole error",
+        ) from (self._failure or (error if isinstance(error, StreamingQueryException) else None))
+
+    def _folder(self) -> None:
+        try:
+            self._state.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ServiceError(
+                "STATE_NOT_WRITABLE",
+                f'the state folder "{self._state}" cannot be written: {error.strerror}',
+                hint="make it writable, or set run.state in headwater.toml",
+            ) from error
+
+    # -- one batch
+
+    def _batch(self, rows: DataFrame, epoch: int) -> None:
+        if self._stopping:
+            raise _Stopped
+        try:
+            self._commit(rows, epoch)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _commit(self, rows: DataFrame, epoch: int) -> None:
+        batch = self._planned(epoch)
+        cut_from = self._cut(self._planned(epoch - 1)) if epoch else {}
+        cut_to = self._cut(batch)
+        spans = {
+            name: Range(int(cut_from[name]) if name in cut_from else None, int(cut_to[name]))
+            for name in self._inputs
+            if name in cut_to and cut_to[name] != cut_from.get(name)
+        }
+        session = rows.sparkSession
+        with self._late.of(session, spans) as late:
+            marker = Marker(
+                view=self.plan.view.name,
+                version=self._writer.version,
+                epoch=epoch,
+                cut_from=cut_from,
+                cut_to=cut_to,
+                watermark=self._watermark(batch, cut_to),
+                token=self._writer.token,
+                fingerprint=self.plan.fingerprint,
+                counts=late.counts,
+            )
+            outcome = commit(
+                self._target,
+                marker,
+                lambda target: rows.writeTo(target).append(),
+                session=session,
+                sides=late.sides,
+                fence=self._fence,
+            )
+        written = rows_written(self._target) if outcome is Outcome.COMMITTED else 0
+        if outcome is Outcome.ALREADY_COMMITTED and self._program.stateful:
+            # Spark needs the batch to have run: for its state, and for the watermark after it
+            rows.write.format("noop").mode("overwrite").save()
+        with self._moved:
+            self._position = Position(epoch, cut_to, marker.watermark)
+            self._moved.notify_all()
+        self._on_commit(Committed(self.plan.view.name, marker, written))
+
+    def _planned(self, epoch: int) -> Batch:
+        batch = self._checkpoint.batch(epoch)
+        if batch is None:
+            raise TerminalError(
+                "CHECKPOINT_LOST",
+                f'the checkpoint of view "{self.plan.view.name}" has no epoch {epoch}',
+                hint=f'restore "{self._checkpoint.folder}", or rebuild the view',
+            )
+        return batch
+
+    def _cut(self, batch: Batch) -> dict[str, str]:
+        return cut_of(self.plan.view.name, self._order, batch.ends)
+
+    def _watermark(self, batch: Batch, cut: Mapping[str, str]) -> int | None:
+        if self._program.stateful:
+            return batch.watermark
+        pins = {name: int(cut[name]) for name in self._inputs if name in cut}
+        read = [item for name, item in self._inputs.items() if name in pins]
+        return least_watermark(read, pins) if len(read) == len(self._inputs) else None
+
+    # -- heartbeats
+
+    def _beat(self) -> None:
+        """Tell Spark the inputs' watermarks at the newest cut, if rows alone did not."""
+        at = self._position
+        if at is None or not self._program.delays or at.epoch == self._beaten or not self.idle:
+            return
+        if not self._checkpoint.is_finished(at.epoch):
+            return
+        known = self._checkpoint.next_watermark(at.epoch)
+        watermarks: dict[str, int] = {}
+        for name in self._program.delays:
+            if name in self._outside:
+                return  # nothing is known of a SOURCE but the rows that Spark has seen itself
+            watermark = self._input_watermark(name, at)
+            if watermark is None:
+                return
+            watermarks[name] = watermark
+        if set(self._program.delays) <= set(at.cut):
+            self._beaten = at.epoch
+        if (
+            known is not None
+            and min(watermarks.values()) - self._program.allowed // MICROSECOND <= known
+        ):
+            return
+        self._heartbeats.write(watermarks)
+
+    def _input_watermark(self, name: str, at: Position) -> int | None:
+        """The watermark of an input where the view has read it; that of an empty one counts too."""
+        item, end = self._inputs[name], at.cut.get(name)
+        if end:
+            return item.watermark_after(int(end))
+        pin = item.pin()
+        return item.watermark_after(pin) if item.is_empty(pin) else None
+
+
+def _first_line(error: BaseException | None) -> str:
+    """The first line of what an error says, or of what caused it where Spark only wraps it."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException) and str(cause).strip():
+        return _first_line(cause)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else repr(error)

@@ -1,0 +1,135 @@
+"""The streams that a streaming program reads, registered under the names it uses.
+
+In: the inputs of a view. Out: temporary views ``<input>`` and ``<input>__heartbeat`` in the view's
+session, and the order in which the checkpoint lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from headwater.analyze.definitions import Catalog
+from headwater.errors import TerminalError
+from headwater.intake.connectors.streams import StreamConfig, stream
+from headwater.lake.catalog import Lake
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.program import StreamingProgram
+from headwater.streaming.checkpoint import NOTHING, snapshot_of
+from headwater.streaming.heartbeat import SCHEMA, Heartbeats
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One source of a streaming query.
+
+    Attributes:
+        name: the input, or None for heartbeats.
+        kept: whether it is a table of the lake, whose position is a snapshot.
+    """
+
+    name: str | None
+    kept: bool
+
+
+HEARTBEAT = Stream(None, False)
+
+
+class Streams:
+    """What is known of a session's streams.
+
+    Args:
+        tables: full table name → input.
+        outside: the inputs that are read straight from outside, in order of first use.
+        heartbeats: folder of the heartbeats.
+    """
+
+    def __init__(self, tables: Mapping[str, str], outside: Sequence[str], heartbeats: str) -> None:
+        self._tables = tables
+        self._heartbeats = heartbeats
+        self._outside = outside
+
+    def order(self, frame: DataFrame) -> tuple[Stream, ...]:
+        """Return the sources of a query in the order in which its checkpoint lists them.
+
+        Args:
+            frame: the query.
+        """
+        leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001
+        outside = list(self._outside)
+        found = []
+        for index in range(leaves.size()):
+            leaf = leaves.apply(index)
+            if leaf.isStreaming():
+                found.append(self._own(leaf) or Stream(outside.pop(0), False))
+        return tuple(found)
+
+    def _own(self, leaf: Any) -> Stream | None:  # noqa: ANN401 - a Java object
+        if leaf.getClass().getSimpleName() == "StreamingRelationV2":
+            name = self._tables.get(leaf.table().name())
+            return Stream(name, True) if name else None
+        return HEARTBEAT if self._heartbeats in leaf.toString() else None
+
+
+def open_streams(
+    lake: Lake,
+    plan: ViewPlan,
+    catalog: Catalog,
+    heartbeats: Heartbeats,
+    config: StreamConfig | None = None,
+) -> Streams:
+    """Register the streams of a view's program in the lake's session.
+
+    Args:
+        lake: the lake seen through the view's own session.
+        plan: the view's plan, with a streaming program.
+        catalog: where its inputs are defined.
+        heartbeats: the view's heartbeat folders.
+        config: settings that reading a SOURCE needs.
+    """
+    assert isinstance(plan.program, StreamingProgram)
+    session = lake.spark
+    tables: dict[str, str] = {}
+    outside: list[str] = []
+    for item in plan.inputs:
+        if item.kind == "source":
+            assert config is not None
+            outside.append(item.name)
+            rows = stream(session, catalog.sources[item.name], config)
+            rows.createOrReplaceTempView(item.name)
+        else:
+            identifier = lake.identifier(item.name)
+            tables[identifier] = item.name
+            session.readStream.format("iceberg").load(identifier).createOrReplaceTempView(item.name)
+        if item.name in plan.program.delays:
+            beats = session.readStream.schema(SCHEMA).json(str(heartbeats.folder(item.name)))
+            beats.createOrReplaceTempView(f"{item.name}__heartbeat")
+    return Streams(tables, outside, str(heartbeats.root))
+
+
+def cut_of(view: str, order: Sequence[Stream], ends: Sequence[str]) -> dict[str, str]:
+    """Return the cut that a batch's offsets stand for.
+
+    Args:
+        view: name of the view, for the error.
+        order: the query's sources.
+        ends: their offsets, in the same order.
+
+    Raises:
+        TerminalError: ``CUT_SPLIT`` if one input was read up to two positions.
+    """
+    cut: dict[str, str] = {}
+    for origin, end in zip(order, ends, strict=True):
+        position = snapshot_of(end) if origin.kept else end
+        if origin.name is None or position in (None, NOTHING):
+            continue
+        if cut.setdefault(origin.name, position) != position:
+            raise TerminalError(
+                "CUT_SPLIT",
+                f'view "{view}" reads "{origin.name}" twice, and one batch up to two positions',
+                hint="read the table once: split the view in two",
+            )
+    return cut
