@@ -1,0 +1,1 @@
+"""One module per command: read the arguments, call one function, hand over the result."""

@@ -1,0 +1,53 @@
+"""``headwater check``: parse, bind, type and plan; nothing starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context, plans_of
+
+COLUMNS = ("view", "engine", "emission", "key", "state")
+
+
+@click.command(
+    cls=Command,
+    short_help="Find every error of every file; start nothing.",
+    examples=("headwater check", "headwater check views/orders.sql --output json"),
+)
+@click.argument(
+    "paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]..."
+)
+@pass_context
+def check(context: Context, paths: tuple[Path, ...]) -> None:
+    """Parse, bind, type and plan the project, or the given files; start nothing.
+
+    Prints how every view would be kept. Exits with 2 and every error of every file if there are
+    any.
+    """
+    from headwater.plan.explain import state_bound
+
+    project = context.project(paths or None)
+    plans = plans_of(project)
+    rows = [
+        (
+            name,
+            f"{plan.decision.engine}: {plan.decision.rule}",
+            "final" if plan.final else plan.mode.value,
+            ", ".join(plan.stream_key) or None,
+            state_bound(plan.root) or "none",
+        )
+        for name, plan in plans.items()
+    ]
+    if rows:
+        context.output.rows(COLUMNS, rows, null="-")
+    kept = sum(source.kept for source in project.catalog.sources.values())
+    found = {
+        "file": len(project.files),
+        "source": len(project.catalog.sources) - kept,
+        "table": kept,
+        "view": len(plans),
+    }
+    counts = (f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number)
+    context.output.note(f"ok: {', '.join(counts)}")

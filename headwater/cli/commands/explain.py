@@ -1,0 +1,49 @@
+"""``headwater explain``: how a view is kept, and why."""
+
+from __future__ import annotations
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
+
+
+@click.command(
+    cls=Command,
+    short_help="Show the plan of a view, the SQL that runs, the SELECT at rest.",
+    examples=(
+        "headwater explain departures_per_hour",
+        "headwater explain departures_per_hour --sql",
+        "headwater explain departures_per_hour --at-rest trino",
+    ),
+)
+@click.argument("view")
+@click.option("--sql", "show_sql", is_flag=True, help="The Spark SQL that runs.")
+@click.option(
+    "--at-rest",
+    "dialect",
+    type=click.Choice(["trino", "duckdb", "spark"]),
+    help="The SELECT that gives the same rows in another engine, once every window is final.",
+)
+@pass_context
+def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> None:
+    """Show engine and reason, emission, keys, watermark, state bound and operators of VIEW."""
+    from headwater.plan import explain as explained
+    from headwater.plan.at_rest import at_rest_sql
+
+    project = context.project()
+    require_view(project, view)
+    plan = plans_of(project)[view]
+    document: dict[str, object] = {"view": view}
+    if show_sql:
+        steps = explained.program_sql(plan.program)
+        document["sql"] = steps
+        text = "\n\n".join(f"-- {step}\n{sql};" for step, sql in steps.items())
+    elif dialect:
+        text = at_rest_sql(plan, project.catalog, dialect, final=False)
+        document |= {"dialect": dialect, "at_rest": text}
+        text += ";"
+    else:
+        document |= explained.facts(plan)
+        document["plan"] = explained.tree(plan.root)
+        text = explained.explain(plan)
+    context.output.document(document, text)

@@ -1,0 +1,42 @@
+"""``headwater sql``: a query over the tables of the project."""
+
+from __future__ import annotations
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context
+from headwater.errors import ConfigError
+
+
+@click.command(
+    cls=Command,
+    short_help="Run a SELECT over the tables.",
+    examples=(
+        'headwater sql "SELECT * FROM departures_per_hour ORDER BY departures DESC LIMIT 10"',
+        "headwater sql 'SELECT epoch, watermark, counts FROM \"departures$snapshots\"'",
+        'headwater sql "SELECT count(*) FROM departures FOR VERSION AS OF 8729502340" --output csv',
+    ),
+)
+@click.argument("query")
+@click.option(
+    "--engine",
+    type=click.Choice(["embedded", "trino", "spark"]),
+    default="embedded",
+    show_default=True,
+    help="Where the query runs.",
+)
+@pass_context
+def sql(context: Context, query: str, engine: str) -> None:
+    """Run one SELECT, written in Headwater's (Trino's) SQL, over tables, views and side tables.
+
+    It sees the tables as they are at its start, also while a run is writing. "NAME$snapshots" lists
+    the commits of a table. Columns that begin with _ are there when they are named.
+    """
+    if engine != "embedded":
+        raise ConfigError(
+            "NOT_YET", f"engine {engine} is not supported yet", hint="use: --engine embedded"
+        )
+    from headwater.serve.embedded import Embedded
+
+    with Embedded(context.project()).query(query) as result:
+        context.output.rows(result.columns, result.rows)

@@ -1,0 +1,85 @@
+"""``headwater status``: how tables and views are doing."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context
+
+if TYPE_CHECKING:
+    from headwater.serve.status import Status
+
+COLUMNS = (
+    *("name", "kind", "state", "epoch", "watermark", "lag", "freshness"),
+    *("in", "out", "late", "quarantined", "rows", "problem"),
+)
+CLEAR = "\x1b[H\x1b[2J"
+
+
+@click.command(
+    cls=Command,
+    short_help="Show state, watermark, lag and rows of every view.",
+    examples=("headwater status", "headwater status --watch", "headwater status --output json"),
+)
+@click.option("--watch", is_flag=True, help="Show it again and again until Ctrl-C.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two looks with --watch.",
+)
+@pass_context
+def status(context: Context, watch: bool, interval: float) -> None:
+    """Show every landed table and view: state, epoch, watermark, lag, freshness and rows.
+
+    Lag counts the commits of the inputs that a view has not read yet; rows are counted over the
+    commits that are kept. Starts no JVM and asks nothing of a running process.
+    """
+    from headwater.serve.status import status as read_status
+
+    project = context.project()
+    while True:
+        rows = [_row(each, exact=not context.output.for_people) for each in read_status(project)]
+        if watch and context.output.out.isatty():
+            context.output.out.write(CLEAR)
+        context.output.rows(COLUMNS, rows, null="-")
+        if not watch:
+            return
+        context.output.out.flush()
+        time.sleep(interval)
+
+
+def _row(each: Status, exact: bool) -> tuple[object, ...]:
+    freshness: object = None
+    if each.freshness is not None:
+        seconds = each.freshness.total_seconds()
+        freshness = round(seconds, 3) if exact else _age(each.freshness)
+    return (
+        *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, freshness),
+        *(
+            each.rows_in,
+            each.rows_out,
+            each.late,
+            each.quarantined,
+            each.rows,
+            each.problem or None,
+        ),
+    )
+
+
+def _age(age: timedelta) -> str:
+    """Return a duration as people say it: its two largest units."""
+    seconds = int(age.total_seconds())
+    units = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+    parts: list[str] = []
+    for name, size in units:
+        count, seconds = divmod(seconds, size)
+        if count or parts or name == "s":
+            parts.append(f"{count} {name}")
+    return " ".join(parts[:2])

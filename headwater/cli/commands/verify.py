@@ -1,0 +1,105 @@
+"""``headwater verify``: the law, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
+from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
+
+if TYPE_CHECKING:
+    from headwater.cli.output import Output
+    from headwater.serve.verify import VerifyResult
+
+COLUMNS = ("view", "result", "rows", "epoch", "snapshot", "cut")
+DIFFERENCES = ("reason", "surplus", "missing", "surplus_rows", "missing_rows")
+
+
+@click.command(
+    cls=Command,
+    short_help="Check that views equal their SELECT at rest.",
+    examples=(
+        "headwater verify",
+        "headwater verify departures_per_hour --snapshot 8729502340",
+    ),
+)
+@click.argument("views", nargs=-1, metavar="[VIEW]...")
+@click.option(
+    "--engine",
+    type=click.Choice(["embedded", "trino"]),
+    default="embedded",
+    show_default=True,
+    help="What runs the SELECT at rest.",
+)
+@click.option("--snapshot", type=int, metavar="ID", help="Check this snapshot of one view.")
+@pass_context
+def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int | None) -> int:
+    """Check that every view, or each VIEW, holds exactly the rows of its SELECT.
+
+    The SELECT runs in another engine over the inputs recorded in the view's newest commit. Exits
+    with 1 and the differing rows if they are not equal.
+    """
+    if engine != "embedded":
+        raise ConfigError(
+            "NOT_YET", f"engine {engine} is not supported yet", hint="use: --engine embedded"
+        )
+    from headwater.serve.verify import verify as verify_views
+
+    project = context.project()
+    for name in views:
+        require_view(project, name)
+    results = verify_views(project, plans_of(project), views, snapshot)
+    if context.output.for_people:
+        context.output.rows(COLUMNS, [_row(result) for result in results], null="-")
+        for result in results:
+            _explain(context.output, result)
+    else:
+        rows = [(*_row(result), *_differences(result)) for result in results]
+        context.output.rows((*COLUMNS, *DIFFERENCES), rows)
+    broken = [result.view for result in results if result.broken]
+    if broken:
+        context.output.note(f"not equal to the SELECT at rest: {', '.join(broken)}")
+    return EXIT_NO if broken else EXIT_OK
+
+
+def _row(result: VerifyResult) -> tuple[object, ...]:
+    commit = result.commit
+    cut = dict(commit.marker.cut_to) if commit else {}
+    return (
+        result.view,
+        result.verdict.value,
+        result.difference.rows if result.difference else None,
+        commit.marker.epoch if commit else None,
+        commit.snapshot_id if commit else None,
+        ", ".join(f"{name}={position}" for name, position in cut.items()) or None,
+    )
+
+
+def _differences(result: VerifyResult) -> tuple[object, ...]:
+    found = result.difference
+    if found is None:
+        return (result.reason, None, None, [], [])
+    surplus, missing = (
+        [dict(zip(result.columns, row, strict=True)) for row in rows]
+        for rows in (found.surplus_rows, found.missing_rows)
+    )
+    return (result.reason, found.surplus, found.missing, surplus, missing)
+
+
+def _explain(output: Output, result: VerifyResult) -> None:
+    if result.reason:
+        output.note(f"{result.view}: {result.verdict.value}: {result.reason}")
+    found = result.difference
+    if found is None:
+        return
+    for count, rows, where in (
+        (found.surplus, found.surplus_rows, "in the table, not in the SELECT"),
+        (found.missing, found.missing_rows, "in the SELECT, not in the table"),
+    ):
+        if count:
+            shown = f", the first {len(rows)}" if count > len(rows) else ""
+            noun = "row" if count == 1 else "rows"
+            output.out.write("\n")
+            output.rows(result.columns, rows, title=f"{result.view}: {count} {noun} {where}{shown}")

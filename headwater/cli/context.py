@@ -1,0 +1,180 @@
+"""What every command shares: the global options, the project, the output asked for.
+
+In: ``--project``, ``--output`` and ``--debug``, before or after the command's name. Out: a
+:class:`Context`. Only click is imported here; everything heavy is imported where it is used, so
+that ``headwater --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headwater.cli.output import FORMATS, Output, TableOutput
+from headwater.errors import ConfigError
+
+if TYPE_CHECKING:
+    from headwater.plan.nodes import ViewPlan
+    from headwater.project import Project
+
+PROJECT_FILE = "headwater.toml"
+
+
+@dataclass
+class Context:
+    """The global options of one invocation.
+
+    Attributes:
+        directory: where to look for the project, or None for the current folder and those above it.
+        output: where results go.
+        debug: whether errors show a traceback.
+    """
+
+    directory: Path | None = None
+    output: Output = field(default_factory=TableOutput)
+    debug: bool = False
+
+    def root(self, near: Path | None = None) -> Path:
+        """Return the folder of the project.
+
+        Args:
+            near: where to start looking upward when ``--project`` was not given.
+
+        Raises:
+            ConfigError: ``NO_PROJECT`` if there is no ``headwater.toml``.
+        """
+        start = (self.directory or near or Path.cwd()).resolve()
+        candidates = [start] if self.directory else [start, *start.parents]
+        for folder in candidates:
+            if (folder / PROJECT_FILE).is_file():
+                return _as_seen_from_here(folder)
+        above = "" if self.directory else " or any folder above it"
+        raise ConfigError(
+            "NO_PROJECT",
+            f'there is no {PROJECT_FILE} in "{start}"{above}',
+            hint="make a project with: headwater init DIR, or name one with: --project DIR",
+        )
+
+    def project(self, paths: Sequence[Path] | None = None) -> Project:
+        """Load the project, or only the given files of it.
+
+        Args:
+            paths: SQL files or folders; all files of the project if None.
+
+        Raises:
+            HeadwaterError: every error of every file at once.
+        """
+        from headwater.project import load_project
+
+        return load_project(self.root(paths[0] if paths else None), paths)
+
+
+def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]:
+    """Plan the views of a project.
+
+    Args:
+        project: the project.
+        names: the views wanted; all if empty.
+
+    Returns:
+        The wanted plans by view, in topological order.
+
+    Raises:
+        HeadwaterError: every error of every view at once, or ``UNKNOWN_VIEW``.
+    """
+    from headwater.plan.planner import plan_project
+
+    for name in names:
+        require_view(project, name)
+    plans = plan_project(project.catalog)
+    return {name: plan for name, plan in plans.items() if not names or name in names}
+
+
+def require_view(project: Project, name: str) -> None:
+    """Refuse a name that is no view of the project.
+
+    Raises:
+        ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint.
+    """
+    from difflib import get_close_matches
+
+    views = project.catalog.views
+    if name in views:
+        return
+    if name in project.catalog.sources:
+        kind = "table" if project.catalog.sources[name].kept else "source"
+        raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a {kind}, not a view')
+    near = get_close_matches(name, views, n=1)
+    known = f"the views are: {', '.join(views) or 'none'}"
+    hint = f'did you mean "{near[0]}"?' if near else known
+    raise ConfigError("UNKNOWN_VIEW", f'view "{name}" does not exist', hint=hint)
+
+
+def _as_seen_from_here(folder: Path) -> Path:
+    """Return a folder relative to the current one where that reads well in errors."""
+    here = Path.cwd()
+    related = folder.is_relative_to(here) or here.is_relative_to(folder)
+    return Path(os.path.relpath(folder, here)) if related else folder
+
+
+class Command(click.Command):
+    """A click command that also takes the global options and shows examples."""
+
+    def __init__(self, name: str | None, examples: Sequence[str] = (), **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(name, **settings)
+        self.params.extend(global_options())
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples of the command below its options."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(" " * formatter.current_indent + line + "\n")
+
+
+def global_options() -> list[click.Option]:
+    """Return ``--project``, ``--output`` and ``--debug``; they fill the shared :class:`Context`."""
+    return [
+        click.Option(
+            ["--project"],
+            type=click.Path(path_type=Path, file_okay=False, exists=True),
+            metavar="DIR",
+            expose_value=False,
+            callback=_set(lambda context, value: setattr(context, "directory", value)),
+            help="Folder of the project. [default: here or the nearest folder above]",
+        ),
+        click.Option(
+            ["--output"],
+            type=click.Choice(list(FORMATS)),
+            expose_value=False,
+            callback=_set(lambda context, value: setattr(context, "output", FORMATS[value]())),
+            help="Form of the result. [default: table]",
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            default=None,
+            expose_value=False,
+            callback=_set(lambda context, value: setattr(context, "debug", value)),
+            help="Show the traceback of an error.",
+        ),
+    ]
+
+
+def _set(
+    store: Callable[[Context, Any], None],
+) -> Callable[[click.Context, click.Parameter, object], None]:
+    def callback(ctx: click.Context, _parameter: click.Parameter, value: object) -> None:
+        if value is not None:
+            store(ctx.ensure_object(Context), value)
+
+    return callback
+
+
+pass_context = click.make_pass_decorator(Context, ensure=True)

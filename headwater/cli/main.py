@@ -1,0 +1,121 @@
+"""The command line: ``headwater COMMAND``.
+
+In: arguments. Out: exit code 0 (ok), 1 (the answer is no), 2 (bad input) or 3 (a service failed);
+results on standard output, errors as rendered text on standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from headwater import __version__
+from headwater.cli.commands.check import check
+from headwater.cli.commands.explain import explain
+from headwater.cli.commands.init import init
+from headwater.cli.commands.later import LATER
+from headwater.cli.commands.run import run
+from headwater.cli.commands.sql import sql
+from headwater.cli.commands.status import status
+from headwater.cli.commands.test import test
+from headwater.cli.commands.verify import verify
+from headwater.cli.context import Context, global_options
+from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
+
+EXIT_INTERRUPTED = 130
+_STARTERS = (init, check, explain, run, status, sql, verify, test)
+
+
+class _Group(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Group,
+    params=list(global_options()),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 ok, 1 the answer is no, 2 bad input, 3 a service failed.",
+)
+@click.version_option(__version__, message="headwater %(version)s")
+def cli() -> None:
+    """Streaming views for the lakehouse: keep an Iceberg table equal to a SELECT.
+
+    Start with: headwater init DIR
+    """
+
+
+for _command in (*_STARTERS, *LATER):
+    cli.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: the command line after the program's name; ``sys.argv`` by default.
+
+    Returns:
+        The exit code.
+    """
+    context = Context()
+    try:
+        result = cli.main(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="headwater",
+            standalone_mode=False,
+            obj=context,
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except HeadwaterError as error:
+        return _report(context, error)
+    except click.UsageError as error:
+        return _report(context, _usage(error))
+    except (KeyboardInterrupt, click.Abort):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (``headwater sql … | head``): nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _report(context, ServiceError("OUT_OF_MEMORY", "there is not enough memory"))
+    except RecursionError:
+        return _report(context, ConfigError("TOO_DEEP", "the input is nested too deeply"))
+    except Exception as error:
+        return _report(context, _unexpected(error))
+
+
+def _report(context: Context, error: HeadwaterError) -> int:
+    if context.debug:
+        traceback.print_exc(file=context.output.err)
+    context.output.error(error)
+    return error.exit_code
+
+
+def _usage(error: click.UsageError) -> HeadwaterError:
+    message = error.format_message().rstrip(".").replace("'", '"')
+    path = error.ctx.command_path if error.ctx else "headwater"
+    return ConfigError("USAGE", message[:1].lower() + message[1:], hint=f"see: {path} --help")
+
+
+def _unexpected(error: Exception) -> HeadwaterError:
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if isinstance(error, OSError):
+        where = f' "{error.filename}"' if error.filename else ""
+        return ServiceError("IO_FAILED", f"{(error.strerror or first).lower()}{where}")
+    found = ServiceError(
+        "INTERNAL_ERROR",
+        f"{type(error).__name__}: {first}",
+        hint="this is a bug in Headwater; run the command again with --debug and report it",
+    )
+    found.exit_code = EXIT_SERVICE
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""What a run shows while it runs: bars on a terminal, plain lines otherwise.
+
+In: the events of the supervisor. Out: the error stream; the result of a run is its tables.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from headwater.cli.output import Output
+    from headwater.runtime.progress import EpochLanded, Event, StateChanged, ViewCommitted
+
+LINE_EVERY = 2.0
+"""Seconds between two plain lines about the same table or view."""
+
+
+@contextmanager
+def shown_progress(output: Output) -> Iterator[Display]:
+    """Show progress until the block ends; programs that asked for JSON get none.
+
+    Args:
+        output: where the command writes.
+    """
+    if not output.for_people:
+        yield Quiet()
+        return
+    display = Bars(output.err) if output.err.isatty() else Lines(output.err)
+    try:
+        yield display
+    finally:
+        display.end()
+
+
+class Display(ABC):
+    """Takes events, one at a time, from any thread."""
+
+    def __call__(self, event: Event) -> None:
+        """Show an event."""
+        from headwater.runtime.progress import EpochLanded, StateChanged, ViewCommitted
+
+        match event:
+            case EpochLanded():
+                self.landed(event)
+            case ViewCommitted():
+                self.committed(event)
+            case StateChanged():
+                self.changed(event)
+
+    @abstractmethod
+    def landed(self, event: EpochLanded) -> None:
+        """Show that a table has a new epoch."""
+
+    @abstractmethod
+    def committed(self, event: ViewCommitted) -> None:
+        """Show that a view has a new commit."""
+
+    @abstractmethod
+    def changed(self, event: StateChanged) -> None:
+        """Show that something failed or is tried again."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Show what was held back; nothing comes any more."""
+
+
+class Quiet(Display):
+    """Shows nothing."""
+
+    def landed(self, event: EpochLanded) -> None:
+        """Show nothing."""
+
+    def committed(self, event: ViewCommitted) -> None:
+        """Show nothing."""
+
+    def changed(self, event: StateChanged) -> None:
+        """Show nothing."""
+
+    def end(self) -> None:
+        """Show nothing."""
+
+
+class Lines(Display):
+    """One line per event, but of the same table or view at most one in :data:`LINE_EVERY` seconds.
+
+    Args:
+        stream: where to.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._shown: dict[str, float] = {}
+        self._held: dict[str, str] = {}
+        self._totals: dict[str, int] = {}
+
+    def landed(self, event: EpochLanded) -> None:
+        """Write how much of a table is landed."""
+        with self._lock:
+            total = self._totals[event.table] = self._totals.get(event.table, 0) + event.rows
+            bad = f", {event.quarantined:,} quarantined" if event.quarantined else ""
+            waiting = f", {event.backlog:,} waiting" if event.backlog else ""
+            text = f"landed {event.table}: epoch {event.epoch}, {total:,} rows{bad}{waiting}"
+            self._say(event.table, text + _until(event.watermark))
+
+    def committed(self, event: ViewCommitted) -> None:
+        """Write how far a view is."""
+        with self._lock:
+            late = f", {event.late:,} late" if event.late else ""
+            text = f"kept {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
+            self._say(event.view, text + _until(event.watermark))
+
+    def changed(self, event: StateChanged) -> None:
+        """Write what failed, at once."""
+        if event.error is None:
+            return
+        again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
+        with self._lock:
+            self._write(f"{event.name} {event.state.value}{again}: {event.error.render()}")
+
+    def end(self) -> None:
+        """Write the lines that were held back."""
+        with self._lock:
+            for text in self._held.values():
+                self._write(text)
+            self._held.clear()
+
+    def _say(self, name: str, text: str) -> None:
+        now = time.monotonic()
+        if now - self._shown.get(name, float("-inf")) < LINE_EVERY:
+            self._held[name] = text
+            return
+        self._shown[name] = now
+        self._held.pop(name, None)
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+class Bars(Display):
+    """A bar per table, a line per view, errors above them.
+
+    Args:
+        stream: a terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self._progress = Progress(
+            SpinnerColumn(finished_text="✓"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[what]}"),
+            TimeElapsedColumn(),
+            console=Console(file=stream),
+            transient=False,
+        )
+        self._tasks: dict[str, Any] = {}
+        self._units: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
+        self._progress.start()
+
+    def landed(self, event: EpochLanded) -> None:
+        """Move the bar of a table."""
+        units = self._units[event.table] = self._units.get(event.table, 0) + event.units
+        rows = self._rows[event.table] = self._rows.get(event.table, 0) + event.rows
+        what = f"{rows:,} rows{_until(event.watermark)}"
+        total = units + event.backlog
+        self._progress.update(self._task(event.table), completed=units, total=total, what=what)
+
+    def committed(self, event: ViewCommitted) -> None:
+        """Say how far a view is."""
+        rows = self._rows[event.view] = self._rows.get(event.view, 0) + event.rows
+        what = f"epoch {event.epoch}, {rows:,} rows written{_until(event.watermark)}"
+        self._progress.update(self._task(event.view), what=what)
+
+    def changed(self, event: StateChanged) -> None:
+        """Print what failed above the bars; finish the line of what is done."""
+        from headwater.runtime.progress import State
+
+        if event.error is not None:
+            again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
+            text = f"{event.name} {event.state.value}{again}: {event.error.render()}"
+            self._progress.console.print(text, markup=False, highlight=False)
+        elif event.state is State.DONE:
+            self._progress.update(self._task(event.name), total=1, completed=1)
+
+    def end(self) -> None:
+        """Leave the bars as they are."""
+        self._progress.stop()
+
+    def _task(self, name: str) -> Any:  # noqa: ANN401 - rich's task id
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=None, what="")
+        return self._tasks[name]
+
+
+def _until(watermark: int | None) -> str:
+    if watermark is None:
+        return ""
+    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=watermark)
+    return f", until {at:%Y-%m-%d %H:%M}"

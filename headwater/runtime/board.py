@@ -1,0 +1,120 @@
+"""The board of a running project: state and last error of each table and view.
+
+In: state changes and events of the workers. Out: the progress callback, a condition that the
+supervisor waits on, and the file ``run.json`` in the state folder, which ``headwater status``
+reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.runtime.progress import Event, Progress, State, StateChanged
+
+RUN_FILE = "run.json"
+
+
+class Board:
+    """Collects what the workers say. Safe for several threads.
+
+    Args:
+        folder: the project's state folder.
+        progress: told of each event, one at a time.
+    """
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self._path = folder / RUN_FILE
+        self._progress = progress
+        self._moved = threading.Condition(threading.RLock())
+        self._states: dict[str, tuple[State, HeadwaterError | None, float]] = {}
+        self._started = time.time()
+        self._events = 0
+
+    def tell(self, event: Event) -> None:
+        """Pass an event on, and wake up who waits.
+
+        Args:
+            event: the event.
+        """
+        with self._moved:
+            if isinstance(event, StateChanged):
+                self._states[event.name] = (event.state, event.error, time.time())
+                self._write()
+            self._progress(event)
+            self._events += 1
+            self._moved.notify_all()
+
+    def wake(self) -> None:
+        """Wake up who waits, for example after a signal."""
+        with self._moved:
+            self._events += 1
+            self._moved.notify_all()
+
+    def wait_until(self, reached: Callable[[], bool], poll: float = 1.0) -> None:
+        """Wait until a condition holds; it is looked at after each event.
+
+        Args:
+            reached: the condition.
+            poll: seconds after which it is looked at in any case.
+        """
+        while True:
+            with self._moved:
+                seen = self._events
+            if reached():
+                return
+            with self._moved:
+                if self._events == seen:
+                    self._moved.wait(poll)
+
+    def state(self, name: str) -> State | None:
+        """Return the state of a table or view, None if it never had one.
+
+        Args:
+            name: its name.
+        """
+        with self._moved:
+            return self._states[name][0] if name in self._states else None
+
+    def failures(self) -> dict[str, HeadwaterError]:
+        """Return what has failed for good, with the error."""
+        with self._moved:
+            return {
+                name: error
+                for name, (state, error, _) in self._states.items()
+                if state is State.FAILED and error
+            }
+
+    def _write(self) -> None:
+        said = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "started": self._started,
+            "views": {
+                name: {"state": state.value, "since": since, "error": _error(error)}
+                for name, (state, error, since) in self._states.items()
+            },
+        }
+        hidden = self._path.with_name(f".{RUN_FILE}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            hidden.write_text(json.dumps(said), encoding="utf-8")
+            os.replace(hidden, self._path)
+        except OSError as error:
+            raise ServiceError(
+                "STATE_NOT_WRITABLE",
+                f'the state folder "{self._path.parent}" cannot be written: {error.strerror}',
+                hint="free space or make it writable, then start again",
+            ) from error
+
+
+def _error(error: HeadwaterError | None) -> dict[str, str] | None:
+    if error is None:
+        return None
+    return {"condition": error.condition, "message": error.message, "hint": error.hint}

@@ -1,0 +1,94 @@
+"""What a running project tells about itself: events for a progress bar or plain lines.
+
+In: nothing. Out: events, passed to a :data:`Progress` callback one at a time, from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from headwater.errors import HeadwaterError
+
+
+class State(Enum):
+    """How a supervised table or view is doing."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    BACKING_OFF = "backing off"
+    FAILED = "failed"
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class EpochLanded:
+    """A table has a new epoch.
+
+    Attributes:
+        table: its name.
+        epoch: number of the epoch.
+        rows: rows landed.
+        quarantined: rows that could not be taken.
+        units: units of input taken (files, rows).
+        backlog: units that are still waiting.
+        watermark: stamp of the rows, microseconds since 1970 UTC.
+    """
+
+    table: str
+    epoch: int
+    rows: int
+    quarantined: int
+    units: int
+    backlog: int
+    watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCommitted:
+    """A view has a new commit.
+
+    Attributes:
+        view: its name.
+        epoch: number of the epoch.
+        rows: rows written by it.
+        late: rows left out as too late.
+        watermark: the watermark in its marker, microseconds since 1970 UTC.
+    """
+
+    view: str
+    epoch: int
+    rows: int
+    late: int
+    watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """A table or view has another state.
+
+    Attributes:
+        name: its name.
+        state: the new state.
+        error: what led to it, if something failed.
+        retry_in: seconds until it is started again, while backing off.
+    """
+
+    name: str
+    state: State
+    error: HeadwaterError | None = None
+    retry_in: float | None = None
+
+
+Event = EpochLanded | ViewCommitted | StateChanged
+Progress = Callable[[Event], None]
+
+
+def silent(event: Event) -> None:
+    """Take an event and say nothing.
+
+    Args:
+        event: the event.
+    """

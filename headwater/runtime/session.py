@@ -1,0 +1,245 @@
+"""The Spark session of a project, and sessions for the threads that run its views.
+
+In: the project's configuration. Out: a session with the embedded catalog ``lake`` (Iceberg on
+SQLite), UTC, ANSI SQL, and settings that make small batches fast. Works as a plain Python process
+and under ``spark-submit``, whose master and settings are kept. Otherwise nothing of Spark reaches
+the console: its log and the JVM's own words go to ``_logs`` in the state folder.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py4j.java_gateway import JavaGateway
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from headwater.errors import ServiceError
+from headwater.jars.fetch import fetch
+from headwater.jars.java import find_java
+from headwater.lake.embedded import CATALOG, jdbc_uri
+from headwater.lake.failures import explain_failure
+from headwater.lake.iceberg import SNAPSHOT_PROPERTY
+from headwater.lake.java import java_class, java_session
+
+if TYPE_CHECKING:
+    from headwater.config import Config
+
+__all__ = ["explain_failure", "open_session", "session_for_thread"]
+
+LOG_FOLDER = "_logs"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_EXTENSIONS = "spark.sql.extensions"
+_ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+_GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
+
+
+def open_session(config: Config, *, app_name: str, jars: Sequence[Path] = ()) -> SparkSession:
+    """Start Spark, or join the one of spark-submit, with the catalog of a project.
+
+    Args:
+        config: the project's configuration.
+        app_name: name of the Spark application.
+        jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
+
+    Raises:
+        ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
+            ``SPARK_GONE``, … with what to do.
+    """
+    logs = config.state.absolute() / LOG_FOLDER
+    try:
+        for folder in (config.warehouse, logs):
+            _check_writable(folder)
+        found = tuple(jars) or tuple(fetch())
+        if _GATEWAY_PORT in os.environ:
+            context = _join_submitted(config, app_name, found)
+        else:
+            context = _start(config, app_name, found, logs)
+        spark = SparkSession(context)
+        _silence()
+        _check_jars(spark)
+        _spare_checksum_files(spark)
+    except (OSError, PySparkException) as error:
+        raise explain_failure(error) or error from error
+    return spark
+
+
+def session_for_thread(spark: SparkSession) -> SparkSession:
+    """Return a session of the calling thread's own and make it active there.
+
+    It shares the Spark context with the given one, and has its own settings and temporary views, so
+    that markers and views of concurrent threads do not mix. Call it in the thread that uses it.
+
+    Args:
+        spark: the session of the application.
+    """
+    own = SparkSession(spark.sparkContext, java_session(spark).cloneSession())
+    sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
+    sessions.setActiveSession(java_session(own))
+    for key in own.conf.getAll:
+        if key.startswith(SNAPSHOT_PROPERTY):  # a commit is going on in the session that was cloned
+            own.conf.unset(key)
+    return own
+
+
+def _silence() -> None:
+    """Errors reach the user once, as ours: PySpark would also print each as JSON."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _start(config: Config, app_name: str, jars: Sequence[Path], logs: Path) -> SparkContext:
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
+    settings = _settings(config, app_name, jars, {})
+    settings[_JAVA_OPTIONS] = " ".join(options).strip()
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    # PySpark would let the JVM write to our console; started here, its words go to a file
+    with (logs / "jvm.log").open("ab") as words:
+        gateway = launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _join_submitted(config: Config, app_name: str, jars: Sequence[Path]) -> SparkContext:
+    gateway: JavaGateway = launch_gateway()  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
+    conf = SparkConf()  # now with everything that spark-submit was given
+    settings = _settings(config, app_name, jars, dict(conf.getAll()))
+    _add_to_driver(gateway, jars)
+    context = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
+    context.setLogLevel("ERROR")
+    return context
+
+
+def _add_to_driver(gateway: JavaGateway, jars: Sequence[Path]) -> None:
+    # spark.jars reaches the executors; the driver's class loader was made before we could say so
+    jvm = gateway.jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for jar in jars:
+        loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
+
+
+def _settings(
+    config: Config, app_name: str, jars: Sequence[Path], submitted: Mapping[str, str]
+) -> dict[str, str]:
+    given = {"spark.app.name": app_name, **config.spark, **submitted}
+    master = given.setdefault("spark.master", config.master)
+    return {
+        **_tuning(master, config.shuffle_partitions),
+        # Spark's own tables: none, but it makes the folder
+        "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
+        **given,
+        "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
+        **_required(config.warehouse.absolute(), given.get(_EXTENSIONS)),
+    }
+
+
+def _joined(*parts: str | None) -> str:
+    return ",".join(part for part in parts if part)
+
+
+def _required(warehouse: Path, extensions: str | None) -> dict[str, str]:
+    """Settings that results or safety depend on: nobody overrides them."""
+    name = f"spark.sql.catalog.{CATALOG}"
+    return {
+        name: "org.apache.iceberg.spark.SparkCatalog",
+        f"{name}.type": "jdbc",
+        f"{name}.uri": jdbc_uri(warehouse),
+        f"{name}.jdbc.schema-version": "V1",
+        f"{name}.warehouse": warehouse.as_uri(),
+        # a cached table stays stale after a commit from another session, even for ever
+        f"{name}.cache-enabled": "false",
+        _EXTENSIONS: _joined(_ICEBERG_EXTENSIONS, extensions),
+        "spark.sql.defaultCatalog": CATALOG,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.ansi.enabled": "true",
+        # text.`/etc/passwd` is not a table
+        "spark.sql.runSQLOnFiles": "false",
+    }
+
+
+def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
+    """Settings that a project or spark-submit may override."""
+    streaming, execution = "spark.sql.streaming", "org.apache.spark.sql.execution.streaming"
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.redaction.regex": r"(?i)secret|password|token|access[._-]?key|credential|jaas",
+        "spark.sql.redaction.options.regex": r"(?i)url|secret|password|token|key|credential|jaas",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions or _cores(master)),
+        # many views with a few generated classes each; the default holds 100
+        "spark.sql.codegen.cache.maxEntries": "1000",
+        # a long run must not fill the heap with its own history
+        "spark.sql.ui.retainedExecutions": "10",
+        "spark.ui.retainedJobs": "10",
+        "spark.ui.retainedStages": "10",
+        "spark.ui.retainedTasks": "1000",
+        f"{streaming}.numRecentProgressUpdates": "20",
+        f"{streaming}.stateStore.providerClass": f"{execution}.state.RocksDBStateStoreProvider",
+        f"{streaming}.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    }
+    if master.startswith("local"):
+        settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
+        # the default asks `readlink` about each local file, one process a time; rename is atomic
+        manager = "checkpointing.FileSystemBasedCheckpointFileManager"
+        settings[f"{streaming}.checkpointFileManagerClass"] = f"{execution}.{manager}"
+    return settings
+
+
+def _cores(master: str) -> int:
+    count = master.removeprefix("local[").split(",")[0].rstrip("]")
+    return int(count) if count.isdigit() else os.cpu_count() or 2
+
+
+def _java_options(logs: Path, cores: int) -> list[str]:
+    template = resources.files("headwater.runtime").joinpath("log4j2.properties")
+    settings = logs / "log4j2.properties"
+    settings.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    options = [
+        f"-Dlog4j2.configurationFile={settings.as_uri()}",
+        f"-Dheadwater.logs={logs}",
+        "-Duser.timezone=UTC",
+        # Hadoop starts `chmod` for each local file: without the helper process in between
+        "-Djdk.lang.Process.launchMechanism=VFORK",
+        # less memory and less CPU than G1 where there are no cores to collect beside the work
+        *(["-XX:+UseSerialGC"] if cores <= 2 else []),
+    ]
+    return [shlex.quote(option) for option in options]
+
+
+def _check_writable(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f".probe-{os.getpid()}"
+    try:
+        probe.write_bytes(b"headwater")
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _spare_checksum_files(spark: SparkSession) -> None:
+    # Hadoop writes a .crc beside each local file and starts `chmod` for both: two processes a file
+    files = java_class(spark, "org.apache.hadoop.fs.FileSystem")
+    local = java_class(spark, "java.net.URI")("file:///")
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001
+    files.get(local, hadoop).setWriteChecksum(False)
+
+
+def _check_jars(spark: SparkSession) -> None:
+    threads = java_class(spark, "java.lang.Thread")
+    loader = threads.currentThread().getContextClassLoader()
+    for name in ("org/apache/iceberg/spark/SparkCatalog.class", "org/sqlite/JDBC.class"):
+        if loader.getResource(name) is None:
+            raise ServiceError(
+                "JAR_MISSING",
+                f"Spark runs without {name.removesuffix('.class').replace('/', '.')}",
+                hint="run `python -m headwater.jars.fetch`, or give spark-submit the --jars",
+            )

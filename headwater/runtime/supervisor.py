@@ -1,0 +1,384 @@
+"""The supervisor: one process lands all tables of a project and keeps all its views.
+
+In: a project. Out: running workers (a thread per landed table, one per streaming view, one for the
+ticks), a board with their states, an exit code.
+``run --once`` lands everything that is there while the views keep up, ends the input of each table,
+waits until every view has reached that end, and stops. Otherwise it runs until a signal: the first
+finishes the running batches, a second interrupt aborts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headwater.errors import EXIT_OK, EXIT_SERVICE
+from headwater.incremental.changes import InputTable
+from headwater.incremental.target import Writer, ensure_target
+from headwater.incremental.tick import Ticks
+from headwater.incremental.view import IncrementalView
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import plan_project
+from headwater.plan.program import StreamingProgram
+from headwater.project import Project
+from headwater.runtime.board import Board
+from headwater.runtime.closing import closing_watermarks
+from headwater.runtime.lease import Lease
+from headwater.runtime.progress import Progress, State, StateChanged, silent
+from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.signals import finish_on_signals
+from headwater.runtime.workers import (
+    BackOff,
+    LandingWorker,
+    StreamWorker,
+    TickWorker,
+    Worker,
+    as_headwater_error,
+    land_next,
+    told,
+)
+from headwater.streaming.quarantine import SourceQuarantine
+from headwater.streaming.query import StreamingView
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POLL = timedelta(milliseconds=200)
+"""How often workers look for something to do, at most."""
+
+ATTEMPTS_ONCE = 4
+"""Failures in a row after which ``--once`` gives a table or view up."""
+
+VERSION = 1
+
+
+class Supervisor:
+    """Lands the tables and keeps the views of one project.
+
+    Args:
+        project: the project.
+        spark: a running session to use; if None, one is opened, and stopped at the end.
+        views: the views to keep, with what they read; everything if empty.
+        progress: told of epochs, commits and states.
+
+    Raises:
+        SqlError: a view cannot be planned.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        *,
+        spark: SparkSession | None = None,
+        views: Sequence[str] = (),
+        progress: Progress = silent,
+    ) -> None:
+        self._config, self._catalog = project.config, project.catalog
+        plans = plan_project(project.catalog)
+        wanted = _with_inputs(plans, views)
+        self._plans = {n: plan for n, plan in plans.items() if not views or n in wanted}
+        self._tables = [
+            name
+            for name, source in project.catalog.sources.items()
+            if source.kept and (not views or name in wanted)
+        ]
+        self._given = spark
+        self._board = Board(project.config.state, progress)
+        self._interrupted = False
+        self._lease: Lease | None = None
+        self._spark: SparkSession | None = None
+        self._inputs: dict[str, InputTable] = {}
+        self._landings: dict[str, Landing] = {}
+        self._landers: list[LandingWorker] = []
+        self._streams: dict[str, StreamWorker[StreamingView]] = {}
+        self._quarantines: list[StreamWorker[SourceQuarantine]] = []
+        self._ticker: TickWorker | None = None
+
+    # -- what can be asked of it
+
+    def run(self, once: bool = False) -> int:
+        """Run until everything is done or a signal comes.
+
+        Args:
+            once: process what is there, close every window, then return.
+
+        Returns:
+            Exit code: 0, or 3 if a table or view failed for good.
+
+        Raises:
+            HeadwaterError: the lease, Spark or the lake cannot be had.
+        """
+        try:
+            self._open(once)
+            with finish_on_signals(self.interrupt):
+                self._start(once, landing=True)
+                if once:
+                    self._finish_input()
+                else:
+                    self._board.wait_until(self._is_over)
+                self.stop()
+        finally:
+            self.stop()
+        failed = self._board.failures() and (once or not self._interrupted)
+        return EXIT_SERVICE if failed else EXIT_OK
+
+    def interrupt(self) -> None:
+        """Ask :meth:`run` to finish the running batches and return. Returns at once."""
+        self._interrupted = True
+        # the handler may have interrupted the board itself: wake it up from another thread
+        threading.Thread(target=self._board.wake, daemon=True).start()
+
+    def tick(self) -> None:
+        """Process everything that is there; windows stay open. For tests of views.
+
+        Raises:
+            HeadwaterError: what made a table or view fail.
+        """
+        if self._lease is None:
+            self._open(once=False)
+            self._start(once=False, landing=False)
+        for landing in self._landings.values():
+            while land_next(landing, self._board):
+                pass
+        self._settle()
+        for error in self._board.failures().values():
+            raise error
+
+    def close(self) -> None:
+        """Process everything that is there and end the input. For tests of views.
+
+        Raises:
+            HeadwaterError: what made a table or view fail.
+        """
+        self.tick()
+        self._end_input()
+        self.tick()
+
+    def stop(self) -> None:
+        """Finish the running batches, then stop everything that was started."""
+        workers = self._workers()
+        for worker in workers:
+            worker.stop()
+        for worker in workers:
+            worker.join()
+        self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
+        self._quarantines = []
+        if self._spark and self._given is None:
+            self._spark.stop()
+        if self._lease:
+            self._lease.release()
+        self._spark, self._lease = None, None
+
+    # -- start
+
+    def _open(self, once: bool) -> None:
+        """Take the lease, open Spark, and create what tables are missing."""
+        config = self._config
+        self._lease = Lease.acquire(config.state, config.warehouse, config.namespace)
+        self._spark = self._given or open_session(config, app_name=f"headwater {config.name}")
+        lake = Lake(self._spark, config.namespace)
+        for name in self._tables:
+            try:
+                self._landings[name] = self._landing(name, once)
+                self._inputs[name] = self._input(lake, name)
+            except Exception as error:  # noqa: BLE001 - one table's failure is not another's
+                self._fail(name, error)
+        for name, plan in self._plans.items():
+            try:
+                ensure_target(lake, plan)
+                self._inputs[name] = self._input(lake, name)
+            except Exception as error:  # noqa: BLE001
+                self._fail(name, error)
+
+    def _input(self, lake: Lake, name: str) -> InputTable:
+        return InputTable(name, lake.table(name), self._catalog.sources.get(name))
+
+    def _fail(self, name: str, error: Exception) -> None:
+        self._board.tell(StateChanged(name, State.FAILED, as_headwater_error(name, error)))
+
+    def _start(self, once: bool, *, landing: bool) -> None:
+        poll = min(POLL, self._config.trigger).total_seconds()
+        back_off = partial(BackOff, attempts=ATTEMPTS_ONCE if once else None)
+        for name in self._landings if landing else ():
+            make = partial(self._ready_landing, name, once)
+            self._landers.append(
+                LandingWorker(name, self._board, back_off(), poll, make=make, once=once)
+            )
+        ticked = {}
+        for name, plan in self._plans.items():
+            if name not in self._inputs:
+                continue
+            if isinstance(plan.program, StreamingProgram):
+                self._streams[name] = StreamWorker(
+                    name, self._board, back_off(), poll, make=partial(self._streaming, plan)
+                )
+            else:
+                ticked[name] = partial(self._incremental, plan)
+        if ticked:
+            read = {i.name for name in ticked for i in self._plans[name].inputs} - set(ticked)
+            names = [name for name in self._inputs if name in read]
+            ticks = partial(self._ticks, names)
+            self._ticker = TickWorker(
+                self._board, poll, ticks=ticks, makers=ticked, back_offs=back_off
+            )
+        for name in self._read_directly():
+            make_quarantine = partial(self._quarantine, name)
+            self._quarantines.append(
+                StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
+            )
+        for worker in self._workers():
+            worker.start()
+
+    def _workers(self) -> list[Worker]:
+        ticker = [self._ticker] if self._ticker else []
+        return [*self._landers, *self._streams.values(), *self._quarantines, *ticker]
+
+    def _read_directly(self) -> list[str]:
+        """The SOURCEs that views read; generated rows are never bad."""
+        inputs = [item for plan in self._plans.values() for item in plan.inputs]
+        names = dict.fromkeys(item.name for item in inputs if item.kind == "source")
+        return [name for name in names if self._catalog.sources[name].connector != "datagen"]
+
+    def _own_lake(self) -> Lake:
+        assert self._spark is not None
+        return Lake(session_for_thread(self._spark), self._config.namespace)
+
+    def _writer(self) -> Writer:
+        assert self._lease is not None
+        return Writer(VERSION, self._lease.token)
+
+    def _landing(self, name: str, once: bool) -> Landing:
+        lake = self._own_lake()
+        return Landing(
+            lake.spark,
+            lake,
+            self._catalog.sources[name],
+            self._config,
+            once=once,
+            version=VERSION,
+            token=self._writer().token,
+            fence=self._lease,
+        )
+
+    def _ready_landing(self, name: str, once: bool) -> Landing:
+        """The landing made at the start; after a failure a new one."""
+        landing = self._landings.pop(name, None) or self._landing(name, once)
+        self._landings[name] = landing
+        return landing
+
+    def _streaming(self, plan: ViewPlan) -> StreamingView:
+        state = self._config.state / plan.view.name / f"v{VERSION}"
+        return StreamingView(
+            self._own_lake(),
+            plan,
+            self._catalog,
+            state,
+            config=self._config,
+            writer=self._writer(),
+            fence=self._lease,
+            poll=self._config.trigger,
+            on_commit=lambda committed: self._board.tell(told(committed)),
+        )
+
+    def _quarantine(self, name: str) -> SourceQuarantine:
+        return SourceQuarantine(
+            self._own_lake(),
+            self._catalog.sources[name],
+            self._config,
+            self._config.state / f"{name}__quarantine" / f"v{VERSION}",
+            writer=self._writer(),
+            poll=self._config.trigger,
+        )
+
+    def _incremental(self, plan: ViewPlan) -> IncrementalView:
+        return IncrementalView(
+            self._own_lake(), plan, self._catalog, writer=self._writer(), fence=self._lease
+        )
+
+    def _ticks(self, names: Sequence[str]) -> Ticks:
+        return Ticks(self._own_lake(), names)
+
+    # -- once
+
+    def _finish_input(self) -> None:
+        """Wait for the landing, end the input, wait until every view has reached the end."""
+        self._board.wait_until(lambda: self._interrupted or not any(w.alive for w in self._landers))
+        if self._interrupted:
+            return
+        self._end_input()
+        self._settle(finish=True)
+
+    def _end_input(self) -> None:
+        tables = {name: self._inputs[name] for name in self._tables if name in self._inputs}
+        for table in tables.values():
+            table.pin()
+        for name, watermark in closing_watermarks(self._plans.values(), tables).items():
+            if self._board.state(name) is not State.FAILED:
+                self._landings[name].close(watermark)
+
+    def _settle(self, finish: bool = False) -> None:
+        """Wait until each view has read all that its inputs hold; with ``finish``, stop it then."""
+        for name in self._plans:
+            self._board.wait_until(partial(self._is_settled, name), poll=POLL.total_seconds())
+            if finish and name in self._streams and not self._interrupted:
+                self._end(self._streams[name])
+        for worker in self._quarantines:
+            self._board.wait_until(partial(self._is_exhausted, worker), poll=POLL.total_seconds())
+
+    def _end(self, worker: StreamWorker[StreamingView]) -> None:
+        """Close what a view read straight from a SOURCE, then stop the view."""
+        view = worker.view
+        closing = view.close_sources() if view and worker.alive else None
+        if view and closing is not None:
+            self._board.wait_until(
+                lambda: self._interrupted or not worker.alive or view.reached({}, closing),
+                poll=POLL.total_seconds(),
+            )
+        worker.stop()
+        worker.join()
+
+    def _is_settled(self, name: str) -> bool:
+        """Whether a view is at the end of its inputs, or need not get there."""
+        if self._interrupted or self._board.state(name) is State.FAILED:
+            return True
+        program = self._plans[name].program
+        pins = {
+            item.name: self._inputs[item.name].pin()
+            for item in self._plans[name].inputs
+            if item.name in self._inputs
+        }
+        if isinstance(program, StreamingProgram):
+            view = self._streams[name].view
+            return view is not None and view.reached(pins, self._source_watermark(program, pins))
+        ticked = self._ticker.views.get(name) if self._ticker else None
+        marker = ticked.marker if ticked else None
+        return marker is not None and dict(marker.cut_to) == {n: str(at) for n, at in pins.items()}
+
+    def _is_exhausted(self, worker: StreamWorker[SourceQuarantine]) -> bool:
+        quarantine = worker.view
+        return bool(self._interrupted or not worker.alive or (quarantine and quarantine.exhausted))
+
+    def _source_watermark(self, program: StreamingProgram, pins: dict[str, int]) -> int | None:
+        known = [
+            self._inputs[name].watermark_after(pins[name])
+            for name in program.delays
+            if name in pins
+        ]
+        return None if None in known else min((w for w in known if w is not None), default=None)
+
+    def _is_over(self) -> bool:
+        return self._interrupted or not any(worker.alive for worker in self._workers())
+
+
+def _with_inputs(plans: dict[str, ViewPlan], views: Sequence[str]) -> set[str]:
+    """The views asked for, and everything they read, directly or not."""
+    wanted = set(views)
+    for name, plan in reversed(plans.items()):
+        if name in wanted:
+            wanted.update(item.name for item in plan.inputs)
+    return wanted

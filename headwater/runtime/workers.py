@@ -1,0 +1,389 @@
+"""Threads that land tables and keep views, each started again when it fails.
+
+In: an object per table, streaming view, or for all incremental views, that works step by step.
+Out: its states on the board. A failure costs the worker a growing pause, never another worker; an
+error that only a person can solve ends the worker and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
+from headwater.incremental.target import Committed
+from headwater.incremental.tick import Ticks
+from headwater.incremental.view import IncrementalView
+from headwater.intake.land import Landing
+from headwater.runtime.board import Board
+from headwater.runtime.progress import EpochLanded, State, StateChanged, ViewCommitted
+from headwater.streaming.quarantine import SourceQuarantine
+from headwater.streaming.query import StreamingView
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class BackOff:
+    """The pauses before new starts: 1, 2, 4, … seconds.
+
+    Attributes:
+        first: the first pause in seconds.
+        longest: the longest pause in seconds.
+        attempts: failures in a row after which it is enough; None for never.
+        failures: failures in a row until now.
+    """
+
+    first: float = 1.0
+    longest: float = 60.0
+    attempts: int | None = None
+    failures: int = field(default=0)
+
+    def failed(self) -> float | None:
+        """Count a failure; return the pause before the next start, None if it is enough."""
+        self.failures += 1
+        if self.attempts is not None and self.failures >= self.attempts:
+            return None
+        return min(self.first * 2.0 ** (self.failures - 1), self.longest)
+
+    def worked(self) -> None:
+        """Forget the failures."""
+        self.failures = 0
+
+
+class Worker(ABC):
+    """One supervised thread.
+
+    Args:
+        name: name of the table or view.
+        board: where its states go.
+        back_off: its pauses.
+        poll: seconds between two looks for something to do.
+    """
+
+    def __init__(self, name: str, board: Board, back_off: BackOff, poll: float) -> None:
+        self.name = name
+        self._board = board
+        self._back_off = back_off
+        self._poll = poll
+        self._stopping = threading.Event()
+        self._failed_for_good = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._say(State.STARTING)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the thread to finish what it is doing and to end."""
+        self._stopping.set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread is working, or waiting to start again."""
+        return self._thread.is_alive()
+
+    def join(self) -> None:
+        """Wait for the end of the thread."""
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    @abstractmethod
+    def open(self) -> None:
+        """Make ready; called again after a failure."""
+
+    @abstractmethod
+    def step(self) -> bool | None:
+        """Do one piece of work.
+
+        Returns:
+            Whether there was something to do; None if there never will be again.
+        """
+
+    @abstractmethod
+    def shut(self) -> None:
+        """Finish what is running and release it."""
+
+    def _run(self) -> None:
+        opened = False
+        while not self._stopping.is_set():
+            try:
+                if not opened:
+                    self.open()
+                    opened = True
+                    self._say(State.RUNNING)
+                worked = self.step()
+                if worked is None:
+                    break
+                if worked:
+                    self._back_off.worked()
+                else:
+                    self._stopping.wait(self._poll)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the process
+                opened = False
+                self._quietly(self.shut)
+                if self._stopping.is_set() or not self._pause(error):
+                    break
+        self._quietly(self.shut)
+        if not self._failed_for_good:
+            self._say(State.STOPPED if self._stopping.is_set() else State.DONE)
+
+    def _pause(self, error: Exception) -> bool:
+        """Wait before the next start; False if there will be none."""
+        said = as_headwater_error(self.name, error)
+        pause = None if isinstance(error, TerminalError) else self._back_off.failed()
+        log.warning("%s: %s", self.name, said, exc_info=error)
+        if pause is None:
+            self._failed_for_good = True
+            self._say(State.FAILED, said)
+            return False
+        self._say(State.BACKING_OFF, said, pause)
+        return not self._stopping.wait(pause)
+
+    def _say(
+        self, state: State, error: HeadwaterError | None = None, retry_in: float | None = None
+    ) -> None:
+        self._board.tell(StateChanged(self.name, state, error, retry_in))
+
+    def _quietly(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception:  # noqa: BLE001 - it is being given up anyway
+            log.warning("%s: while stopping", self.name, exc_info=True)
+
+
+def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
+    """Return the error itself, or a ``SERVICE_FAILED`` that says what happened in one line.
+
+    Args:
+        name: what failed.
+        error: what it raised.
+    """
+    if isinstance(error, HeadwaterError):
+        return error
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return ServiceError(
+        "SERVICE_FAILED",
+        f'"{name}" failed: {lines[0] if lines else type(error).__name__}',
+        hint="it is started again; run with --debug for the whole error",
+    )
+
+
+class LandingWorker(Worker):
+    """Lands one table; ends when its input ends, if it does.
+
+    Args:
+        make: opens the landing, in the worker's thread.
+        once: whether to end when nothing is left.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        board: Board,
+        back_off: BackOff,
+        poll: float,
+        *,
+        make: Callable[[], Landing],
+        once: bool,
+    ) -> None:
+        super().__init__(name, board, back_off, poll)
+        self._make = make
+        self._once = once
+        self.landing: Landing | None = None
+
+    def open(self) -> None:
+        """Open the landing."""
+        self.landing = self._make()
+
+    def step(self) -> bool | None:
+        """Land the next epoch."""
+        assert self.landing is not None
+        if land_next(self.landing, self._board):
+            return True
+        return None if self._once else False
+
+    def shut(self) -> None:
+        """Nothing is held open between two epochs."""
+
+
+def land_next(landing: Landing, board: Board) -> bool:
+    """Land the next epoch of a table and tell it.
+
+    Args:
+        landing: the table's landing.
+        board: where to tell it.
+
+    Returns:
+        Whether there was one.
+    """
+    result = landing.step()
+    if result is None:
+        return False
+    board.tell(
+        EpochLanded(
+            landing.source.name,
+            result.epoch,
+            result.rows_out,
+            result.quarantined,
+            result.units,
+            landing.backlog(),
+            result.watermark,
+        )
+    )
+    return True
+
+
+Query = TypeVar("Query", StreamingView, SourceQuarantine)
+
+
+class StreamWorker(Worker, Generic[Query]):
+    """Keeps one streaming view, or the quarantine of one SOURCE.
+
+    Args:
+        make: makes it, in the worker's thread.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        board: Board,
+        back_off: BackOff,
+        poll: float,
+        *,
+        make: Callable[[], Query],
+    ) -> None:
+        super().__init__(name, board, back_off, poll)
+        self._make: Callable[[], Query] = make
+        self._furthest = -1
+        self.view: Query | None = None
+
+    def open(self) -> None:
+        """Start the query."""
+        self.view = self._make()
+        self.view.start()
+
+    def step(self) -> bool:
+        """Write the heartbeats that are due; notice a failure.
+
+        Returns:
+            Whether it has come further than ever: a new start or a replay is no progress.
+        """
+        assert self.view is not None
+        self.view.check()
+        before, self._furthest = self._furthest, max(self._furthest, self.view.epoch)
+        return self._furthest > before
+
+    def shut(self) -> None:
+        """Finish the running batch and stop the query."""
+        if self.view:
+            self.view.stop()
+
+
+class TickWorker(Worker):
+    """Keeps all incremental views by ticks.
+
+    Args:
+        ticks: runs the ticks.
+        makers: view → what opens it, in topological order.
+        back_offs: view → its pauses.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        poll: float,
+        *,
+        ticks: Callable[[], Ticks],
+        makers: Mapping[str, Callable[[], IncrementalView]],
+        back_offs: Callable[[], BackOff],
+    ) -> None:
+        self._makers = makers
+        super().__init__("tick", board, back_offs(), poll)
+        self._make_ticks = ticks
+        self._back_offs = {name: back_offs() for name in makers}
+        self._due: dict[str, float] = {}
+        self._ticks: Ticks | None = None
+        self._pins: Mapping[str, int] = {}
+        self.views: dict[str, IncrementalView] = {}
+
+    def open(self) -> None:
+        """Open what pins the inputs."""
+        self._ticks = self._make_ticks()
+        self._pins = {}
+
+    def step(self) -> bool:
+        """Run one tick, if an input has a new snapshot or a view is to be started again."""
+        assert self._ticks is not None
+        opened = self._open_due()
+        pins = self._ticks.pin()
+        if not opened and pins == self._pins:
+            return False
+        result = self._ticks.run(
+            [self.views[name] for name in self._makers if name in self.views], pins
+        )
+        self._pins = pins
+        for committed in result.committed:
+            self._back_offs[committed.view].worked()
+            self._board.tell(told(committed))
+        for name, error in result.failed.items():
+            self._failed(name, error)
+        return bool(result.committed)
+
+    def shut(self) -> None:
+        """End the threads of the ticks."""
+        if self._ticks:
+            self._ticks.close()
+
+    def _open_due(self) -> bool:
+        """Open the views that are not open and whose pause is over; whether there was one."""
+        opened = False
+        for name, make in self._makers.items():
+            done = self._board.state(name) is State.FAILED
+            if name in self.views or done or self._due.get(name, 0) > time.monotonic():
+                continue
+            try:
+                self.views[name] = make()
+            except Exception as error:  # noqa: BLE001 - one view's failure is not another's
+                self._failed(name, error)
+                continue
+            opened = True
+            self._board.tell(StateChanged(name, State.RUNNING))
+        return opened
+
+    def _failed(self, name: str, error: Exception) -> None:
+        self.views.pop(name, None)
+        said = as_headwater_error(name, error)
+        log.warning("%s: %s", name, said, exc_info=error)
+        pause = None if isinstance(error, TerminalError) else self._back_offs[name].failed()
+        if pause is None:
+            self._board.tell(StateChanged(name, State.FAILED, said))
+        else:
+            self._due[name] = time.monotonic() + pause
+            self._board.tell(StateChanged(name, State.BACKING_OFF, said, pause))
+
+    def _say(
+        self, state: State, error: HeadwaterError | None = None, retry_in: float | None = None
+    ) -> None:
+        if state is State.RUNNING:
+            return  # each view says so when it is open
+        for name in self._makers:
+            if self._board.state(name) is not State.FAILED:
+                self._board.tell(StateChanged(name, state, error, retry_in))
+
+
+def told(committed: Committed) -> ViewCommitted:
+    """Return the event of a commit.
+
+    Args:
+        committed: the commit.
+    """
+    marker = committed.marker
+    late = marker.counts.get("late", 0)
+    return ViewCommitted(committed.view, marker.epoch, committed.rows, late, marker.watermark)

@@ -1,0 +1,250 @@
+"""The embedded query engine: SQL over the tables of a project, in this process, without a server.
+
+In: a project and a SELECT in Headwater's (Trino's) SQL. Out: column names and rows. DuckDB does the
+work on the Iceberg tables as they were when the query began. Beside the tables there is
+``"name$snapshots"``, one row per commit with its epoch, watermark and counts, and ``FOR VERSION AS
+OF`` a snapshot id.
+
+Columns whose names begin with ``_`` (watermark stamps, arrival, hidden state) are there for who
+names them and never in ``SELECT *``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
+from headwater.serve.connection import duckdb_connection, rows_of
+from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of, summary_of
+from headwater.serve.relations import create_view
+
+if TYPE_CHECKING:
+    import duckdb
+    from pyiceberg.table import Table
+    from pyiceberg.table.snapshots import Snapshot
+
+    from headwater.project import Project
+
+SNAPSHOTS = "$snapshots"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to a query.
+
+    Attributes:
+        columns: names of the columns.
+        rows: the rows as Python values, read lazily; times with a zone are in UTC.
+    """
+
+    columns: tuple[str, ...]
+    rows: Iterator[tuple[object, ...]]
+
+
+class Embedded:
+    """DuckDB over the tables of one project.
+
+    Args:
+        project: the project; only its configuration and its names are used.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._lake = LakeReader(project.config)
+
+    @contextmanager
+    def query(self, sql: str) -> Iterator[Result]:
+        """Run one query; its rows can be read until the block ends.
+
+        Args:
+            sql: a SELECT in Headwater's SQL.
+
+        Raises:
+            SqlError: the text is no query, or DuckDB refuses it.
+            ConfigError: ``UNKNOWN_TABLE``, ``NO_DATA_YET`` or ``UNKNOWN_SNAPSHOT``.
+            ServiceError: the catalog or the data cannot be read.
+        """
+        query = parse_query(sql)
+        with duckdb_connection() as connection:
+            self._bind(connection, query)
+            with translated_errors():
+                relation = connection.sql(query.sql(dialect="duckdb"))
+                yield Result(tuple(relation.columns), rows_of(relation))
+
+    def _bind(self, connection: duckdb.DuckDBPyConnection, query: exp.Query) -> None:
+        """Give every table of the query a view in DuckDB, and rename the tables to them."""
+        ctes = {cte.alias for cte in query.find_all(exp.CTE)}
+        named = {c.name for c in query.find_all(exp.Column) if c.name.startswith("_")}
+        tables: dict[str, Table] = {}
+        for number, node in enumerate(list(query.find_all(exp.Table))):
+            if not isinstance(node.this, exp.Identifier) or (node.name in ctes and not node.db):
+                continue
+            target = f"{node.name}#{number}"
+            hidden: list[str] = []
+            if node.name.endswith(SNAPSHOTS):
+                table = self._table(node, node.name.removesuffix(SNAPSHOTS), tables)
+                _create_snapshots(connection, target, table)
+            else:
+                table = self._table(node, node.name, tables)
+                names = [field.name for field in table.schema().fields]
+                hidden = [name for name in names if name in named]
+                shown = [name for name in names if not name.startswith("_") or name in hidden]
+                create_view(connection, target, table, _snapshot_id(node, table), shown)
+            _rename(node, target, hidden)
+
+    def _table(self, node: exp.Table, name: str, loaded: dict[str, Table]) -> Table:
+        if node.db not in ("", self._lake.namespace):
+            raise ConfigError(
+                "UNKNOWN_NAMESPACE",
+                f'namespace "{node.db}" is not the one of this project',
+                hint=f'tables are in "{self._lake.namespace}"; the namespace can be left out',
+            )
+        if name not in loaded:
+            table = self._lake.table(name)
+            if table is None:
+                raise self._missing(name)
+            loaded[name] = table
+        return loaded[name]
+
+    def _missing(self, name: str) -> HeadwaterError:
+        catalog = self._project.catalog
+        if name in catalog.sources and not catalog.sources[name].kept:
+            hint = "read a view over it, or define it with CREATE TABLE to keep its rows"
+            return ConfigError("NOT_KEPT", f'source "{name}" is not kept in the lake', hint=hint)
+        if name in catalog.sources or name in catalog.views:
+            hint = "run: headwater run --once"
+            return ConfigError("NO_DATA_YET", f'table "{name}" has not been written yet', hint=hint)
+        known = sorted({*self._lake.names(), *catalog.sources, *catalog.views})
+        near = get_close_matches(name, known, n=1)
+        hint = f'did you mean "{near[0]}"?' if near else f"tables: {', '.join(known) or 'none'}"
+        return ConfigError("UNKNOWN_TABLE", f'table "{name}" does not exist', hint=hint)
+
+
+def parse_query(sql: str) -> exp.Query:
+    """Parse one SELECT in Headwater's SQL.
+
+    Raises:
+        SqlError: syntax errors; ``NOT_A_QUERY`` for anything else than one query.
+    """
+    from headwater.dialect import parse
+
+    statements = parse(sql, file="<sql>")
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise SqlError(
+            "NOT_A_QUERY",
+            "only a single SELECT can be run here",
+            hint="definitions go into .sql files",
+        )
+    return statements[0]
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Turn DuckDB's exceptions into Headwater's."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise ServiceError("READ_FAILED", _first_line(error)) from error
+    except duckdb.Error as error:
+        raise SqlError("QUERY_REFUSED", _first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    line = str(error).strip().splitlines()[0]
+    return line.rstrip(".")
+
+
+def _snapshot_id(node: exp.Table, table: Table) -> int | None:
+    version = node.args.get("version")
+    if version is None:
+        return current_snapshot_id(table)
+    value = version.expression
+    if version.name.upper() == "VERSION" and isinstance(value, exp.Literal) and value.is_int:
+        snapshot_id = int(value.name)
+        if table.snapshot_by_id(snapshot_id) is not None:
+            return snapshot_id
+        raise ConfigError(
+            "UNKNOWN_SNAPSHOT",
+            f'table "{node.name}" has no snapshot {snapshot_id}',
+            hint=f'list them with: SELECT * FROM "{node.name}{SNAPSHOTS}"',
+        )
+    raise SqlError(
+        "NOT_YET",
+        "only FOR VERSION AS OF a snapshot id is supported",
+        hint=f'find the snapshot of a time in "{node.name}{SNAPSHOTS}"',
+    )
+
+
+def _rename(node: exp.Table, target: str, hidden: list[str]) -> None:
+    """Point a table at its view, and keep named hidden columns out of the stars of its SELECT."""
+    alias = node.alias or node.name
+    node.set("alias", node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias, True)))
+    node.set("this", exp.to_identifier(target, quoted=True))
+    for key in ("db", "catalog", "version"):
+        node.set(key, None)
+    select = node.find_ancestor(exp.Select)
+    if not hidden or select is None:
+        return
+    for item in select.expressions:
+        star = item.this if isinstance(item, exp.Column) else item
+        if isinstance(star, exp.Star) and (not isinstance(item, exp.Column) or item.table == alias):
+            left_out = star.args.get("except_") or []
+            star.set("except_", [*left_out, *(exp.column(name, table=alias) for name in hidden)])
+
+
+def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -> None:
+    """Make the relation of a table's snapshots, oldest first: what Trino has, and the markers."""
+    import pyarrow as pa
+
+    text_map = pa.map_(pa.string(), pa.string())
+    utc = pa.timestamp("us", "UTC")
+    schema = pa.schema(
+        {
+            "committed_at": utc,
+            "snapshot_id": pa.int64(),
+            "parent_id": pa.int64(),
+            "operation": pa.string(),
+            "view": pa.string(),
+            "version": pa.int64(),
+            "epoch": pa.int64(),
+            "watermark": utc,
+            "cut_from": text_map,
+            "cut_to": text_map,
+            "counts": pa.map_(pa.string(), pa.int64()),
+            "summary": text_map,
+        }
+    )
+    snapshots = list(ancestors(table, current_snapshot_id(table)))[::-1]
+    connection.register(
+        name, pa.Table.from_pylist([_snapshot_row(each) for each in snapshots], schema=schema)
+    )
+
+
+def _snapshot_row(snapshot: Snapshot) -> dict[str, object]:
+    row: dict[str, object] = {
+        "committed_at": snapshot.timestamp_ms * 1000,
+        "snapshot_id": snapshot.snapshot_id,
+        "parent_id": snapshot.parent_snapshot_id,
+        "operation": snapshot.summary.operation.value if snapshot.summary else None,
+        "summary": list(summary_of(snapshot).items()),
+    }
+    marker = marker_of(snapshot)
+    if marker is not None:
+        row |= {
+            "view": marker.view,
+            "version": marker.version,
+            "epoch": marker.epoch,
+            "watermark": marker.watermark,
+            "cut_from": list(marker.cut_from.items()),
+            "cut_to": list(marker.cut_to.items()),
+            "counts": list(marker.counts.items()),
+        }
+    return row

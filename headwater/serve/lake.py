@@ -1,0 +1,227 @@
+"""The lake as readers without a JVM see it: tables, snapshots and commits, through PyIceberg.
+
+In: a project's configuration. Out: PyIceberg tables, and the history of their commits. Works while
+a run is writing: a loaded table never changes, and what it points at stays until maintenance
+expires it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from headwater.errors import ConfigError, ServiceError
+from headwater.lake.embedded import CATALOG, catalog_database
+from headwater.lake.marker import Marker
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
+    from pyiceberg.table.snapshots import Snapshot
+
+    from headwater.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of a view or landed table.
+
+    Attributes:
+        snapshot_id: the snapshot it made, or the one asked for if that holds the same rows.
+        at: when it was committed.
+        marker: what it says about itself.
+        added: rows it added.
+        removed: rows it removed (deleted or replaced).
+        total: rows in the table after it.
+    """
+
+    snapshot_id: int
+    at: datetime
+    marker: Marker
+    added: int = 0
+    removed: int = 0
+    total: int = 0
+
+
+class LakeReader:
+    """The tables of one project, in the embedded catalog (SQLite, opened read-only).
+
+    Args:
+        config: the project's configuration.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.namespace = config.namespace
+        self._config = config
+
+    @cached_property
+    def _catalog(self) -> Catalog | None:
+        """The catalog, or None before the first run made it."""
+        from pyiceberg.catalog import load_catalog
+
+        database = catalog_database(self._config.warehouse)
+        path = quote(str(database))
+        try:
+            if not database.is_file() or not _has_tables(path):
+                return None
+            return load_catalog(
+                CATALOG,
+                type="sql",
+                # quoted twice: SQLAlchemy takes off one layer, SQLite the other
+                uri=f"sqlite:///file:{quote(path)}?mode=ro&uri=true",
+                warehouse=self._config.warehouse.absolute().as_uri(),
+                init_catalog_tables="false",
+            )
+        except Exception as error:
+            raise _unreadable(error) from error
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all tables, side tables included, in alphabetical order.
+
+        Raises:
+            ServiceError: ``CATALOG_UNREADABLE``.
+        """
+        from pyiceberg.exceptions import NoSuchNamespaceError
+
+        if self._catalog is None:
+            return ()
+        try:
+            return tuple(sorted(name for *_, name in self._catalog.list_tables(self.namespace)))
+        except NoSuchNamespaceError:
+            return ()
+        except Exception as error:
+            raise _unreadable(error) from error
+
+    def table(self, name: str) -> Table | None:
+        """Return a table as it is now, or None if it does not exist.
+
+        Args:
+            name: name of the table, without its namespace.
+
+        Raises:
+            ServiceError: ``CATALOG_UNREADABLE``.
+        """
+        from pyiceberg.exceptions import NoSuchTableError
+
+        if self._catalog is None:
+            return None
+        try:
+            return self._catalog.load_table((self.namespace, name))
+        except NoSuchTableError:
+            return None
+        except Exception as error:
+            raise _unreadable(error) from error
+
+
+def current_snapshot_id(table: Table) -> int | None:
+    """Return the id of a table's current snapshot, or None if it has none yet."""
+    snapshot = table.current_snapshot()
+    return snapshot.snapshot_id if snapshot else None
+
+
+def ancestors(table: Table, snapshot_id: int | None) -> Iterator[Snapshot]:
+    """Yield a snapshot and those it was built on, newest first, as far as they are kept.
+
+    Args:
+        table: the table.
+        snapshot_id: where to start; nothing is yielded for None.
+    """
+    while snapshot_id is not None and (found := table.snapshot_by_id(snapshot_id)) is not None:
+        yield found
+        snapshot_id = found.parent_snapshot_id
+
+
+def commits(
+    table: Table, snapshot_id: int | None = None, *, view: str | None = None
+) -> Iterator[Commit]:
+    """Yield the commits of one view, newest first; maintenance between them is skipped.
+
+    A commit can be several snapshots, published together: only the last of them is yielded, since
+    only there the law holds.
+
+    Args:
+        table: the table.
+        snapshot_id: where to start; the current snapshot by default.
+        view: whose commits, for side tables; those of the table's own view by default.
+    """
+    view = view or table.name()[-1]
+    start = current_snapshot_id(table) if snapshot_id is None else snapshot_id
+    commit: Commit | None = None
+    for snapshot in ancestors(table, start):
+        found = _commit(snapshot)
+        if found is None or found.marker.view != view:
+            continue
+        if commit is not None and found.marker.epoch == commit.marker.epoch:
+            added, removed = commit.added + found.added, commit.removed + found.removed
+            commit = replace(commit, added=added, removed=removed)
+            continue
+        if commit is not None:
+            yield commit
+        commit = found
+    if commit is not None:
+        yield commit
+
+
+def marker_of(snapshot: Snapshot) -> Marker | None:
+    """Return the commit marker in a snapshot's summary, or None for a snapshot of no view."""
+    return Marker.from_summary(summary_of(snapshot))
+
+
+def summary_of(snapshot: Snapshot) -> dict[str, str]:
+    """Return all properties of a snapshot's summary but its operation."""
+    return dict(snapshot.summary.additional_properties) if snapshot.summary else {}
+
+
+def _commit(snapshot: Snapshot) -> Commit | None:
+    marker, summary = marker_of(snapshot), summary_of(snapshot)
+    if marker is None:
+        return None
+
+    def count(name: str) -> int:
+        return int(summary.get(name, 0))
+
+    return Commit(
+        snapshot.snapshot_id,
+        datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC),
+        marker,
+        added=count("added-records"),
+        removed=count("deleted-records") + count("added-position-deletes"),
+        total=count("total-records") - count("total-position-deletes"),
+    )
+
+
+def newest_commit(table: Table, snapshot_id: int | None = None) -> Commit | None:
+    """Return the newest commit at or before a snapshot, or None if there is none.
+
+    Args:
+        table: the table.
+        snapshot_id: the snapshot; the current one by default.
+
+    Raises:
+        ConfigError: ``UNKNOWN_SNAPSHOT``.
+    """
+    if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
+        raise ConfigError(
+            "UNKNOWN_SNAPSHOT",
+            f'table "{table.name()[-1]}" has no snapshot {snapshot_id}',
+            hint=f"list them with: headwater sql 'SELECT * FROM \"{table.name()[-1]}$snapshots\"'",
+        )
+    return next(commits(table, snapshot_id), None)
+
+
+def _has_tables(path: str) -> bool:
+    """Whether Iceberg has made its tables in the database; a lease may lie in it before."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        query = "SELECT 1 FROM sqlite_master WHERE name = 'iceberg_tables'"
+        return database.execute(query).fetchone() is not None
+
+
+def _unreadable(error: Exception) -> ServiceError:
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return ServiceError("CATALOG_UNREADABLE", f"the catalog could not be read: {first}")

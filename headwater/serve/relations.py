@@ -1,0 +1,187 @@
+"""Iceberg tables as DuckDB views, pinned to a snapshot.
+
+In: a PyIceberg table, a snapshot id, the columns wanted. Out: a view in DuckDB that scans lazily,
+reads only the columns and row groups a query needs, can be scanned any number of times, and honours
+merge-on-read delete files. Columns are matched by Iceberg's field ids, so files written before a
+rename or an added column read right.
+
+Local Parquet files go to DuckDB's own reader. What it cannot read (object stores, deletion vectors)
+is streamed through PyIceberg into a temporary table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyiceberg.manifest import DataFileContent, FileFormat
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    ListType,
+    LongType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampType,
+    TimestamptzType,
+    TimeType,
+    UUIDType,
+)
+
+from headwater.errors import ServiceError
+
+if TYPE_CHECKING:
+    import duckdb
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import DataScan, FileScanTask, Table
+
+_SCHEME = re.compile(r"^file:/*")
+_SIMPLE: dict[type[IcebergType], str] = {
+    BinaryType: "BLOB",
+    BooleanType: "BOOLEAN",
+    DateType: "DATE",
+    DoubleType: "DOUBLE",
+    FixedType: "BLOB",
+    FloatType: "FLOAT",
+    IntegerType: "INTEGER",
+    LongType: "BIGINT",
+    StringType: "VARCHAR",
+    TimeType: "TIME",
+    TimestampType: "TIMESTAMP",
+    TimestamptzType: "TIMESTAMP WITH TIME ZONE",
+    UUIDType: "UUID",
+}
+
+
+def create_view(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    table: Table,
+    snapshot_id: int | None,
+    columns: Sequence[str],
+) -> None:
+    """Create a DuckDB view over one snapshot of an Iceberg table.
+
+    Args:
+        connection: where to create it.
+        name: name of the view; a schema may come first (``"as_of.orders"`` is one name, not two).
+        table: the Iceberg table.
+        snapshot_id: the snapshot to read; None reads an empty table.
+        columns: the columns of the view, in order.
+    """
+    schema = table.schema().select(*columns)
+    scan = table.scan(selected_fields=tuple(columns), snapshot_id=snapshot_id)
+    tasks = list(scan.plan_files()) if snapshot_id is not None else []
+    if not tasks:
+        body = _empty(schema, columns)
+    elif all(_is_native(task) for task in tasks):
+        body = _native(schema, columns, tasks)
+    else:
+        body = _streamed(connection, name, columns, scan)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
+
+
+def quoted(name: str) -> str:
+    """Return a name as a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def duckdb_type(type_: IcebergType) -> str:
+    """Return DuckDB's name of an Iceberg type.
+
+    Raises:
+        ServiceError: ``UNSUPPORTED_TYPE`` if DuckDB has no such type.
+    """
+    match type_:
+        case DecimalType():
+            return f"DECIMAL({type_.precision}, {type_.scale})"
+        case ListType():
+            return f"{duckdb_type(type_.element_type)}[]"
+        case MapType():
+            return f"MAP({duckdb_type(type_.key_type)}, {duckdb_type(type_.value_type)})"
+        case StructType():
+            fields = (f"{quoted(f.name)} {duckdb_type(f.field_type)}" for f in type_.fields)
+            return f"STRUCT({', '.join(fields)})"
+        case _ if type(type_) in _SIMPLE:
+            return _SIMPLE[type(type_)]
+        case _:
+            raise ServiceError("UNSUPPORTED_TYPE", f"type {type_} cannot be read by DuckDB")
+
+
+def _is_native(task: FileScanTask) -> bool:
+    files = [task.file, *task.delete_files]
+    return all(
+        file.file_format == FileFormat.PARQUET
+        and _SCHEME.match(file.file_path)
+        and not set("*?[") & set(file.file_path)
+        and file.content != DataFileContent.EQUALITY_DELETES
+        for file in files
+    )
+
+
+def _native(schema: Schema, columns: Sequence[str], tasks: Sequence[FileScanTask]) -> str:
+    fields = ", ".join(
+        f"{field.field_id}: {{name: {literal(field.name)},"
+        f" type: {literal(duckdb_type(field.field_type))}, default_value: NULL}}"
+        for field in map(schema.find_field, columns)
+    )
+    options = f"schema = MAP {{{fields}}}, hive_partitioning = false"
+    names = ", ".join(map(quoted, columns))
+    clean = [task for task in tasks if not task.delete_files]
+    touched = [task for task in tasks if task.delete_files]
+    parts = []
+    if clean:
+        parts.append(f"SELECT {names} FROM read_parquet({_files(clean)}, {options})")
+    if touched:
+        deletes = sorted({file.file_path for task in touched for file in task.delete_files})
+        parts.append(
+            f"SELECT {names} FROM read_parquet({_files(touched)}, {options}, filename = true,"
+            " file_row_number = true) AS _rows ANTI JOIN"
+            " (SELECT regexp_replace(file_path, '^file:/*', '/') AS _path, pos AS _pos"
+            f" FROM read_parquet({_paths(deletes)})) AS _deleted"
+            " ON _deleted._path = _rows.filename AND _deleted._pos = _rows.file_row_number"
+        )
+    return " UNION ALL ".join(parts)
+
+
+def _files(tasks: Sequence[FileScanTask]) -> str:
+    return _paths([task.file.file_path for task in tasks])
+
+
+def _paths(locations: Sequence[str]) -> str:
+    return "[" + ", ".join(literal(_SCHEME.sub("/", path)) for path in locations) + "]"
+
+
+def _empty(schema: Schema, columns: Sequence[str]) -> str:
+    nulls = ", ".join(
+        f"CAST(NULL AS {duckdb_type(schema.find_field(name).field_type)}) AS {quoted(name)}"
+        for name in columns
+    )
+    return f"SELECT {nulls} WHERE false"
+
+
+def _streamed(
+    connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], scan: DataScan
+) -> str:
+    target = quoted(name + "$rows")
+    names = ", ".join(map(quoted, columns))
+    connection.register("_batches", scan.to_arrow_batch_reader())
+    try:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {target} AS SELECT {names} FROM _batches")
+    finally:
+        connection.unregister("_batches")
+    return f"SELECT {names} FROM {target}"

@@ -1,0 +1,206 @@
+"""How the tables and views of a project are doing, read without a JVM.
+
+In: a project. Out: one row per landed table and view, from the commit markers in the lake and from
+what the supervisor last wrote about itself. Nothing is asked of the running process, so a dead one
+is reported too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwater.serve.lake import Commit, LakeReader, commits
+
+if TYPE_CHECKING:
+    from headwater.project import Project
+
+RUN_FILE = "run.json"
+QUARANTINE = "__quarantine"
+NEW, STOPPED = "new", "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One landed table or view.
+
+    Attributes:
+        name: its name.
+        kind: ``table`` or ``view``.
+        state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
+            ``new`` before the first commit.
+        epoch: epoch of its newest commit.
+        watermark: watermark in its newest commit.
+        lag: commits of its inputs that are not in its newest commit; None for tables.
+        freshness: age of its newest commit.
+        rows_in: rows read: by a table from its connector, by a view from its inputs.
+        rows_out: rows written, over all commits that are kept.
+        late: rows too late, over all commits that are kept.
+        quarantined: rows that could not be taken, over all commits that are kept.
+        rows: rows in it now.
+        problem: the last error, or an empty string.
+    """
+
+    name: str
+    kind: str
+    state: str
+    epoch: int | None = None
+    watermark: datetime | None = None
+    lag: int | None = None
+    freshness: timedelta | None = None
+    rows_in: int = 0
+    rows_out: int = 0
+    late: int = 0
+    quarantined: int = 0
+    rows: int = 0
+    problem: str = ""
+
+
+def status(project: Project, now: datetime | None = None) -> list[Status]:
+    """Return the status of every landed table and view, inputs before what reads them.
+
+    Args:
+        project: the project.
+        now: the time that freshness is measured against; the clock's by default.
+
+    Raises:
+        ServiceError: ``CATALOG_UNREADABLE``.
+    """
+    now = now or datetime.now(UTC)
+    lake = LakeReader(project.config)
+    said = read_run_file(project.config.state / RUN_FILE)
+    history = _Histories(lake)
+    catalog = project.catalog
+    tables = [name for name, source in catalog.sources.items() if source.kept]
+    rows = [_row(name, "table", (), history, said, now) for name in tables]
+    rows += [
+        _row(name, "view", view.inputs, history, said, now) for name, view in catalog.views.items()
+    ]
+    return rows
+
+
+def read_run_file(path: Path) -> Mapping[str, Any]:
+    """Return what a supervisor last wrote about itself; empty if it does not run any more.
+
+    Args:
+        path: its file.
+    """
+    try:
+        said: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return said if is_alive(int(said.get("pid", 0))) else {"views": _stopped(said.get("views", {}))}
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process of this machine is running."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class _Histories(dict[str, list[Commit]]):
+    """The commits of each table, newest first, read once."""
+
+    def __init__(self, lake: LakeReader) -> None:
+        super().__init__()
+        self._lake = lake
+
+    def __missing__(self, name: str) -> list[Commit]:
+        table = self._lake.table(name)
+        self[name] = list(commits(table)) if table is not None else []
+        return self[name]
+
+    def rejected(self, name: str) -> Counter[str]:
+        """Return how many rows of a table were refused, as its quarantine's marker says."""
+        table = self._lake.table(name + QUARANTINE)
+        newest = next(commits(table, view=name), None) if table is not None else None
+        return Counter(newest.marker.counts if newest else {})
+
+
+def _stopped(views: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+    """A dead process keeps nothing running; what had failed has still failed."""
+    return {
+        name: {**said, "state": said["state"] if said.get("error") else STOPPED}
+        for name, said in views.items()
+    }
+
+
+def _row(
+    name: str,
+    kind: str,
+    inputs: tuple[str, ...],
+    histories: _Histories,
+    said: Mapping[str, Any],
+    now: datetime,
+) -> Status:
+    history = histories[name]
+    own = said.get("views", {}).get(name, {})
+    error = own.get("error") or {}
+    problem = f"{error['condition']}: {error['message']}" if error else ""
+    state = str(own.get("state", STOPPED if history else NEW))
+    if not history:
+        return Status(name, kind, state, problem=problem)
+    newest = history[0]
+    counts: Counter[str] = Counter()
+    for commit in history:
+        counts.update(commit.marker.counts)
+    watermark = newest.marker.watermark
+    written = sum(commit.added for commit in history)
+    bad = histories.rejected(name) if kind == "table" else counts
+    refused = bad["quarantined"] + bad["dropped"]
+    return Status(
+        name,
+        kind,
+        state,
+        epoch=newest.marker.epoch,
+        watermark=from_micros(watermark),
+        lag=_lag(newest, inputs, histories) if inputs else None,
+        freshness=max(now - newest.at, timedelta(0)),
+        rows_in=_read(newest, inputs, histories) if inputs else written + refused,
+        rows_out=written,
+        late=counts["late"],
+        quarantined=bad["quarantined"],
+        rows=newest.total,
+        problem=problem,
+    )
+
+
+def from_micros(micros: int | None) -> datetime | None:
+    """Return a time in microseconds since 1970 UTC as a datetime, or None for None."""
+    if micros is None:
+        return None
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+
+
+def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
+    """Count the commits of the inputs after the cut of a view's newest commit."""
+    return sum(_behind(newest, name, histories[name]) for name in inputs)
+
+
+def _read(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
+    """Count the rows of the inputs up to the cut of a view's newest commit."""
+    return sum(
+        commit.added
+        for name in inputs
+        for commit in histories[name][_behind(newest, name, histories[name]) :]
+    )
+
+
+def _behind(newest: Commit, name: str, history: Sequence[Commit]) -> int:
+    position = newest.marker.cut_to.get(name)
+    return next(
+        (n for n, commit in enumerate(history) if str(commit.snapshot_id) == position), len(history)
+    )

@@ -1,0 +1,176 @@
+"""The law, checked: a view's table against its SELECT over the inputs that its commit recorded.
+
+In: a project, its plans, views, maybe a snapshot. Out: per view, whether the table holds exactly
+what the SELECT returns, or the rows in which they differ. The table and the inputs are read as
+Iceberg files by another engine (DuckDB) than the one that wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from headwater.errors import ConfigError, ServiceError
+from headwater.serve.compare import Columns, Difference, compare
+from headwater.serve.connection import duckdb_connection
+from headwater.serve.embedded import translated_errors
+from headwater.serve.lake import Commit, LakeReader, current_snapshot_id, newest_commit
+from headwater.serve.relations import create_view, quoted
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table
+
+    from headwater.plan.nodes import ViewPlan
+    from headwater.project import Project
+
+ROWS_SHOWN = 20
+NO_SNAPSHOT = "-1"
+"""What a cut says of a table that had no snapshot yet (Iceberg's streaming offset)."""
+
+
+class Verdict(Enum):
+    """What the check of one view found."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    CHANGED = "definition changed"
+    NOT_KEPT = "not verifiable"
+    NO_COMMIT = "no commit yet"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyResult:
+    """The check of one view.
+
+    Attributes:
+        view: its name.
+        verdict: what was found.
+        reason: why it could not be checked, or an empty string.
+        commit: the commit checked, if there is one.
+        columns: names of the columns compared.
+        difference: the numbers of rows and the rows that differ, if it was checked.
+    """
+
+    view: str
+    verdict: Verdict
+    reason: str = ""
+    commit: Commit | None = None
+    columns: tuple[str, ...] = ()
+    difference: Difference | None = None
+
+    @property
+    def broken(self) -> bool:
+        """Whether the law does not hold, or cannot be said to hold any more."""
+        return self.verdict in (Verdict.DIFFERENT, Verdict.CHANGED)
+
+
+def verify(
+    project: Project,
+    plans: Mapping[str, ViewPlan],
+    views: Sequence[str] = (),
+    snapshot: int | None = None,
+    limit: int = ROWS_SHOWN,
+) -> list[VerifyResult]:
+    """Check views against their SELECT at rest.
+
+    Args:
+        project: the project.
+        plans: the plans of its views.
+        views: the views to check; all if empty.
+        snapshot: the snapshot to check, for a single view; its newest commit by default.
+        limit: how many differing rows of each side to return.
+
+    Raises:
+        ConfigError: ``ONE_VIEW`` if a snapshot is given for several, ``UNKNOWN_SNAPSHOT``.
+        ServiceError: the catalog or the data cannot be read, ``SNAPSHOT_EXPIRED``.
+    """
+    names = list(views) or list(plans)
+    if snapshot is not None and len(names) != 1:
+        raise ConfigError("ONE_VIEW", "--snapshot needs exactly one view", hint="name the view")
+    lake = LakeReader(project.config)
+    return [_verify_one(project, lake, plans[name], snapshot, limit) for name in names]
+
+
+def _verify_one(
+    project: Project, lake: LakeReader, plan: ViewPlan, snapshot: int | None, limit: int
+) -> VerifyResult:
+    name = plan.view.name
+    sources = [each.name for each in plan.inputs if each.kind == "source"]
+    if sources:
+        reason = f"source {', '.join(sources)} is not kept, so its rows cannot be read again"
+        return VerifyResult(name, Verdict.NOT_KEPT, reason)
+    table = lake.table(name)
+    commit = newest_commit(table, snapshot) if table is not None else None
+    if table is None or commit is None:
+        return VerifyResult(name, Verdict.NO_COMMIT, "run: headwater run --once")
+    if commit.marker.fingerprint not in ("", plan.fingerprint):
+        reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
+        return VerifyResult(name, Verdict.CHANGED, reason, commit)
+    # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
+    read_at = snapshot if snapshot is not None else current_snapshot_id(table)
+    columns = _columns(plan)
+    difference = _compare(project, lake, plan, columns, commit, table, read_at, limit)
+    equal = not difference.surplus and not difference.missing
+    verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
+    return VerifyResult(name, verdict, "", commit, columns.names, difference)
+
+
+def _columns(plan: ViewPlan) -> Columns:
+    from headwater.plan.at_rest import comparisons
+
+    compared = comparisons(plan)
+
+    def of(kind: str) -> tuple[str, ...]:
+        return tuple(each.column for each in compared if each.kind == kind)
+
+    names = tuple(each.column for each in compared)
+    return Columns(names, of("exact"), of("float"), of("approximate"))
+
+
+def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[Table, int | None]:
+    """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
+    table = lake.table(name)
+    if table is None:
+        raise ServiceError("TABLE_MISSING", f'table "{name}" is not in the catalog any more')
+    position = commit.marker.cut_to.get(name, NO_SNAPSHOT)
+    if position == NO_SNAPSHOT:
+        return table, None
+    if table.snapshot_by_id(int(position)) is None:
+        raise ServiceError(
+            "SNAPSHOT_EXPIRED",
+            f'snapshot {position} of "{name}", which epoch {commit.marker.epoch} of'
+            f' "{commit.marker.view}" has read, was expired',
+            hint="verify a newer commit",
+        )
+    return table, int(position)
+
+
+def _compare(
+    project: Project,
+    lake: LakeReader,
+    plan: ViewPlan,
+    columns: Columns,
+    commit: Commit,
+    table: Table,
+    read_at: int | None,
+    limit: int,
+) -> Difference:
+    from headwater.plan.at_rest import at_rest_sql
+
+    at_rest = at_rest_sql(
+        plan,
+        project.catalog,
+        "duckdb",
+        watermark=commit.marker.watermark,
+        relation=lambda name: quoted(f"{name}@cut"),
+        bounds=bool(columns.bounded),
+    )
+    with duckdb_connection() as connection, translated_errors():
+        create_view(connection, "@table", table, read_at, columns.names)
+        for each in plan.inputs:
+            source, position = _input(lake, each.name, commit)
+            names = [field.name for field in source.schema().fields]
+            create_view(connection, f"{each.name}@cut", source, position, names)
+        return compare(connection, columns, 'FROM "@table"', at_rest, limit)

@@ -1,0 +1,1 @@
+"""SQL tests with stream verbs, for users' projects and for Headwater itself."""

@@ -1,0 +1,126 @@
+"""The rows of an ``ingest``, as a file that the table's connector reads.
+
+In: a header line and comma-separated values, and the source they are for. Out: a new file in the
+folder the test reads, in the source's own encoding.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Source
+from headwater.errors import ConfigError, Span
+
+NULL, EMPTY = "NULL", "(empty)"
+_TEXT_ENCODINGS = ("json", "csv")
+_BARE = exp.DataType.NUMERIC_TYPES | {exp.DataType.Type.BOOLEAN}
+
+
+def local_source(source: Source, folder: Path) -> Source:
+    """Return a source that reads the files of a test instead of what it is defined to read.
+
+    A ``files`` source keeps its encoding; any other is read as JSON. One file is one epoch.
+
+    Args:
+        source: the source as defined.
+        folder: where the test puts its files.
+    """
+    keeps = source.connector == "files" and source.encode in _TEXT_ENCODINGS
+    limits = {key: text for key, text in source.options.items() if key == "max_future"}
+    return replace(
+        source,
+        connector="files",
+        options={"path": str(folder), "max_files_per_epoch": "1", **limits},
+        format="plain",
+        encode=source.encode if keeps else "json",
+        encode_options=source.encode_options if keeps else {},
+    )
+
+
+def write_rows(
+    source: Source, folder: Path, number: int, lines: Sequence[str], raw: bool, span: Span
+) -> None:
+    """Write the rows of one ``ingest`` as one file, which appears whole or not at all.
+
+    Args:
+        source: as :func:`local_source` made it.
+        folder: where to.
+        number: number of the file within the test; files are read in this order.
+        lines: the lines below the verb.
+        raw: whether the lines are the file's content as they are.
+        span: where the verb stands.
+
+    Raises:
+        ConfigError: ``TEST_SYNTAX`` if the lines do not fit the source.
+    """
+    text = "\n".join(lines) + "\n"
+    if not raw:
+        text = _encoded(source, lines, span)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Dot files are not read by the connector, a rename is atomic.
+    partial = folder / f".{number:06}"
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, folder / f"{number:06}.{source.encode}")
+
+
+def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
+    header, *rows = csv.reader(lines)
+    types = {column.name: column.type for column in source.columns}
+    for name in header:
+        if name not in types:
+            raise ConfigError(
+                "TEST_SYNTAX",
+                f'table "{source.name}" has no column "{name}"',
+                hint=f"its columns are: {', '.join(types)}",
+                span=span,
+            )
+    for row in rows:
+        if len(row) != len(header):
+            message = f"a row has {len(row)} values for {len(header)} columns: {','.join(row)}"
+            raise ConfigError("TEST_SYNTAX", message, span=span)
+    if source.encode == "csv":
+        return _csv_text(source, header, rows)
+    return "".join(_json_line(header, row, types) + "\n" for row in rows)
+
+
+def _csv_text(source: Source, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    options = source.encode_options
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=options.get("delimiter", ","), lineterminator="\n")
+    if options.get("header", "true") == "true":
+        writer.writerow(header)
+    null = options.get("null_value", "")
+    for row in rows:
+        writer.writerow(null if value == NULL else "" if value == EMPTY else value for value in row)
+    return text.getvalue()
+
+
+def _json_line(header: Sequence[str], row: Sequence[str], types: dict[str, exp.DataType]) -> str:
+    fields = (
+        f"{json.dumps(name)}: {_json_value(text, types[name])}"
+        for name, text in zip(header, row, strict=True)
+    )
+    return "{" + ", ".join(fields) + "}"
+
+
+def _json_value(text: str, kind: exp.DataType) -> str:
+    """Return a value as JSON text: bare where the type and JSON allow it, else as a string."""
+    if text == NULL:
+        return "null"
+    if text == EMPTY:
+        return '""'
+    if kind.this in _BARE or kind.this in exp.DataType.NESTED_TYPES:
+        try:
+            json.loads(text)
+        except ValueError:
+            return json.dumps(text)
+        return text
+    return json.dumps(text)
