@@ -1,0 +1,13 @@
+-- Corrected with every batch.
+CREATE STREAMING VIEW delays_by_carrier
+COMMENT 'Departure delay per carrier in minutes'
+AS
+SELECT
+  carrier,
+  count(*) AS flights,
+  avg(delay) AS mean_delay,
+  max(delay) AS worst_delay,
+  approx_percentile(delay, 0.9) AS p90_delay
+FROM departures
+GROUP BY carrier
+EMIT CHANGES;

@@ -1,0 +1,12 @@
+-- A view on a view: the hours are final, so the days only ever grow.
+CREATE STREAMING VIEW departures_per_day
+COMMENT 'Departures per origin and day (UTC)'
+AS
+SELECT
+  origin,
+  date_trunc('day', window_start) AS day,
+  sum(departures) AS departures,
+  sum(delayed) AS delayed,
+  max(departures) AS busiest_hour
+FROM departures_per_hour
+GROUP BY origin, date_trunc('day', window_start);
