@@ -1,0 +1,1 @@
+"""What all tests share. The Spark session is in tests/spark/conftest.py."""

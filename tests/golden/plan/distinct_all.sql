@@ -1,0 +1,1 @@
+CREATE STREAMING VIEW customers AS SELECT DISTINCT customer FROM orders;

@@ -1,0 +1,6 @@
+CREATE STREAMING VIEW rolling LATE ROWS ACCEPT FOR INTERVAL '1' HOUR AS
+SELECT window_start, count(*) AS orders
+FROM HOP(orders, ordered_at, INTERVAL '5' MINUTE, INTERVAL '15' MINUTE)
+GROUP BY window_start
+HAVING count(*) > 1
+EMIT ON WINDOW CLOSE;

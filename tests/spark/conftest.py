@@ -1,0 +1,52 @@
+"""One Spark session for all tests that need one, and a namespace of its own for each test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from headwater.config import Config
+from headwater.lake.catalog import Lake
+from headwater.runtime.session import open_session
+
+_namespaces = itertools.count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture(scope="session")
+def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """The configuration of the shared session; its namespace is not the one of `lake`."""
+    folder = tmp_path_factory.mktemp("lake")
+    return Config(
+        directory=folder,
+        name="tests",
+        namespace="tests",
+        warehouse=folder / "warehouse",
+        state=folder / "state",
+        master="local[2]",
+        shuffle_partitions=2,
+    )
+
+
+@pytest.fixture(scope="session")
+def spark(spark_config: Config) -> Iterator[SparkSession]:
+    """The one Spark session of the test run."""
+    session = open_session(spark_config, app_name="headwater-tests")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def lake(spark: SparkSession) -> Lake:
+    """A namespace that no other test uses."""
+    return Lake(spark, f"test_{next(_namespaces)}")

@@ -1,0 +1,284 @@
+"""What becomes of every kind of bad row: landed, quarantined with a reason, or skipped."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from headwater.errors import TerminalError
+
+JSON_COLUMNS = (
+    "id integer !; n bigint; m decimal(10,2); d double; s varchar; b boolean;"
+    "ts timestamp with time zone; local timestamp; day date;"
+    "list array(integer); times array(timestamp); bin varbinary"
+)
+
+GOOD, SKIPPED = "good", "skipped"
+
+JSON_LINES = [
+    (b'{"id":1,"n":5,"m":1.23,"d":1.5,"s":"x","b":true,"ts":"2013-01-01T05:00:00Z"}', GOOD),
+    (
+        b'{"id":1,"ts":"2013-01-01T05:00:00+05:00","local":"2013-01-01 05:00:00"}',
+        GOOD,
+    ),
+    (
+        b'{"id":1,"ts":"2013-01-01T05:00:00Z","list":[1,2],"times":["2013-01-01T05:00:00"],"bin":"AAEC","other":{"x":1}}',
+        GOOD,
+    ),
+    (b"", SKIPPED),
+    (b"  \t ", SKIPPED),
+    (b"not json", "not valid JSON"),
+    (b"bad", "not valid JSON"),
+    (b"null", "not one JSON object"),
+    (b"5", "not one JSON object"),
+    (b'"text"', "not one JSON object"),
+    (b"[1,2]", "not one JSON object"),
+    (b'[{"id":1}]', "not one JSON object"),
+    (b'{"id":1', "not valid JSON"),
+    (b'{"id":1} garbage', "not valid JSON"),
+    (b'{"id":1}{"id":2}', "not valid JSON"),
+    (b'{"id":1}}', "not valid JSON"),
+    (b'{"id":1},{"id":2}', "not one JSON object"),
+    (b"{'id':1}", "not valid JSON"),
+    (b'{"id":01}', "not valid JSON"),
+    (b'{"id":1,"deep":' + b"[" * 3000 + b"]" * 3000 + b"}", "not valid JSON"),
+    (b'{"id":1,"s":"\xffA"}', "invalid UTF-8"),
+    (b'{"id":1,"s":"\\ud800"}', "lone surrogate"),
+    (b'{"id":1,"s":"\\ude00"}', "lone surrogate"),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"\\ud83d\\ude00"}', GOOD),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"\\\\ud800"}', GOOD),
+    (b"{}", 'column "id": NULL'),
+    (b'{"id":null}', 'column "id": NULL'),
+    (b'{"id":1}', 'column "ts": NULL in event-time column'),
+    (b'{"id":1,"ts":"1969-12-31T23:59:59Z"}', 'column "ts": event time before 1970'),
+    (b'{"id":1.9}', "column \"id\": '1.9' is not a valid INTEGER"),
+    (b'{"id":1.0}', "column \"id\": '1.0' is not a valid INTEGER"),
+    (b'{"id":"1"}', "column \"id\": '1' is not a valid INTEGER"),
+    (b'{"id":99999999999}', "column \"id\": '99999999999' is not a valid INTEGER"),
+    (b'{"id":1,"n":9223372036854775808}', 'column "n":'),
+    (b'{"id":1,"m":123456789012}', "column \"m\": '123456789012' is not a valid DECIMAL(10, 2)"),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","m":1.239}', GOOD),
+    (b'{"id":1,"d":1e400}', 'column "d":'),
+    (b'{"id":1,"d":"NaN"}', 'column "d":'),
+    (b'{"id":1,"d":NaN}', "not valid JSON"),
+    (b'{"id":1,"b":"true"}', 'column "b":'),
+    (b'{"id":1,"list":[1,"x"]}', 'column "list": \'[1,"x"]\' is not a valid ARRAY(INTEGER)'),
+    (b'{"id":1,"bin":"%%%"}', 'column "bin":'),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","id":2}', GOOD),
+    (b'{"id":1,"ts":"0001-01-01T00:00:00Z"}', 'column "ts": 0001-01-01'),
+    (b'{"id":1,"ts":"9999-12-31T00:00:00Z"}', 'column "ts": 9999-12-31'),
+    (b'{"id":1,"ts":"10000-01-01T00:00:00Z"}', 'column "ts":'),
+    (b'{"id":1,"ts":253402300800}', 'column "ts":'),
+    (b'{"id":1,"ts":"12:30:00"}', 'column "ts":'),
+    (b'{"id":1,"ts":"2013"}', 'column "ts":'),
+    (b'{"id":1,"ts":"2013-06-30T23:59:60Z"}', 'column "ts":'),
+    (b'{"id":1,"day":"2013-02-30"}', 'column "day":'),
+    (b'{"id":1,"day":"2013-01-01T00:00"}', 'column "day":'),
+    (b'{"id":1,"times":["0001-01-01T00:00:00"]}', 'column "times": a time is not between'),
+    (b'{"id":1,"times":["10:00"]}', 'column "times":'),
+    (b'{"id":1,"ts":"2100-01-01T00:00:00Z"}', "future-dated"),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"' + b"y" * 2000 + b'"}', GOOD),
+    (b'{"id":1,"s":"' + b"y" * 9000 + b'"}', "record of 9015 bytes, more than 8000"),
+    (b'{"id":1,"s":"half', "not valid JSON"),
+]
+
+CSV_COLUMNS = (
+    "id integer !; m decimal(10,2); d double; s varchar; b boolean; ts timestamp; day date"
+)
+
+CSV_LINES = [
+    (b"1,1.5,2.5,hello,true,2013-01-01 00:00:00,2013-01-01", GOOD),
+    (b"1,,,,,,", GOOD),
+    (b'1,,,"a ""q"", b",,,', GOOD),
+    (b"1,,,a\\,,,\r", GOOD),
+    (b"", SKIPPED),
+    (b"1,2", "not 7 values"),
+    (b"1,,,,,,,,", "not 7 values"),
+    (b'1,,,"half', "unbalanced quotes"),
+    (b"1,,,\xff,,,", "invalid UTF-8"),
+    (b",,,,,,", 'column "id": NULL'),
+    (b"x,,,,,,", "column \"id\": 'x' is not a valid INTEGER"),
+    (b"1.9,,,,,,", 'column "id":'),
+    (b"99999999999,,,,,,", 'column "id":'),
+    (b"1,123456789012.5,,,,,", 'column "m":'),
+    (b"1,,1e400,,,,", 'column "d":'),
+    (b"1,,NaN,,,,", 'column "d":'),
+    (b"1,,,,maybe,,", 'column "b":'),
+    (b"1,,,,,10:00,", 'column "ts":'),
+    (b"1,,,,,0001-01-01,", 'column "ts": 0001-01-01'),
+    (b"1,,,,,,2013-02-30", 'column "day":'),
+]
+
+
+def fates(lake, lines):
+    """Per line: good, skipped, or the reason; and the raw bytes that were kept."""
+    good = {row._row for row in lake.table("t").read().collect()}
+    bad = {
+        row._row: (row.reason, bytes(row.raw))
+        for row in lake.table("t__quarantine").read().collect()
+    }
+    found = []
+    for number, (line, _) in enumerate(lines):
+        assert not (number in good and number in bad)
+        if number in bad and len(line) < 8000:
+            assert bad[number][1] == line.rstrip(b"\r") or bad[number][1] == line
+        found.append(GOOD if number in good else bad[number][0] if number in bad else SKIPPED)
+    return found
+
+
+def differences(lines, found):
+    return [
+        (line[:60], wanted, fate)
+        for (line, wanted), fate in zip(lines, found, strict=True)
+        if not fate.startswith(wanted)
+    ]
+
+
+def test_every_kind_of_bad_json_line_is_quarantined_with_its_reason(
+    lake, drop, landing, files_source
+):
+    drop("a.json", b"\n".join(line for line, _ in JSON_LINES))
+    source = files_source(JSON_COLUMNS, delay=0, options={"max_record_bytes": "8000"})
+    result = landing(source).step()
+    found = fates(lake, JSON_LINES)
+    assert differences(JSON_LINES, found) == []
+    assert result.rows_out == found.count(GOOD)
+    assert result.quarantined == len(found) - found.count(GOOD) - found.count(SKIPPED)
+    # nothing that landed is a stand-in for something that could not be read
+    assert lake.table("t").read().where("id IS NULL").count() == 0
+    last = lake.table("t").read().where("s IS NOT NULL AND s LIKE '%ud800'").first()
+    assert last.s == "\\ud800"
+
+
+def test_every_kind_of_bad_csv_line_is_quarantined_with_its_reason(
+    lake, drop, landing, files_source
+):
+    drop("a.csv", b"\n".join(line for line, _ in CSV_LINES))
+    landing(files_source(CSV_COLUMNS, encode="csv", encode_options={"header": "false"})).step()
+    assert differences(CSV_LINES, fates(lake, CSV_LINES)) == []
+
+
+def test_empty_csv_value_is_null_and_quoted_empty_is_empty_text(lake, drop, landing, files_source):
+    drop("a.csv", 'id,s\n1,\n2,""\n3,x\n')
+    landing(files_source("id integer; s varchar", encode="csv")).step()
+    rows = {row.id: row.s for row in lake.table("t").read().collect()}
+    assert rows == {1: None, 2: "", 3: "x"}
+
+
+def test_csv_columns_are_found_by_each_files_own_header(lake, drop, landing, files_source):
+    drop("a.csv", "id,s\n1,one\n")
+    drop("b.csv", "\ufeffextra, S ,ID\nz,two,2\n")
+    drop("c.csv", "id,other\n3,three\n")
+    drop("d.csv.gz", gzip.compress(b"s,id\nfour,4\n"))
+    drop("e.csv", "")
+    landing(files_source("id integer; s varchar", encode="csv")).step()
+    assert {row.id: row.s for row in lake.table("t").read().collect()} == {
+        1: "one",
+        2: "two",
+        4: "four",
+    }
+    bad = lake.table("t__quarantine").read().collect()
+    assert [(row._path, row._row, row.reason) for row in bad] == [
+        ("c.csv", None, 'the header names column "s" not')
+    ]
+
+
+def test_unreadable_file_is_one_quarantine_row_and_the_other_files_land(
+    lake, drop, landing, files_source
+):
+    drop("a.json", '{"id":1}\n')
+    drop("cut.json.gz", gzip.compress(b'{"id":2}\n' * 1000)[:-12])
+    drop("no.json.gz", b"this is no gzip\n")
+    drop("ok.json.gz", gzip.compress(b'{"id":3}\nbad\n'))
+    drop("empty.json", "")
+    drop("empty.json.gz", b"")
+    land = landing(files_source("id integer"))
+    result = land.step()
+    assert sorted(row.id for row in lake.table("t").read().collect()) == [1, 3]
+    bad = {
+        (row._path, row._row): row.reason for row in lake.table("t__quarantine").read().collect()
+    }
+    assert set(bad) == {("cut.json.gz", None), ("no.json.gz", None), ("ok.json.gz", 1)}
+    assert bad["no.json.gz", None].startswith("unreadable file: ")
+    assert (result.units, result.quarantined) == (6, 3)
+    assert land.step() is None
+
+
+def test_parquet_is_read_by_name_and_lossy_or_damaged_files_are_quarantined(
+    lake, project, landing, files_source
+):
+    folder = project.directory / "in"
+    pq.write_table(
+        pa.table({"s": ["x", "y"], "id": pa.array([1, 2], pa.int32())}), folder / "a.parquet"
+    )
+    pq.write_table(pa.table({"id": pa.array([3], pa.int64())}), folder / "b.parquet")
+    pq.write_table(pa.table({"id": ["four"], "s": ["x"]}), folder / "c.parquet")
+    (folder / "d.parquet").write_bytes(b"PAR1 damaged PAR1")
+    (folder / "e.parquet").write_bytes((folder / "a.parquet").read_bytes()[:60])
+    pq.write_table(
+        pa.table({"id": pa.array([None], pa.int64()), "s": ["null"]}), folder / "f.parquet"
+    )
+    landing(files_source("id bigint !; s varchar", encode="parquet")).step()
+    rows = sorted((r.id, r.s, r._path, r._row) for r in lake.table("t").read().collect())
+    assert rows == [(1, "x", "a.parquet", 0), (2, "y", "a.parquet", 1), (3, None, "b.parquet", 0)]
+    bad = {row._path: row.reason for row in lake.table("t__quarantine").read().collect()}
+    assert set(bad) == {"c.parquet", "d.parquet", "e.parquet", "f.parquet"}
+    assert "id" in bad["c.parquet"] and "bigint" in bad["c.parquet"]
+    assert bad["f.parquet"] == 'column "id": NULL in NOT NULL column'
+
+
+def test_on_error_fail_names_the_first_bad_row_and_commits_nothing(
+    lake, drop, landing, files_source
+):
+    drop("a.json", '{"id":1}\n')
+    drop("b.json", '{"id":2}\n{"id":"x"}\nbad\n')
+    land = landing(files_source("id integer", on_error="fail"))
+    with pytest.raises(TerminalError) as failure:
+        land.step()
+    assert failure.value.condition == "BAD_ROW"
+    assert "2 of 4 rows" in failure.value.message
+    assert "path b.json, row 1" in failure.value.message
+    assert "'x' is not a valid INTEGER" in failure.value.message
+    assert lake.table("t").read().count() == 0
+    drop("b.json", '{"id":2}\n')
+    assert landing(files_source("id integer", on_error="fail")).step().rows_out == 2
+
+
+def test_on_error_drop_counts_what_it_drops(lake, drop, landing, files_source):
+    drop("a.json", '{"id":1}\nbad\nbad\n')
+    result = landing(files_source("id integer", on_error="drop")).step()
+    assert (result.rows_in, result.rows_out, result.quarantined, result.dropped) == (3, 1, 0, 2)
+    quarantine = lake.table("t__quarantine")
+    assert quarantine.read().count() == 0
+    assert quarantine.marker().counts == {"quarantined": 0, "dropped": 2}
+
+
+def test_computed_columns_that_fail_are_bad_rows(lake, drop, landing, files_source):
+    from dataclasses import replace
+
+    from conftest import column
+
+    base = files_source("id integer; day varchar")
+    computed = (
+        column("double", "integer", computed="id * 2"),
+        column("at", "timestamp", computed="CAST(day AS TIMESTAMP)"),
+        column("file", "varchar", metadata="file"),
+        column("line", "bigint", metadata="row"),
+    )
+    source = replace(base, columns=(*base.columns[:1], *computed, *base.columns[1:]))
+    drop(
+        "a.json",
+        '{"id":1,"day":"2013-01-01"}\n{"id":2000000000}\n{"id":2,"day":"soon"}\n{"day":null}\n',
+    )
+    landing(source).step()
+    table = lake.table("t").read()
+    assert table.columns[:6] == ["id", "double", "at", "file", "line", "day"]
+    rows = sorted(
+        (row.line, row.id, row.double, row.file, str(row["at"])) for row in table.collect()
+    )
+    assert rows == [(0, 1, 2, "a.json", "2013-01-01 00:00:00"), (3, None, None, "a.json", "None")]
+    bad = {row._row: row.reason for row in lake.table("t__quarantine").read().collect()}
+    assert bad == {1: 'column "double": cannot be computed', 2: 'column "at": cannot be computed'}

@@ -1,0 +1,63 @@
+"""Plans made by hand, for engine tests that are about the engine and not about the planner."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlglot import exp, parse_one
+
+from headwater.analyze.binder import bind_all
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
+from headwater.dialect import parse
+from headwater.plan.nodes import Decision, Input, Operator, TableColumn, ViewPlan
+from headwater.plan.planner import plan_project
+from headwater.plan.program import Program, StreamingProgram
+from headwater.plan.shape import Relation, Shape, Window
+
+ANY = parse_one("SELECT 1")
+
+
+def relation(landed, window: Window | None = None) -> Relation:
+    return Relation(
+        landed.name, landed.name, landed.source, window, exp.to_table(landed.name), ANY, ()
+    )
+
+
+def hand_made(
+    name: str,
+    program: Program,
+    columns: dict[str, str],
+    *relations: Relation,
+    views: tuple[str, ...] = (),
+    into: str | None = None,
+    allowed: timedelta = timedelta(0),
+    accept: bool = False,
+) -> ViewPlan:
+    engine = "streaming" if isinstance(program, StreamingProgram) else "incremental"
+    plan = ViewPlan(
+        view=View(name, ANY, (), tuple(r.name for r in relations) + views),
+        shape=Shape("linear", relations, ANY),
+        root=Operator("Scan", name),
+        decision=Decision(engine, "by hand", "a test"),
+        inputs=tuple(Input(r.name, "table") for r in relations)
+        + tuple(Input(view, "view") for view in views),
+        mode=ChangelogMode.APPEND,
+        stream_key=(),
+        emit=Emit.ON_WINDOW_CLOSE,
+        late=LateRows(accept, allowed, into),
+        build=lambda: program,
+        partitioned_by=(),
+        fingerprint="by hand",
+    )
+    # what the planner derives from the view's fields is given by hand here
+    vars(plan)["columns"] = tuple(
+        TableColumn(column, kind, column.startswith("_")) for column, kind in columns.items()
+    )
+    return plan
+
+
+def planned(sql: str) -> tuple[Catalog, dict[str, ViewPlan]]:
+    """What the binder and the planner make of definitions."""
+    catalog, errors = bind_all({"test.sql": parse(sql, file="test.sql")})
+    assert not errors, errors
+    return catalog, plan_project(catalog)

@@ -1,0 +1,54 @@
+"""Views straight from a SOURCE: good rows in the view, windows closed, bad rows in quarantine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.project import Project, load_project
+from headwater.runtime.supervisor import Supervisor
+from headwater.testing.harness import warehouse_of
+
+pytestmark = pytest.mark.spark
+
+SQL = """
+CREATE SOURCE clicks (
+  url VARCHAR NOT NULL, at TIMESTAMP WITH TIME ZONE, WATERMARK FOR at AS at - INTERVAL '1' MINUTE
+) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+
+CREATE STREAMING VIEW homes AS SELECT url, at FROM clicks WHERE url = '/';
+
+CREATE STREAMING VIEW per_hour AS
+SELECT window_start, count(*) AS n FROM TUMBLE(clicks, at, INTERVAL '1' HOUR)
+GROUP BY window_start EMIT ON WINDOW CLOSE;
+"""
+
+
+@pytest.fixture
+def project(spark: Any, lake: Any, tmp_path: Path) -> Project:
+    (tmp_path / "headwater.toml").write_text('name = "t"\n')
+    (tmp_path / "views.sql").write_text(SQL)
+    rows = [{"url": "/" if n % 2 else "/a", "at": f"2024-01-01T{n:02}:30:00Z"} for n in range(6)]
+    (tmp_path / "in").mkdir()
+    lines = [*map(json.dumps, rows), "not json", '{"url": null, "at": "2024-01-01T00:00:00Z"}']
+    (tmp_path / "in" / "a.json").write_text("\n".join(lines) + "\n")
+    found = load_project(tmp_path)
+    config = replace(found.config, namespace=lake.namespace, warehouse=warehouse_of(spark))
+    return replace(found, config=config)
+
+
+def test_a_source_feeds_views_and_its_bad_rows_are_kept(
+    spark: Any, lake: Any, project: Project
+) -> None:
+    for _ in range(2):  # the second run finds nothing to do
+        assert Supervisor(project, spark=spark).run(once=True) == 0
+        assert lake.table("homes").read().count() == 3
+        hours = lake.table("per_hour").read().collect()
+        assert [row["n"] for row in hours] == [1] * 6
+        reasons = {row["reason"] for row in lake.table("clicks__quarantine").read().collect()}
+        assert len(reasons) == 2
+        assert any("NULL" in reason for reason in reasons)

@@ -1,0 +1,51 @@
+"""Corrections of sqlglot's translation, as text; that the results agree is tested with Spark."""
+
+import pytest
+
+from headwater.analyze.portable import FIXES, portable
+from tests.unit.analyze.small_project import view
+
+
+@pytest.mark.parametrize(
+    ("expression", "dialect", "expected"),
+    [
+        ("distance / 2", "spark", "(d.distance DIV 2)"),
+        ("distance / 2", "duckdb", "(d.distance // 2)"),
+        ("distance / 2", "trino", "d.distance / 2"),
+        ("round(dep_delay, 2)", "spark", "(ROUND((d.dep_delay) * 1e2) / 1e2)"),
+        ("round(dep_delay, 2)", "trino", "ROUND(d.dep_delay, 2)"),
+        ("round(price, 1)", "spark", "ROUND(d.price, 1)"),
+        ("floor(dep_delay)", "spark", "CAST(FLOOR(d.dep_delay) AS DOUBLE)"),
+        ("day_of_week(ts)", "spark", "(WEEKDAY(d.ts) + 1)"),
+        ("date_diff('minute', ts, ts)", "duckdb", "DATE_SUB('minute', d.ts, d.ts)"),
+        ("trim(origin)", "trino", "TRIM(BOTH ' ' FROM d.origin)"),
+        ("trim(origin)", "spark", "TRIM(d.origin)"),
+        ("CAST(origin AS TIMESTAMP)", "trino", "CAST(d.origin AS TIMESTAMP(6))"),
+        ("CAST(origin AS TIMESTAMP)", "spark", "CAST(d.origin AS TIMESTAMP_NTZ)"),
+        (
+            "CAST(origin AS TIMESTAMP WITH TIME ZONE)",
+            "trino",
+            "CAST(d.origin AS TIMESTAMP(6) WITH TIME ZONE)",
+        ),
+        ("if(distance > 1, 'a')", "spark", "IF(d.distance > 1, 'a', NULL)"),
+        ("regexp_replace(origin, '(J)', '<$1>')", "duckdb",
+         "REGEXP_REPLACE(d.origin, '(J)', '<\\1>', 'g')"),
+        ("price * price * 2", "duckdb",
+         "CAST(CAST(d.price AS DECIMAL(38, 2)) * d.price AS DECIMAL(38, 4)) * 2"),
+    ],
+)  # fmt: skip
+def test_corrections(expression: str, dialect: str, expected: str) -> None:
+    query = portable(view(f"SELECT {expression} AS x FROM departures d").query, dialect)
+    assert query.selects[0].this.sql(dialect) == expected
+
+
+@pytest.mark.parametrize("dialect", FIXES)
+def test_the_bound_query_is_not_changed_and_corrections_do_not_pile_up(dialect: str) -> None:
+    query = view(
+        "SELECT origin, sum(distance / 2) AS x, round(avg(dep_delay), 1) AS y FROM departures"
+        " GROUP BY origin HAVING round(avg(dep_delay), 1) > 2"
+    ).query
+    before = query.sql()
+    once = portable(query, dialect)
+    assert query.sql() == before
+    assert portable(once, dialect).sql(dialect) == once.sql(dialect)

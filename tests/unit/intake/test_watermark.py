@@ -1,0 +1,32 @@
+"""The arithmetic of watermarks."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.intake.watermark import advanced, floor_to_ms
+
+times = st.integers(-(2**55), 2**55)
+
+
+@given(st.none() | times, st.lists(st.none() | times), st.integers(0, 10**12))
+def test_watermark_never_goes_back(before, newest, delay):
+    watermark = None if before is None else floor_to_ms(before)
+    for time in newest:
+        after = advanced(watermark, time, delay)
+        if watermark is not None:
+            assert after is not None and after >= watermark
+        watermark = after
+
+
+@given(times, st.integers(0, 10**12))
+def test_watermark_is_whole_milliseconds_at_most_delay_behind(newest, delay):
+    after = advanced(None, newest, delay)
+    assert after % 1000 == 0
+    assert newest - delay - 1000 < after <= newest - delay
+
+
+def test_no_rows_leave_the_watermark_as_it_is():
+    assert advanced(None, None, 5) is None
+    assert advanced(7000, None, 5) == 7000

@@ -1,0 +1,34 @@
+"""Crash points kill the process where a fault test asks for it, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+from headwater.lake.crash import crash_point
+for step in range(3):
+    crash_point("5-staged")
+    print(step, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "printed", "code"),
+    [
+        ("", "0\n1\n2\n", 0),
+        ("5-published", "0\n1\n2\n", 0),
+        ("5-staged", "", -signal.SIGKILL),
+        ("5-staged:3", "0\n1\n", -signal.SIGKILL),
+    ],
+)
+def test_process_dies_at_the_named_point_the_nth_time(wanted, printed, code):
+    environ = {**os.environ, "HEADWATER_CRASH_POINT": wanted}
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True
+    )
+    assert (ended.stdout, ended.returncode) == (printed, code)

@@ -1,0 +1,77 @@
+"""What known failures of Spark, Iceberg, SQLite and the system are called."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+
+import pytest
+
+from headwater.errors import EXIT_SERVICE, ServiceError, SqlError
+from headwater.lake.failures import explain_failure
+
+TEXTS = {
+    "DISK_FULL": [
+        "An error occurred while calling o1.commit.\n"
+        ": java.io.IOException: No space left on device\n"
+        "\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)",
+        "org.sqlite.SQLiteException: [SQLITE_FULL] Insertion failed because database is full"
+        " (database or disk is full)",
+    ],
+    "CATALOG_LOCKED": [
+        "org.apache.iceberg.jdbc.UncheckedSQLException: Unknown failure\n"
+        "Caused by: org.sqlite.SQLiteException: [SQLITE_BUSY] The database file is locked"
+        " (database is locked)",
+    ],
+    "WAREHOUSE_NOT_WRITABLE": [
+        "java.io.IOException: Mkdirs failed to create file:/w/t/metadata (exists=false)",
+        "java.io.FileNotFoundException: /w/t/data/x.parquet (Permission denied)",
+        "org.sqlite.SQLiteException: [SQLITE_READONLY] Attempt to write a readonly database",
+        "java.nio.file.AccessDeniedException: /w/t",
+    ],
+    "JAR_MISSING": [
+        "java.lang.ClassNotFoundException: org.apache.iceberg.spark.SparkCatalog",
+        "[CATALOG_NOT_FOUND] Cannot find catalog plugin class for catalog 'lake'",
+        "java.sql.SQLException: No suitable driver found for jdbc:sqlite:file:/w/catalog.db",
+    ],
+    "OUT_OF_MEMORY": ["java.lang.OutOfMemoryError: Java heap space"],
+    "SPARK_GONE": ["Answer from Java side is empty", "[JAVA_GATEWAY_EXITED] Java gateway exited"],
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"), [(name, text) for name, texts in TEXTS.items() for text in texts]
+)
+def test_known_failure_becomes_one_line_with_a_hint(condition, text):
+    error = explain_failure(RuntimeError(text))
+    assert isinstance(error, ServiceError)
+    assert error.condition == condition
+    assert error.exit_code == EXIT_SERVICE
+    assert error.hint
+    assert "\n" not in error.message
+
+
+def test_failures_of_the_operating_system_are_known():
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/w/x")
+    denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/w/x")
+    assert explain_failure(full).condition == "DISK_FULL"
+    assert explain_failure(denied).condition == "WAREHOUSE_NOT_WRITABLE"
+    assert "/w/x" in explain_failure(denied).message
+
+
+def test_cause_of_a_failure_is_found():
+    try:
+        try:
+            raise sqlite3.OperationalError("database is locked")
+        except sqlite3.Error as cause:
+            raise RuntimeError("commit failed") from cause
+    except RuntimeError as error:
+        assert explain_failure(error).condition == "CATALOG_LOCKED"
+
+
+def test_own_errors_are_kept_and_unknown_ones_are_left_alone():
+    own = ServiceError("X", "No space left on device")
+    assert explain_failure(own) is own
+    assert explain_failure(SqlError("Y", "Permission denied")) is None
+    assert explain_failure(ValueError("something else")) is None

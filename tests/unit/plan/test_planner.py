@@ -1,0 +1,99 @@
+"""What the planner refuses, with a condition, and when it says that windows are closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.analyze.binder import bind
+from headwater.dialect import parse
+from headwater.errors import HeadwaterError
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import close_after, plan_project
+
+TABLES = Path(__file__).parents[2] / "golden" / "plan" / "tables.sql"
+MINUTE = 60_000_000
+NOON = 1357041600000000  # 2013-01-01 12:00:00 UTC
+
+
+def plan(sql: str) -> ViewPlan:
+    """Return the plan of the last view of some definitions."""
+    files = {"tables.sql": TABLES.read_text(), "view.sql": sql}
+    catalog = bind({file: parse(text, file=file) for file, text in files.items()})
+    *_, last = plan_project(catalog).values()
+    return last
+
+
+def view(query: str, clauses: str = "") -> str:
+    """Return the definition of a view named v."""
+    return f"CREATE STREAMING VIEW v {clauses} AS {query};"
+
+
+WINDOW = (
+    "SELECT window_start, count(*) AS n FROM TUMBLE(orders, ordered_at, INTERVAL '1' MINUTE)"
+    " GROUP BY window_start EMIT {}"
+)
+JOIN = (
+    "SELECT o.order_id, s.order_id AS other FROM orders AS o {} JOIN {} AS s"
+    " ON s.order_id = o.order_id"
+    " AND s.{} BETWEEN o.ordered_at AND o.ordered_at + INTERVAL {}"
+)
+COUNT = "SELECT {0}, count(*) AS many FROM {1} GROUP BY {0}"
+UPDATING = "CREATE STREAMING VIEW u AS " + COUNT.format("customer", "orders") + ";"
+REFUSED = {
+    "join with itself": (view(JOIN.format("", "orders", "ordered_at", "'1' HOUR")), "NOT_YET"),
+    "left join to the microsecond": (
+        view(JOIN.format("LEFT", "shipments", "shipped_at", "'0.0005' SECOND")),
+        "NOT_YET",
+    ),
+    "late rows of a source": (
+        view(
+            "SELECT window_start, count(*) AS n FROM TUMBLE(clicks, at, INTERVAL '1' MINUTE)"
+            " GROUP BY window_start EMIT ON WINDOW CLOSE",
+            "LATE ROWS DROP INTO tardy",
+        ),
+        "NOT_YET",
+    ),
+    "corrections of a source": (view(COUNT.format("url", "clicks")), "UNBOUNDED_STATE"),
+    "a view whose rows are corrected": (UPDATING + view(COUNT.format("customer", "u")), "NOT_YET"),
+    "an engine that cannot": (
+        view(COUNT.format("customer", "orders"), "WITH (engine = 'streaming')"),
+        "ENGINE_CANNOT",
+    ),
+    "lateness finer than a millisecond": (
+        view(
+            WINDOW.format("ON WINDOW CLOSE"),
+            "LATE ROWS ACCEPT FOR INTERVAL '0.0005' SECOND",
+        ),
+        "INVALID_WATERMARK",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "condition"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_no_engine_keeps_is_refused(sql: str, condition: str) -> None:
+    with pytest.raises(HeadwaterError) as raised:
+        plan(sql)
+    assert raised.value.condition == condition
+    assert raised.value.hint
+
+
+def test_the_watermark_that_closes_a_window_lies_just_past_it() -> None:
+    closing = close_after(plan(view(WINDOW.format("ON WINDOW CLOSE"))), NOON + 1)
+    assert closing == NOON + MINUTE + 1000
+
+
+def test_the_watermark_that_closes_waits_for_allowed_lateness() -> None:
+    late = plan(view(WINDOW.format("ON WINDOW CLOSE"), "LATE ROWS ACCEPT FOR INTERVAL '1' MINUTE"))
+    assert close_after(late, NOON) == NOON + 2 * MINUTE + 1000
+
+
+def test_the_watermark_that_closes_a_left_join_is_past_its_upper_bound() -> None:
+    joined = plan(view(JOIN.format("LEFT", "shipments", "shipped_at", "'1' MINUTE")))
+    assert joined.shape.join is not None
+    assert joined.shape.join.wait == MINUTE + 1000
+    for newest in (NOON, NOON + 1, NOON + 999):
+        closing = close_after(joined, newest)
+        assert closing >= newest + joined.shape.join.wait
+        assert closing % 1000 == 0

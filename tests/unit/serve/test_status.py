@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+from fake_lake import CLICKS, FakeLake
+
+from headwater.lake.marker import Marker
+from headwater.serve.status import Status, status
+
+AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
+PER_USER = pa.schema({"user_id": pa.int64()})
+
+
+def of(lake: FakeLake, name: str) -> Status:
+    now = datetime.now(UTC) + timedelta(seconds=90)
+    return next(each for each in status(lake.project, now) if each.name == name)
+
+
+def run_file(lake: FakeLake, pid: int, views: dict[str, object]) -> None:
+    state = lake.project.config.state
+    state.mkdir(parents=True)
+    (state / "run.json").write_text(json.dumps({"pid": pid, "views": views}))
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_before_the_first_commit_everything_is_new(lake: FakeLake) -> None:
+    found = status(lake.project)
+    assert [(each.name, each.kind, each.state) for each in found] == [
+        ("clicks", "table", "new"),
+        ("per_user", "view", "new"),
+        ("per_hour", "view", "new"),
+    ]
+
+
+def test_epoch_and_watermark_come_from_the_newest_marker(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    for epoch in range(2):
+        marker = Marker("clicks", 1, epoch, {}, {}, watermark=1_704_103_200_000_000)
+        lake.append("clicks", [{"user_id": 1, "ts": AT}], marker)
+    found = of(lake, "clicks")
+    assert (found.state, found.epoch, found.watermark) == ("stopped", 1, AT)
+    assert (found.rows_in, found.rows_out, found.rows) == (2, 2, 2)
+    assert found.freshness and timedelta(seconds=80) < found.freshness < timedelta(seconds=120)
+
+
+def test_rows_refused_are_counted_in_the_marker_of_the_quarantine(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    lake.create("clicks__quarantine", pa.schema({"reason": pa.string()}))
+    lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    for epoch, total in ((0, 1), (1, 3)):
+        counts = {"quarantined": total, "dropped": 0}
+        refused = Marker("clicks", 1, epoch, {}, {}, counts=counts)
+        lake.append("clicks__quarantine", [{"reason": "bad"}], refused)
+    found = of(lake, "clicks")
+    assert (found.rows_in, found.rows_out, found.quarantined) == (4, 1, 3)
+
+
+def test_late_rows_are_summed_over_the_commits(lake: FakeLake) -> None:
+    lake.create("per_user", PER_USER)
+    for epoch in range(2):
+        marker = Marker("per_user", 1, epoch, {}, {}, counts={"late": 2})
+        lake.append("per_user", [], marker)
+    assert of(lake, "per_user").late == 4
+
+
+def test_lag_counts_the_commits_of_the_inputs_after_the_cut(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    lake.create("per_user", PER_USER)
+    first = lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    lake.append("per_user", [], Marker("per_user", 1, 0, {}, {"clicks": str(first)}))
+    assert (of(lake, "per_user").lag, of(lake, "per_user").rows_in) == (0, 1)
+    for epoch in (1, 2):
+        lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, epoch, {}, {}))
+    assert of(lake, "per_user").lag == 2
+
+
+def test_a_running_supervisor_says_the_state(lake: FakeLake) -> None:
+    error = {"condition": "DISK_FULL", "message": "no space left"}
+    run_file(lake, os.getpid(), {"per_user": {"state": "backing off", "error": error}})
+    found = of(lake, "per_user")
+    assert (found.state, found.problem) == ("backing off", "DISK_FULL: no space left")
+
+
+def test_a_dead_supervisor_runs_nothing(lake: FakeLake) -> None:
+    run_file(lake, dead_pid(), {"per_user": {"state": "running", "error": None}})
+    assert of(lake, "per_user").state == "stopped"
+
+
+def test_a_damaged_run_file_does_no_harm(lake: FakeLake) -> None:
+    state = lake.project.config.state
+    state.mkdir(parents=True)
+    (state / "run.json").write_text("{")
+    assert of(lake, "clicks").state == "new"

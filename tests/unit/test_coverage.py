@@ -1,0 +1,41 @@
+"""Every row of README's feature table is proved by tests that exist (``tests/coverage.toml``)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TABLE = tomllib.loads((ROOT / "tests" / "coverage.toml").read_text())
+
+
+def features() -> list[str]:
+    """Return the first cells of README's feature table."""
+    section = (ROOT / "README.md").read_text().split("## What works", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| ([^|]+?) \|", section, re.MULTILINE)
+    return [row for row in rows if not set(row) <= {"-"}][1:]
+
+
+def exists(test: str) -> bool:
+    """Return whether a test is there: ``file::name`` for Python, a path for .slt and goldens."""
+    path, _, name = test.partition("::")
+    file = ROOT / "tests" / path
+    return file.exists() and (not name or f"def {name}(" in file.read_text())
+
+
+def test_readme_has_a_feature_table() -> None:
+    assert len(features()) > 20
+
+
+def test_every_feature_has_tests() -> None:
+    assert [name for name in features() if not TABLE.get(name)] == []
+
+
+def test_every_named_test_exists() -> None:
+    tests = {test for tests in TABLE.values() for test in tests}
+    assert sorted(test for test in tests if not exists(test)) == []
+
+
+def test_no_row_is_left_over() -> None:
+    assert sorted(set(TABLE) - set(features())) == []

@@ -1,0 +1,250 @@
+"""The jars: fetched once, verified always, retried when broken; no network in here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import ServiceError
+from headwater.jars import fetch as fetching
+from headwater.jars.fetch import Progress, fetch, installed_jars, ivy_configurations, lock_jars
+from headwater.jars.store import LOCK, LockedJar, cache_folder, read_lock, select, write_lock
+
+CONTENT = {"a-1.jar": b"first" * 1000, "b-2.jar": b"second" * 1000}
+
+
+class FakeIvy:
+    """Delivers files; each try may deliver something else. Counts its runs."""
+
+    def __init__(self, *tries: dict[str, bytes] | ServiceError) -> None:
+        self.tries = tries or (CONTENT,)
+        self.runs = 0
+
+    def __call__(self, configurations: Sequence[str], staging: Path, progress: Progress) -> None:
+        files = self.tries[min(self.runs, len(self.tries) - 1)]
+        self.runs += 1
+        if isinstance(files, ServiceError):
+            raise files
+        for configuration in configurations:
+            folder = staging / "jars" / configuration
+            folder.mkdir(parents=True)
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+        progress(3, 0)
+
+
+def no_ivy(configurations: Sequence[str], staging: Path, progress: Progress) -> None:
+    raise AssertionError("nothing was to be fetched")
+
+
+def locked(name: str, content: bytes) -> LockedJar:
+    return LockedJar("core", name, len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Path:
+    path = tmp_path / "jars.lock"
+    write_lock((locked(name, content) for name, content in CONTENT.items()), path)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "jars"
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenacity.nap.time.sleep", lambda _: None)
+
+
+def names(paths: Iterable[Path]) -> list[str]:
+    return sorted(path.name for path in paths)
+
+
+def test_a_first_run_fetches_and_leaves_only_jars(lock: Path, cache: Path) -> None:
+    told: list[tuple[int, int]] = []
+    paths = fetch(
+        cache=cache, progress=lambda *amounts: told.append(amounts), lock=lock, run_ivy=FakeIvy()
+    )
+    assert [path.read_bytes() for path in paths] == list(CONTENT.values())
+    assert names(cache.iterdir()) == [".verified.json", "a-1.jar", "b-2.jar"]
+    assert told == [(3, 11000), (11000, 11000)]
+
+
+def test_a_second_run_fetches_nothing_and_hashes_nothing(
+    lock: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
+    monkeypatch.setattr("headwater.jars.store.measure", no_ivy)
+    assert fetch(cache=cache, lock=lock, run_ivy=no_ivy) == first
+    assert installed_jars(cache=cache, lock=lock) == first
+
+
+def test_jars_put_there_by_hand_are_accepted_if_they_match(lock: Path, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    for name, content in CONTENT.items():
+        (cache / name).write_bytes(content)
+    fetch(cache=cache, lock=lock, run_ivy=no_ivy)
+
+
+@pytest.mark.parametrize("damage", [b"short", b"FIRST" * 1000])
+def test_a_damaged_jar_is_fetched_again(lock: Path, cache: Path, damage: bytes) -> None:
+    fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
+    (cache / "a-1.jar").write_bytes(damage)
+    os.utime(cache / "a-1.jar", ns=(1, 1))
+    with pytest.raises(ServiceError) as caught:
+        installed_jars(cache=cache, lock=lock)
+    assert caught.value.condition == "JAR_MISSING"
+    ivy = FakeIvy()
+    fetch(cache=cache, lock=lock, run_ivy=ivy)
+    assert ivy.runs == 1
+    assert (cache / "a-1.jar").read_bytes() == CONTENT["a-1.jar"]
+
+
+def test_a_broken_download_is_tried_again(lock: Path, cache: Path) -> None:
+    ivy = FakeIvy(ServiceError("JAR_FETCH", "connection reset"), {"a-1.jar": b"x"}, CONTENT)
+    fetch(cache=cache, lock=lock, run_ivy=ivy)
+    assert ivy.runs == 3
+
+
+def test_after_three_tries_the_reason_is_told(lock: Path, cache: Path) -> None:
+    ivy = FakeIvy(ServiceError("JAR_FETCH", "connection reset"))
+    with pytest.raises(ServiceError, match="connection reset"):
+        fetch(cache=cache, lock=lock, run_ivy=ivy)
+    assert ivy.runs == 3
+    assert names(cache.iterdir()) == []
+
+
+def test_a_jar_that_is_not_the_locked_one_never_reaches_the_cache(lock: Path, cache: Path) -> None:
+    forged = b"other" * 1000
+    with pytest.raises(ServiceError) as caught:
+        fetch(cache=cache, lock=lock, run_ivy=FakeIvy(CONTENT | {"a-1.jar": forged}))
+    error = caught.value
+    assert error.condition == "JAR_CHECKSUM"
+    assert error.exit_code == 3
+    for part in ("a-1.jar", locked("", CONTENT["a-1.jar"]).sha256, locked("", forged).sha256):
+        assert part in error.message
+    assert not (cache / "a-1.jar").exists()
+
+
+def test_what_a_killed_run_left_is_removed_and_a_running_one_is_not(
+    lock: Path, cache: Path
+) -> None:
+    for folder in (cache / ".staging-dead", cache / ".staging-alive"):
+        folder.mkdir(parents=True)
+    os.utime(cache / ".staging-dead", (1, 1))
+    fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
+    assert names(cache.glob(".staging-*")) == [".staging-alive"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(lock: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ServiceError) as caught:
+        fetch(cache=tmp_path / "file" / "jars", lock=lock, run_ivy=FakeIvy())
+    assert caught.value.condition == "JAR_CACHE"
+    assert "HEADWATER_JARS" in caught.value.hint
+
+
+def test_a_broken_record_only_costs_a_new_hash(lock: Path, cache: Path) -> None:
+    fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
+    (cache / ".verified.json").write_text("{")
+    fetch(cache=cache, lock=lock, run_ivy=no_ivy)
+    assert (cache / ".verified.json").read_text() != "{"
+
+
+def test_the_cache_folder_can_be_named() -> None:
+    assert cache_folder({"HEADWATER_JARS": "/jars"}) == Path("/jars")
+    assert cache_folder({}).parts[-3:] == (".cache", "headwater", "jars")
+
+
+def test_the_lock_covers_every_configuration_of_ivy_xml() -> None:
+    jars = read_lock()
+    assert ivy_configurations() == ["core", "kafka", "delta"]
+    for configuration in ivy_configurations():
+        assert select(jars, [configuration])
+    assert len({jar.name for jar in jars}) == len(jars)
+
+
+def test_every_dependency_of_ivy_xml_is_locked() -> None:
+    from xml.etree import ElementTree
+
+    dependencies = list(ElementTree.parse(fetching.IVY_FILE).iter("dependency"))
+    wanted = {(d.attrib["conf"], f"{d.attrib['name']}-{d.attrib['rev']}.jar") for d in dependencies}
+    assert wanted == {(jar.configuration, jar.name) for jar in read_lock()}
+    assert all(d.attrib["transitive"] == "false" for d in dependencies)
+
+
+def test_an_unknown_configuration_is_refused() -> None:
+    with pytest.raises(ServiceError, match="no configuration named 'flink'"):
+        fetch(["flink"], run_ivy=no_ivy)
+
+
+def test_a_lock_that_is_no_lock_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "jars.lock").write_text("core a.jar many\n")
+    with pytest.raises(ServiceError) as caught:
+        read_lock(tmp_path / "jars.lock")
+    assert caught.value.condition == "JAR_LOCK"
+
+
+def test_a_lock_can_be_written_and_read_back(tmp_path: Path) -> None:
+    lock_jars(tmp_path / "jars.lock", configurations=["core"], run_ivy=FakeIvy())
+    assert read_lock(tmp_path / "jars.lock") == tuple(locked(*item) for item in CONTENT.items())
+    write_lock(read_lock(), tmp_path / "copy")
+    assert (tmp_path / "copy").read_text() == LOCK.read_text()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in a folder, with the Ivy settings and the coordinates that go with it."""
+    root = tmp_path / "repository"
+    for name in CONTENT:
+        artifact, revision = name.removesuffix(".jar").split("-")
+        (root / artifact / revision).mkdir(parents=True)
+        (root / artifact / revision / name).write_bytes(CONTENT[name])
+        (root / artifact / revision / f"{artifact}-{revision}.pom").write_text(
+            f"<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId>"
+            f"<artifactId>{artifact}</artifactId><version>{revision}</version></project>"
+        )
+    settings = tmp_path / "settings.xml"
+    pattern = f"{root}/[module]/[revision]/[module]-[revision]"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="site"/><resolvers>'
+        f'<filesystem name="site" m2compatible="true"><ivy pattern="{pattern}.pom"/>'
+        f'<artifact pattern="{pattern}.[ext]"/></filesystem></resolvers></ivysettings>'
+    )
+    ivy = tmp_path / "ivy.xml"
+    ivy.write_text(
+        '<ivy-module version="2.0"><info organisation="test" module="test"/>'
+        '<configurations defaultconfmapping="*->master"><conf name="core"/></configurations>'
+        '<dependencies><dependency org="t" name="a" rev="1" conf="core" transitive="false"/>'
+        '<dependency org="t" name="b" rev="2" conf="core" transitive="false"/></dependencies>'
+        "</ivy-module>"
+    )
+    monkeypatch.setenv("HEADWATER_IVY_SETTINGS", str(settings))
+    monkeypatch.setattr(fetching, "IVY_FILE", ivy)
+    return root
+
+
+@pytest.mark.spark
+def test_ivy_itself_fetches_from_a_sites_repository(
+    repository: Path, lock: Path, cache: Path
+) -> None:
+    paths = fetch(cache=cache, lock=lock)
+    assert [path.read_bytes() for path in paths] == list(CONTENT.values())
+
+
+@pytest.mark.spark
+def test_ivys_own_reason_is_told(
+    repository: Path, lock: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "TRIES", 1)
+    (repository / "b" / "2" / "b-2.jar").unlink()
+    with pytest.raises(ServiceError) as caught:
+        fetch(cache=cache, lock=lock)
+    assert caught.value.condition == "JAR_FETCH"
+    assert "t#b;2" in caught.value.message

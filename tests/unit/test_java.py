@@ -1,0 +1,67 @@
+"""Which Java is chosen, and the one line that says what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import ServiceError
+from headwater.jars.java import find_java, java_version
+
+
+def fake_java(home: Path, version: str) -> Path:
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-01-01' >&2\n")
+    program.chmod(0o755)
+    return home
+
+
+def test_java_home_is_taken_first(tmp_path: Path) -> None:
+    home = fake_java(tmp_path / "a", "21.0.2")
+    other = fake_java(tmp_path / "b", "17.0.1")
+    java = find_java({"JAVA_HOME": str(home), "PATH": str(other / "bin")}, ())
+    assert (java.home, java.version) == (home, 21)
+    assert java.executable == home / "bin" / "java"
+
+
+def test_java_on_the_path_is_taken_next_through_links(tmp_path: Path) -> None:
+    home = fake_java(tmp_path / "jvm", "17.0.1")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
+    assert find_java({"PATH": str(tmp_path / "bin")}, ()).home == home
+
+
+def test_a_wrong_default_gives_way_to_a_fitting_installation(tmp_path: Path) -> None:
+    wrong = fake_java(tmp_path / "wrong", "11.0.2")
+    right = fake_java(tmp_path / "jvm" / "java-17", "17")
+    assert find_java({"JAVA_HOME": str(wrong), "PATH": ""}, [tmp_path / "jvm"]).home == right
+
+
+def test_only_wrong_ones_are_named_in_one_line(tmp_path: Path) -> None:
+    home = fake_java(tmp_path / "old", "1.8.0_392")
+    fake_java(tmp_path / "jvm" / "java-25", "25")
+    with pytest.raises(ServiceError) as caught:
+        find_java({"JAVA_HOME": str(home), "PATH": ""}, [tmp_path / "jvm"])
+    assert caught.value.condition == "JAVA_VERSION"
+    assert caught.value.exit_code == 3
+    assert caught.value.message == (
+        f"Java 17 or 21 is needed, found Java 8 (JAVA_HOME={home}),"
+        f" Java 25 ({tmp_path}/jvm/java-25)"
+    )
+    assert "install" in caught.value.hint
+
+
+def test_no_java_is_one_line_and_what_to_install(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError) as caught:
+        find_java({"PATH": str(tmp_path)}, [tmp_path / "jvm"])
+    assert caught.value.condition == "JAVA_MISSING"
+    assert "install a Java 17 or 21" in caught.value.render()
+
+
+def test_a_java_that_does_not_run_is_no_java(tmp_path: Path) -> None:
+    assert java_version(tmp_path / "java") is None
+    with pytest.raises(ServiceError) as caught:
+        find_java({"JAVA_HOME": str(tmp_path / "gone"), "PATH": ""}, ())
+    assert caught.value.condition == "JAVA_MISSING"

@@ -1,0 +1,62 @@
+"""``sql/REFERENCE.md`` lists exactly the functions and connector options that the tables hold.
+
+``HEADWATER_REWRITE_GOLDEN=1`` writes the generated sections anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwater.analyze.connectors import CONNECTORS, ENCODINGS, Option
+from headwater.analyze.functions import FUNCTIONS
+from headwater.plan.aggregates import FOLDS
+from tests.golden_files import check_golden
+
+REFERENCE = Path(__file__).parents[2] / "sql" / "REFERENCE.md"
+
+
+def functions() -> Iterator[str]:
+    """Yield the lines of the section on functions."""
+    for kind in ("scalar", "aggregate"):
+        names = sorted({item.name for item in FUNCTIONS.values() if item.kind == kind})
+        yield f"**{kind.capitalize()}:** " + ", ".join(f"`{name}`" for name in names) + "."
+        yield ""
+    folded = sorted(item.name for node, item in FUNCTIONS.items() if node in FOLDS)
+    yield "Aggregates that fold (rule 2): " + ", ".join(f"`{name}`" for name in folded) + "."
+
+
+def connectors() -> Iterator[str]:
+    """Yield the lines of the section on connectors."""
+    for name, connector in CONNECTORS.items():
+        if connector.built:
+            yield from _options(f"`connector = '{name}'`", connector.options)
+            if connector.fields:
+                yield from _options("`fields.<column>.…`", connector.fields)
+    for name, options in ENCODINGS.items():
+        if options:
+            yield from _options(f"`ENCODE {name.upper()} (…)`", options)
+
+
+def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
+    yield f"| {title} | |"
+    yield "|---|---|"
+    for name, option in options.items():
+        extra = " (required)" if option.required else ""
+        extra = f" (default {option.default})" if option.default else extra
+        yield f"| `{name}` | {option.description}{extra} |"
+    yield ""
+
+
+def test_reference_lists_what_there_is() -> None:
+    text = REFERENCE.read_text()
+    for section, lines in (("functions", functions()), ("connectors", connectors())):
+        body = "\n".join(lines).rstrip()
+        text = re.sub(
+            f"<!-- {section} -->\n.*?<!-- /{section} -->",
+            lambda _, s=section, b=body: f"<!-- {s} -->\n{b}\n<!-- /{s} -->",
+            text,
+            flags=re.DOTALL,
+        )
+    check_golden(REFERENCE, text)
