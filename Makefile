@@ -1,0 +1,138 @@
+# Commands for people and for CI; `make` alone lists them.
+#
+# PYTHON   the Python that makes .venv (3.11 or newer)
+# HEADWATER_JARS           where the jars are kept, default ~/.cache/headwater/jars
+# HEADWATER_IVY_SETTINGS   a site's own Ivy settings file, for machines behind a mirror
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+PYTEST := $(BIN)/python -m pytest
+
+# One line per package instead of pip's three; on a terminal they overwrite each other.
+PIP_PROGRESS = awk -v tty="$$(test -t 1 && echo 1 || true)" ' \
+	/^Collecting/          { text = sprintf("  [%d] %s", ++n, $$2) } \
+	/^ *Building wheel for/{ text = "  building " $$4 } \
+	/^Installing collected/{ text = "  installing " n " packages" } \
+	text { printf "%s%s%s", (tty ? "\r\033[K" : ""), text, (tty ? "" : "\n"); fflush(); text = "" } \
+	END { if (tty && n) print "" }'
+
+COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip-extras \
+	--generate-hashes --allow-unsafe --no-annotate --no-emit-index-url \
+	--no-emit-trusted-host --no-emit-find-links --no-emit-options
+
+# The fast lane needs no JVM; services and benchmarks have targets of their own.
+UNIT := not spark and not services and not bench
+SPARK := spark and not services and not bench
+
+##@ Start
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
+	@$(BIN)/python -m headwater.jars.fetch
+
+.PHONY: demo
+demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
+	@$(BIN)/python jobs/demo.py
+
+##@ Check
+
+.PHONY: test
+test: setup lint type test-unit test-spark ## everything CI runs
+
+.PHONY: test-unit
+test-unit: setup ## tests without a JVM
+	@$(PYTEST) -q -m "$(UNIT)" $(ARGS)
+
+.PHONY: test-spark
+test-spark: setup ## tests on a local Spark
+	@# two processes: the .slt tests share one Spark session, the others another
+	@$(PYTEST) -q -m "$(SPARK)" tests/slt $(ARGS)
+	$(PYTEST) -q -m "$(SPARK)" tests/unit tests/spark $(ARGS)
+
+.PHONY: lint
+lint: setup ## ruff: rules and format
+	@$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: type
+type: setup ## mypy, strict
+	@$(BIN)/mypy
+
+.PHONY: bench
+bench: setup ## the benchmarks, against Spark by hand and DuckDB
+	@$(BIN)/python bench/run.py
+
+##@ Change
+
+.PHONY: format
+format: setup ## rewrite the files as ruff wants them
+	@$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: golden
+golden: setup ## rewrite the golden files; then read the diff
+	@HEADWATER_REWRITE_GOLDEN=1 $(PYTEST) -q tests/unit tests/slt
+	git --no-pager diff --stat -- tests sql
+
+.PHONY: lock
+lock: setup ## resolve pyproject.toml and ivy.xml anew: both lock files and jars.lock
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["build"], sep="\n")' \
+		| $(COMPILE) --output-file requirements-build.lock -
+	echo "resolving all packages (minutes: Spark's source is among them)"
+	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(BIN)/python -m headwater.jars.fetch --write-lock
+
+.PHONY: clean
+clean: ## remove what setup and the tests made (not the jars in the cache)
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- how setup works: Java and Python are checked first, then each step leaves a stamp
+
+# The environment's own Python once it is there: nothing else about $(PYTHON) matters then.
+ANY_PYTHON = $(if $(wildcard $(VENV)/.made),$(BIN)/python,$(PYTHON))
+
+.PHONY: java
+java: $(if $(wildcard $(VENV)/.made),,python)
+	@$(ANY_PYTHON) -m headwater.jars.java > /dev/null
+
+.PHONY: python
+python:
+	@if ! found=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))' 2>&1); then
+		echo "PYTHON_VERSION — Python 3.11 or newer is needed, $(PYTHON) is: $${found##*$$'\n'}" >&2
+		echo "  hint: install one, or name it: make setup PYTHON=python3.12" >&2
+		exit 3
+	fi
+
+$(VENV)/.made: | python
+	@echo "making $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+# The builders first and by hash: pyspark comes as source, and a build that fetches its own
+# builders would fetch whatever is newest that day.
+$(VENV)/.packages: requirements-build.lock requirements.lock $(VENV)/.made
+	@echo "installing the Python packages (Spark is among them: minutes the first time)"
+	$(PIP) install --quiet --require-hashes -r requirements-build.lock
+	$(PIP) install --require-hashes --no-build-isolation -r requirements.lock | $(PIP_PROGRESS)
+	touch $@
+
+$(VENV)/.installed: pyproject.toml headwater/__init__.py $(VENV)/.packages
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
