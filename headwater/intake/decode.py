@@ -2,9 +2,13 @@
 
 In: a :class:`~headwater.analyze.definitions.Source` and the name of a relation of raw records.
 Out: SQL text. :meth:`Decoder.rows` has the columns of the definition in their order, the
-connector's coordinates and ``_reason`` (NULL for a good row); :meth:`Decoder.rejected` has the bad
-rows only, as the quarantine keeps them. Both find the same rows bad. No Python runs per row, and a
-row with ``_reason`` NULL is never an all-NULL stand-in for something that could not be read.
+connector's coordinates and ``_bad`` (never NULL); :meth:`Decoder.rejected` has the bad rows only,
+with their reasons, as the quarantine keeps them. No Python runs per row, and a row that is not bad
+is never an all-NULL stand-in for something that could not be read.
+
+The SELECTs are layers, and each value of the expensive kind (parse, cast, verdict) is computed in
+one of them, once: see :data:`ONCE`. Whether a row is bad is a cheap condition; why it is bad is
+found for the bad ones only, by a second look at their text.
 
 What every encoding is held to: NOT NULL and PRIMARY KEY columns have values, dates and times lie
 between 1900-01-01 and 2200-01-01 (also inside arrays, maps and rows), the event time is at most
@@ -25,15 +29,12 @@ from headwater.analyze.types import NAMES, elements, is_timestamp, spark_type
 from headwater.intake.sqltext import interval, micros, name, text
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
-FAULT = "_fault"
+BAD, BROKEN = "_bad", "_broken"
 COORDINATES = {"file": PATH, "row": ROW}
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"
 """Always true, but not for the optimizer, which otherwise copies what stands beside it into filters
 that then compute it again (``rand() < 2`` would not do: it is optimized away)."""
-UNEXPLAINED = "?"
-"""``_reason`` of a row whose reason only :meth:`Decoder.rejected` takes the time to find."""
-
 MAX_RECORD_BYTES = 20_000_000
 KEPT_OF_LONG_RECORD = 65_536
 """Bytes of a record over the limit that go to the quarantine; its coordinates lead to the rest."""
@@ -50,16 +51,17 @@ class Encoded:
 
     Attributes:
         sql: SELECT of the stored columns with their types, the coordinates, ``_value`` (the record
-            as text) and ``_fault`` (reason text, :data:`UNEXPLAINED`, or NULL).
+            as text) and ``_broken`` (whether it could not be read as its columns; NULL: it could).
         coordinates: the connector's coordinate columns.
-        parsed: expression over ``_value`` that :attr:`explanation` calls ``_s``.
-        explanation: reason text for :data:`UNEXPLAINED`, over ``_s`` and the stored columns.
+        parsed: expression over ``_value`` that the conditions of :attr:`faults` call ``_s``.
+        faults: what can have broken a record: conditions and reason texts over ``_value``, ``_s``
+            and the stored columns; the first true one is it.
     """
 
     sql: str
     coordinates: tuple[str, ...]
     parsed: str = "NULL"
-    explanation: str = text(UNEXPLAINED)
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +82,34 @@ class Decoder:
     max_future: timedelta = MAX_FUTURE
 
     def rows(self) -> str:
-        """Return the SELECT of all rows: columns, coordinates, ``_reason``, ``_value``."""
-        columns = [name(column.name) for column in self.source.columns]
-        kept = [*columns, *map(name, self.encoded.coordinates)]
-        return (
-            f"SELECT {', '.join(kept)}, {self._reason()} AS {name(REASON)}, {name(VALUE)}\n"
-            f"FROM ({self._computed()})"
-        )
+        """Return the SELECT of all rows: columns, coordinates, ``_bad``, ``_value``."""
+        return f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\nFROM ({self._judged()})"
 
     def rejected(self) -> str:
         """Return the SELECT of the bad rows: ``_arrived_at``, ``reason``, ``raw``, coordinates."""
         coordinates = ", ".join(map(name, self.encoded.coordinates))
         raw = f"CAST({VALUE} AS BINARY)"
+        broken = (BROKEN, case(self.encoded.faults))
         return (
             f"SELECT {self.arrived_at} AS {ARRIVAL_COLUMN},\n"
-            f"CASE WHEN {REASON} = {text(UNEXPLAINED)}"
-            f" THEN {self.encoded.explanation} ELSE {REASON} END AS reason,\n"
-            f"CASE WHEN octet_length({VALUE}) > {max_record_bytes(self.source)}"
+            f"{case([broken, *self._refusals()])} AS reason,\n"
+            f"CASE WHEN {is_long(self.source)}"
             f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
-            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self.rows()})\n"
-            f"WHERE {REASON} IS NOT NULL)"
+            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self._judged()})\nWHERE {BAD})"
+        )
+
+    def _kept(self) -> list[str]:
+        return [
+            *(name(column.name) for column in self.source.columns),
+            *map(name, self.encoded.coordinates),
+        ]
+
+    def _judged(self) -> str:
+        conditions = [BROKEN, *(condition for condition, _ in self._refusals())]
+        bad = " OR ".join(f"coalesce({condition}, false)" for condition in conditions)
+        return (
+            f"SELECT {', '.join(self._kept())}, {VALUE}, {BROKEN},\n"
+            f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}\nFROM ({self._computed()})"
         )
 
     def _computed(self) -> str:
@@ -115,9 +125,10 @@ class Decoder:
         ]
         return f"SELECT *, {', '.join(computed)} FROM ({inner})" if computed else inner
 
-    def _reason(self) -> str:
+    def _refusals(self) -> list[tuple[str, str]]:
+        """What a readable row can be refused for: conditions and reasons."""
         source = self.source
-        cases = [(f"{FAULT} IS NOT NULL", FAULT)]
+        cases: list[tuple[str, str]] = []
         for column in source.columns:
             if column.computed is not None and (failed := failed_sql(column)):
                 cases.append((failed, text(f'column "{column.name}": cannot be computed')))
@@ -132,7 +143,7 @@ class Decoder:
         if source.watermark:
             cases += self._event_time(source.watermark.column)
             cases.append(self._future(source.watermark.column))
-        return case(cases)
+        return cases
 
     def _event_time(self, column: str) -> list[tuple[str, str]]:
         """Refuse what no window can hold; Spark's watermark begins at 1970."""
@@ -191,15 +202,48 @@ def line_number(numbered: bool) -> str:
     return f"_block + ({in_partition})" if numbered else "CAST(NULL AS BIGINT)"
 
 
-def to_parse(source: Source, record: str) -> str:
-    """Return what the parser gets: the record, or NULL if it is too long.
+def is_long(source: Source) -> str:
+    """Return the condition that a record is too long to be parsed.
 
     Args:
         source: the definition.
+    """
+    return f"octet_length({VALUE}) > {max_record_bytes(source)}"
+
+
+def text_faults(source: Source) -> list[tuple[str, str]]:
+    """Return what can be wrong with a record as text: conditions and reasons.
+
+    Args:
+        source: the definition.
+    """
+    says = text(f" bytes, more than {max_record_bytes(source)}")
+    return [
+        (is_long(source), f"concat('record of ', CAST(octet_length({VALUE}) AS STRING), {says})"),
+        (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'"),
+    ]
+
+
+def to_parse(faults: Sequence[tuple[str, str]], record: str) -> str:
+    """Return what the parser gets: the record, or NULL if its text is not fit for it.
+
+    It belongs into a layer of its own below the parser, which Spark would not compile it into.
+
+    Args:
+        faults: what can be wrong with the text: conditions and reasons.
         record: expression of the record.
     """
-    fits = f"octet_length({VALUE}) <= {max_record_bytes(source)}"
-    return f"CASE WHEN {fits} AND {ONCE} THEN {record} END"
+    fit = " AND ".join(f"NOT coalesce({condition}, false)" for condition, _ in faults)
+    return f"CASE WHEN {ONCE} AND {fit} THEN {record} END"
+
+
+def not_finite(value: str) -> str:
+    """Return the condition that a floating-point value is NaN or infinite.
+
+    Args:
+        value: expression of the value.
+    """
+    return f"(isnan({value}) OR abs({value}) = double('Infinity'))"
 
 
 def ddl(columns: Sequence[Column], kind: Callable[[exp.DataType], str] | None = None) -> str:

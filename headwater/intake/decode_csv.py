@@ -20,19 +20,20 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_float, spark_type
 from headwater.errors import SqlError
 from headwater.intake.decode import (
-    FAULT,
+    BROKEN,
+    ONCE,
     PATH,
     ROW,
     VALUE,
     Encoded,
-    case,
     cast_time,
     is_nested,
     is_time,
     line_number,
-    max_record_bytes,
     misread,
+    not_finite,
     stored,
+    text_faults,
     to_parse,
 )
 from headwater.intake.sqltext import name, text
@@ -66,27 +67,42 @@ def csv_lines(
                 span=source.span,
             )
     names = [column.name for column in columns] if header is None else list(header)
-    line = to_parse(source, _line())
+    places = {
+        c.name: f"CASE WHEN {{0}}.{at} = {text(_EMPTY)} THEN '' ELSE {{0}}.{at} END"
+        for c in columns
+        if c.name in names and (at := f"`{names.index(c.name)}`")
+    }
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
-    parsed = (
-        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW},\n"
-        f"from_csv({line}, {text(schema)}, map({_options(source)})) AS _k FROM {relation}"
+    options = f"map({_options(source)})"
+    kept = f"{VALUE}, {PATH}, {ROW}"
+    line = to_parse(_line_faults(source), _LINE)
+    lines = (
+        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW}, {line} AS _line FROM {relation}"
     )
     data = f"{ROW} > 0 AND " if header is not None else ""
-    places = {
-        c.name: f"CASE WHEN {place} = {text(_EMPTY)} THEN '' ELSE {place} END"
-        for c in columns
-        if c.name in names and (place := f"_k.`{names.index(c.name)}`")
-    }
-    values = ", ".join(_converted(column, places, source) for column in columns)
-    typed = (
-        f"SELECT {VALUE}, {PATH}, {ROW}, _k, {values}\n"
-        f"FROM ({parsed}) WHERE {data}length(trim({_line()})) > 0"
+    parsed = (
+        f"SELECT {kept}, from_csv(_line, {text(schema)}, {options}) AS _k\n"
+        f"FROM ({lines}) WHERE {data}length(trim({_LINE})) > 0"
     )
-    kept = ", ".join(name(column.name) for column in columns)
-    fault = _fault(source, columns, places, len(names))
+    values = ", ".join(_converted(column, places, source) for column in columns)
+    given = "".join(
+        f", {place.format('_k')} IS NOT NULL AS {_given(column)}"
+        for column, place in places.items()
+    )
+    fits = "coalesce(_k._corrupt IS NULL, false) AND _k IS NOT NULL"
+    typed = f"SELECT {kept}, {values}{given}, {fits} AS _found FROM ({parsed})"
+    found = [column for column in columns if column.name in places]
+    misfits = (f"{_given(column.name)} AND ({_misfit(column)})" for column in found)
     return Encoded(
-        f"SELECT {kept}, {VALUE}, {PATH}, {ROW}, {fault} AS {FAULT}\nFROM ({typed})", (PATH, ROW)
+        f"SELECT {', '.join(name(column.name) for column in columns)}, {kept},"
+        f" {' OR '.join(['NOT _found', *misfits])} AS {BROKEN}\nFROM ({typed})",
+        (PATH, ROW),
+        f"from_csv({_LINE}, {text(schema)}, {options})",
+        (
+            *_line_faults(source),
+            ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the line")),
+            *(_value_fault(column, places[column.name].format("_s")) for column in found),
+        ),
     )
 
 
@@ -100,13 +116,12 @@ def parquet_rows(source: Source, relation: str) -> Encoded:
     names = ", ".join(name(column.name) for column in stored(source))
     return Encoded(
         f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {PATH}, {ROW},"
-        f" CAST(NULL AS STRING) AS {FAULT} FROM {relation}",
+        f" false AS {BROKEN} FROM {relation}",
         (PATH, ROW),
     )
 
 
-def _line() -> str:
-    return f"rtrim('\\r', {VALUE})"
+_LINE = f"rtrim('\\r', {VALUE})"
 
 
 def _options(source: Source) -> str:
@@ -125,7 +140,7 @@ def _options(source: Source) -> str:
 
 def _converted(column: Column, places: dict[str, str], source: Source) -> str:
     kind = column.type
-    value = places.get(column.name, "CAST(NULL AS STRING)")
+    value = places.get(column.name, "CAST(NULL AS STRING)").format("_k")
     if is_time(kind):
         key = "date_format" if kind.this is exp.DataType.Type.DATE else "timestamp_format"
         value = cast_time(value, kind, source.encode_options.get(key))
@@ -133,28 +148,28 @@ def _converted(column: Column, places: dict[str, str], source: Source) -> str:
         value = f"try_to_binary({value}, 'base64')"
     elif kind.this is not exp.DataType.Type.VARCHAR:
         value = f"try_cast({value} AS {spark_type(kind)})"
-    return f"{value} AS {name(column.name)}"
+    return f"CASE WHEN {ONCE} THEN {value} END AS {name(column.name)}"
 
 
-def _fault(source: Source, columns: Sequence[Column], places: dict[str, str], width: int) -> str:
-    limit = max_record_bytes(source)
-    size = f"CAST(octet_length({VALUE}) AS STRING)"
+def _given(column: str) -> str:
+    """Name of the flag that a line has a value for a column."""
+    return name(f"_given_{column}")
+
+
+def _misfit(column: Column) -> str:
+    """Condition that a value was given which the type does not take."""
+    typed = name(column.name)
+    return f"{typed} IS NULL" + (f" OR {not_finite(typed)}" if is_float(column.type) else "")
+
+
+def _value_fault(column: Column, value: str) -> tuple[str, str]:
+    return f"{value} IS NOT NULL AND ({_misfit(column)})", misread(column, value)
+
+
+def _line_faults(source: Source) -> list[tuple[str, str]]:
     quote = text(source.encode_options.get("quote", '"'))
     quotes = f"length({VALUE}) - length(replace({VALUE}, {quote}, ''))"
-    cases = [
-        (
-            f"octet_length({VALUE}) > {limit}",
-            f"concat('record of ', {size}, {text(f' bytes, more than {limit}')})",
-        ),
-        (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'"),
+    return [
+        *text_faults(source),
         (f"({quotes}) % 2 = 1", "'unbalanced quotes (a record is one line)'"),
-        ("_k._corrupt IS NOT NULL OR _k IS NULL", text(f"not {width} values in the line")),
     ]
-    for column in columns:
-        if value := places.get(column.name):
-            condition = f"{value} IS NOT NULL AND {name(column.name)} IS NULL"
-            if is_float(column.type):
-                typed = name(column.name)
-                condition += f" OR isnan({typed}) OR abs({typed}) = double('Infinity')"
-            cases.append((condition, misread(column, value)))
-    return case(cases)

@@ -15,26 +15,27 @@ they are lower case. Empty lines are skipped. Nesting is limited to 1,000 levels
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_float, spark_type
 from headwater.intake.decode import (
-    FAULT,
+    BROKEN,
     ONCE,
     PATH,
     ROW,
-    UNEXPLAINED,
     VALUE,
     Encoded,
-    case,
     cast_time,
     is_nested,
     is_time,
     line_number,
-    max_record_bytes,
     misread,
+    not_finite,
     stored,
+    text_faults,
     to_parse,
     value_start,
 )
@@ -66,53 +67,30 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
         numbered: whether lines have numbers; not in a stream.
     """
     columns = stored(source)
-    line = to_parse(source, _wrapped(VALUE))
-    parsed = (
-        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW},\n"
-        f"{_from_json(line, _schema(columns, typed=True))} AS _j FROM {relation}"
+    kept = f"{VALUE}, {PATH}, {ROW}"
+    line = to_parse(_line_faults(source), _wrapped(VALUE))
+    lines = (
+        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW}, {line} AS _line FROM {relation}"
     )
-    values = ", ".join(f"{_converted(column, source)} AS {name(column.name)}" for column in columns)
+    parsed = f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j"
     blank = "coalesce(_j._end = 1 AND size(_j._) = 0, false)"
+    values = ", ".join(f"{_converted(column, source)} AS {name(column.name)}" for column in columns)
+    given = "".join(
+        f", _k.{name(column.name)} IS NOT NULL AS {_given(column)}"
+        for column in columns
+        if is_time(column.type)
+    )
     typed = (
-        f"SELECT {VALUE}, {PATH}, {ROW}, _j, _k, {values}\n"
-        f"FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed}) WHERE NOT {blank})"
+        f"SELECT {kept}, {values}{given}, {_ROW_FOUND} AS _found\n"
+        f"FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed} FROM ({lines})) WHERE NOT {blank})"
     )
     names = ", ".join(name(column.name) for column in columns)
-    sql = f"SELECT {names}, {VALUE}, {PATH}, {ROW}, {_fault(source)} AS {FAULT}\nFROM ({typed})"
+    broken = " OR ".join(["NOT _found", *_misfits(columns)])
     return Encoded(
-        sql,
+        f"SELECT {names}, {kept}, {broken} AS {BROKEN}\nFROM ({typed})",
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False)),
-        _explanation(columns),
-    )
-
-
-def good_json_lines(source: Source, relation: str) -> Encoded:
-    """Return the decoding of JSON lines that leaves out what :func:`json_lines` finds bad.
-
-    The rows are the same, at a fraction of the price: nothing is kept to explain a bad row with,
-    and each value is converted once, however often it is looked at.
-
-    Args:
-        source: the definition.
-        relation: as in :func:`json_lines`.
-    """
-    columns = stored(source)
-    bad = " OR ".join(f"coalesce({each}, false)" for each, _ in _line_cases(source))
-    line = to_parse(source, f"CASE WHEN NOT ({bad}) THEN {_wrapped(VALUE)} END")
-    parsed = (
-        f"SELECT {PATH}, {_from_json(line, _schema(columns, typed=True))} AS _j FROM {relation}"
-    )
-    values = ", ".join(f"{_once(column, source)} AS {name(column.name)}" for column in columns)
-    typed = f"SELECT {PATH}, _j, _k, {values} FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
-    cases = [(_BROKEN, ""), *_value_cases(columns)]
-    good = " AND ".join(f"NOT coalesce({each}, false)" for each, _ in cases)
-    names = ", ".join(name(column.name) for column in columns)
-    nothing = "CAST(NULL AS STRING)"
-    return Encoded(
-        f"SELECT {names}, {nothing} AS {VALUE}, {PATH}, CAST(NULL AS BIGINT) AS {ROW},"
-        f" {nothing} AS {FAULT}\nFROM ({typed}) WHERE {good}",
-        (PATH, ROW),
+        (*_line_faults(source), *_value_faults(columns)),
     )
 
 
@@ -138,82 +116,59 @@ def _converted(column: Column, source: Source) -> str:
     if not is_time(column.type):
         return value
     key = "date_format" if column.type.this is exp.DataType.Type.DATE else "timestamp_format"
-    return cast_time(value, column.type, source.encode_options.get(key))
+    time = cast_time(value, column.type, source.encode_options.get(key))
+    return f"CASE WHEN {ONCE} THEN {time} END"
 
 
-def _once(column: Column, source: Source) -> str:
-    value = _converted(column, source)
-    return f"CASE WHEN {ONCE} THEN {value} END" if is_time(column.type) else value
-
-
-_BROKEN = (
-    "_j IS NULL OR _j._corrupt IS NOT NULL OR _j._end IS NULL OR size(_j._) <> 1 OR _k IS NULL"
+_ROW_FOUND = (
+    "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
 )
 
 
-def _fault(source: Source) -> str:
-    long, utf8, surrogate = _line_cases(source)
-    broken = (_BROKEN, text(UNEXPLAINED))
-    return case([long, utf8, broken, surrogate, *_value_cases(stored(source))])
+def _given(column: Column) -> str:
+    """Name of the flag that a time had a text."""
+    return name(f"_given_{column.name}")
 
 
-def _line_cases(source: Source) -> list[tuple[str, str]]:
-    """What can be wrong with the text of a line: conditions and reasons."""
-    limit = max_record_bytes(source)
-    size = f"CAST(octet_length({VALUE}) AS STRING)"
+def _misfits(columns: Sequence[Column]) -> Iterator[str]:
+    """Yield the conditions that the parser took a value and the type does not."""
+    for column in columns:
+        if is_time(column.type):
+            yield f"{_given(column)} AND {name(column.name)} IS NULL"
+        elif is_float(column.type):
+            yield not_finite(name(column.name))
+
+
+def _line_faults(source: Source) -> list[tuple[str, str]]:
+    escape = text(chr(92) + "u")
     return [
+        *text_faults(source),
         (
-            f"octet_length({VALUE}) > {limit}",
-            f"concat('record of ', {size}, {text(f' bytes, more than {limit}')})",
-        ),
-        (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'"),
-        (
-            f"contains({VALUE}, {text(chr(92) + 'u')}) AND {VALUE} RLIKE {text(_SURROGATE)}",
+            f"contains({VALUE}, {escape}) AND {VALUE} RLIKE {text(_SURROGATE)}",
             "'lone surrogate in a \\\\u escape'",
         ),
     ]
 
 
-def _value_cases(columns: tuple[Column, ...]) -> list[tuple[str, str]]:
-    """What the parser takes and the type does not: conditions and reasons."""
-    cases = []
-    for column in columns:
-        value = f"_k.{name(column.name)}"
-        if is_time(column.type):
-            condition = f"{value} IS NOT NULL AND {name(column.name)} IS NULL"
-            cases.append((condition, misread(column, value)))
-        elif is_float(column.type):
-            finite = f"(isnan({value}) OR abs({value}) = double('Infinity'))"
-            cases.append((finite, misread(column, f"CAST({value} AS STRING)")))
-    return cases
-
-
-def _explanation(columns: tuple[Column, ...]) -> str:
+def _value_faults(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     start = value_start(VALUE)
-    cases = [
-        (
-            f"_s._end IS NULL OR try_parse_json({VALUE}) IS NULL"
-            f" OR _s._ IS NULL AND ltrim({VALUE}) LIKE '{{%'",
-            f"concat('not valid JSON: ', {start})",
-        ),
-        (
-            "coalesce(size(_s._), 0) <> 1 OR get(_s._, 0) IS NULL",
-            f"concat('not one JSON object: ', {start})",
-        ),
-    ]
+    yield (
+        f"_s._end IS NULL OR try_parse_json({VALUE}) IS NULL"
+        f" OR _s._ IS NULL AND ltrim({VALUE}) LIKE '{{%'",
+        f"concat('not valid JSON: ', {start})",
+    )
+    yield (
+        "coalesce(size(_s._), 0) <> 1 OR get(_s._, 0) IS NULL",
+        f"concat('not one JSON object: ', {start})",
+    )
     for column in columns:
-        value = f"get(_s._, 0).{name(column.name)}"
-        given = f"{value} IS NOT NULL"
+        value, typed = f"get(_s._, 0).{name(column.name)}", name(column.name)
+        misfit = f"{typed} IS NULL"
         if is_nested(column.type):
             alone = f"""concat('{{"v":', {value}, '}}')"""
             schema = f"v {spark_type(column.type)}, `_corrupt` STRING"
-            cases.append(
-                (
-                    f"{given} AND {_from_json(alone, schema)}._corrupt IS NOT NULL",
-                    misread(column, value),
-                )
-            )
-        elif not is_time(column.type):
-            cases.append((f"{given} AND {name(column.name)} IS NULL", misread(column, value)))
-    cases.append(("true", f"concat('a value does not fit its column: ', {start})"))
-    return case(cases)
+            misfit = f"{_from_json(alone, schema)}._corrupt IS NOT NULL"
+        elif is_float(column.type):
+            misfit += f" OR {not_finite(typed)}"
+        yield f"{value} IS NOT NULL AND ({misfit})", misread(column, value)
+    yield "true", f"concat('a value does not fit its column: ', {start})"

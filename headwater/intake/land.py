@@ -36,7 +36,7 @@ from headwater.intake import ledger
 from headwater.intake.connectors import open_connector
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.intake.connectors.datagen import now_micros
-from headwater.intake.decode import REASON
+from headwater.intake.decode import BAD
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.intake.sqltext import moment, name
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
@@ -317,9 +317,9 @@ class _EpochWrite:
             rows = landing.connector.read(landing.spark, self.taken, self._epoch.arrived_at)
             observed = Observation()
             counted = rows.all.observe(
-                observed, F.count(F.lit(1)).alias("seen"), F.count(REASON).alias("bad")
+                observed, F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
             )
-            good = counted.where(f"{REASON} IS NULL").selectExpr(*self._columns())
+            good = counted.where(f"NOT {BAD}").selectExpr(*self._columns())
             try:
                 good.writeTo(target).option("check-nullability", "false").append()
             except (Py4JError, PySparkException) as error:

@@ -81,8 +81,8 @@ class Rows:
     """The decoded rows of one range; nothing has been read yet.
 
     Attributes:
-        all: the columns of the definition in their order, the coordinates, ``_reason`` (NULL if
-            good).
+        all: the columns of the definition in their order, the coordinates, ``_bad`` (whether it
+            is to be refused).
         rejected: gives the bad rows only, as the quarantine keeps them: ``_arrived_at``,
             ``reason``, ``raw`` and the coordinates. A function, since most epochs never ask.
     """

@@ -22,7 +22,7 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_integer, spark_type
 from headwater.errors import SqlError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.intake.decode import FAULT, ROW, VALUE, Decoder, Encoded, is_nested, is_time, stored
+from headwater.intake.decode import BROKEN, ROW, VALUE, Decoder, Encoded, is_nested, is_time, stored
 from headwater.intake.sqltext import at, interval, micros, moment, name, per_epoch, text
 
 ROWS_PER_EPOCH = 100_000
@@ -118,7 +118,7 @@ def generated(source: Source, relation: str) -> Encoded:
     names = ", ".join(name(column.name) for column in columns)
     return Encoded(
         f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {ROW},"
-        f" CAST(NULL AS STRING) AS {FAULT}\n"
+        f" false AS {BROKEN}\n"
         f"FROM (SELECT {ROW}, {values} FROM {relation})",
         (ROW,),
     )

@@ -1,6 +1,6 @@
 """Files of one epoch → decoded rows, by batch reads of Spark.
 
-In: a list of files. Out: one DataFrame of all rows with ``_reason`` and one of the bad rows (see
+In: a list of files. Out: one DataFrame of all rows with ``_bad`` and one of the bad rows (see
 ``headwater.intake.decode``). Each file, or each :data:`SPLIT_BYTES` of it, is one partition, which
 makes the line numbers the same on any number of cores; tasks take several partitions each.
 """
@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.types import spark_type
 from headwater.intake.connectors.base import Rows
-from headwater.intake.decode import PATH, REASON, ROW, VALUE, Decoder, Encoded, ddl, stored
+from headwater.intake.decode import BAD, PATH, REASON, ROW, VALUE, Decoder, Encoded, ddl, stored
 from headwater.intake.decode_csv import csv_lines, parquet_rows
 from headwater.intake.decode_json import json_lines
 from headwater.intake.ledger import Entry
@@ -157,7 +157,7 @@ class FileReader:
             f"CAST(NULL AS {spark_type(c.type)}) AS {name(c.name)}" for c in self._source.columns
         )
         return (
-            f"SELECT {nulls}, {PATH}, CAST(NULL AS BIGINT) AS {ROW}, {REASON},"
+            f"SELECT {nulls}, {PATH}, CAST(NULL AS BIGINT) AS {ROW}, true AS {BAD},"
             f" CAST(NULL AS STRING) AS {VALUE} FROM ({_fault_values(faults)})"
         )
 

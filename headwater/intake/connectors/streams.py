@@ -16,8 +16,6 @@ take each CSV file by its own header (``header`` must be ``false``), and stamp l
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -28,21 +26,17 @@ from headwater.errors import SqlError
 from headwater.intake.connectors.base import IntakeConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
 from headwater.intake.connectors.raw import SETTINGS, record_columns, relative_path
-from headwater.intake.decode import PATH, REASON, ROW, Decoder, Encoded, ddl, stored
+from headwater.intake.decode import BAD, ONCE, PATH, ROW, Decoder, Encoded, ddl, stored
 from headwater.intake.decode_csv import csv_lines, parquet_rows
-from headwater.intake.decode_json import good_json_lines, json_lines
+from headwater.intake.decode_json import json_lines
 from headwater.intake.sqltext import name
 from headwater.intake.watermark import watermark_type
 
-# Structured Streaming keeps it the same when a batch runs again. Not the bare function: its value
-# would be part of the generated code, which then is compiled anew for each batch; transform() is
-# interpreted, and keeps it out.
-ARRIVAL = "element_at(transform(array(current_timestamp()), t -> t), 1)"
+ARRIVAL = f"get(array(current_timestamp()), CAST(NOT {ONCE} AS INT))"
+"""Structured Streaming keeps it the same when a batch runs again. Not the bare function: its value
+would be part of the generated code, which then is compiled anew for each batch."""
 _ROWS_PER_FILE = 25_000
 _ARRIVED = "NOT (_metadata.file_name LIKE '%.tmp' OR _metadata.file_name LIKE '%.crc')"
-
-JsonLines = Callable[[Source, str], Encoded]
-"""Returns the decoding of JSON lines in a relation."""
 
 
 class StreamConfig(IntakeConfig, Protocol):
@@ -68,8 +62,8 @@ def stream(spark: SparkSession, source: Source, config: StreamConfig) -> DataFra
     Raises:
         SqlError: ``NOT_YET`` for CSV with a header and for the number of a row.
     """
-    decoder = _decoder(spark, source, config, good_json_lines)
-    rows = spark.sql(decoder.rows()).where(f"{REASON} IS NULL")
+    decoder = _decoder(spark, source, config)
+    rows = spark.sql(decoder.rows()).where(f"NOT {BAD}")
     columns = [name(column.name) for column in source.columns]
     if source.watermark:
         columns.append(f"CAST(NULL AS {watermark_type(source)}) AS {WATERMARK_COLUMN}")
@@ -84,22 +78,19 @@ def quarantine_stream(spark: SparkSession, source: Source, config: StreamConfig)
         source: the definition.
         config: the project's settings.
     """
-    json = partial(json_lines, numbered=False)
-    return spark.sql(_decoder(spark, source, config, json).rejected())
+    return spark.sql(_decoder(spark, source, config).rejected())
 
 
-def _decoder(spark: SparkSession, source: Source, config: StreamConfig, json: JsonLines) -> Decoder:
+def _decoder(spark: SparkSession, source: Source, config: StreamConfig) -> Decoder:
     view = f"_stream_{source.name}"
     if source.connector == "datagen":
         encoded = _datagen(spark, source, config, view)
     else:
-        encoded = _files(spark, source, config, view, json)
+        encoded = _files(spark, source, config, view)
     return Decoder(source, encoded, ARRIVAL, config.max_future)
 
 
-def _files(
-    spark: SparkSession, source: Source, config: StreamConfig, view: str, json: JsonLines
-) -> Encoded:
+def _files(spark: SparkSession, source: Source, config: StreamConfig, view: str) -> Encoded:
     for key, value in SETTINGS.items():
         spark.conf.set(key, value)
     if any(column.metadata == "row" for column in source.columns):
@@ -125,7 +116,7 @@ def _files(
     frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
     frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
     if source.encode == "json":
-        return json(source, view)
+        return json_lines(source, view, numbered=False)
     if source.encode_options.get("header", "true").lower() == "true":
         raise _not_yet(source, "CSV with a header is not streamed: each file may have its own")
     return csv_lines(source, view, None, numbered=False)
