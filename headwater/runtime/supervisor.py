@@ -13,6 +13,7 @@ import threading
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import EXIT_OK, EXIT_SERVICE
@@ -42,7 +43,7 @@ from headwater.runtime.workers import (
     land_next,
     told,
 )
-from headwater.streaming.quarantine import SourceQuarantine
+from headwater.streaming.quarantine import SourceQuarantine, Waiting
 from headwater.streaming.query import StreamingView
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Supervisor:
         self._landers: list[LandingWorker] = []
         self._streams: dict[str, StreamWorker[StreamingView]] = {}
         self._quarantines: list[StreamWorker[SourceQuarantine]] = []
+        self._waiting: dict[str, Waiting] = {}
         self._ticker: TickWorker | None = None
 
     # -- what can be asked of it
@@ -209,6 +211,7 @@ class Supervisor:
             self._landers.append(
                 LandingWorker(name, self._board, back_off(), poll, make=make, once=once)
             )
+        self._waiting = {n: Waiting(self._quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
             if name not in self._inputs:
@@ -226,8 +229,8 @@ class Supervisor:
             self._ticker = TickWorker(
                 self._board, poll, ticks=ticks, makers=ticked, back_offs=back_off
             )
-        for name in self._read_directly():
-            make_quarantine = partial(self._quarantine, name)
+        for name, waiting in self._waiting.items():
+            make_quarantine = partial(self._quarantine, name, waiting)
             self._quarantines.append(
                 StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
             )
@@ -282,17 +285,25 @@ class Supervisor:
             writer=self._writer(),
             fence=self._lease,
             poll=self._config.trigger,
+            on_bad=self._bad_rows_met,
             on_commit=lambda committed: self._board.tell(told(committed)),
         )
 
-    def _quarantine(self, name: str) -> SourceQuarantine:
+    def _bad_rows_met(self, source: str) -> None:
+        if source in self._waiting:
+            self._waiting[source].mark()
+
+    def _quarantine_state(self, name: str) -> Path:
+        return self._config.state / f"{name}__quarantine" / f"v{VERSION}"
+
+    def _quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
         return SourceQuarantine(
             self._own_lake(),
             self._catalog.sources[name],
             self._config,
-            self._config.state / f"{name}__quarantine" / f"v{VERSION}",
+            self._quarantine_state(name),
+            waiting,
             writer=self._writer(),
-            poll=self._config.trigger,
         )
 
     def _incremental(self, plan: ViewPlan) -> IncrementalView:

@@ -1,15 +1,19 @@
 """The quarantine of a SOURCE: its bad rows, kept by a streaming query of their own.
 
-In: a ``CREATE SOURCE``. Out: commits of ``<name>__quarantine``; with ON ERROR FAIL an error, with
-ON ERROR DROP only the counts. A source is read and decoded a second time for it: a streaming plan
-has one output, and that of a view holds good rows. One query serves all views of a source.
+In: a ``CREATE SOURCE``, and word from the views that read it that they met bad rows. Out: commits
+of ``<name>__quarantine``; with ON ERROR FAIL an error, with ON ERROR DROP only the counts.
+
+A streaming plan has one output, and that of a view is good rows; so the bad ones are found by
+reading the source again. That happens only when a view has counted some (:class:`Waiting`): the
+query then takes what its checkpoint has not seen, and ends. One serves all views of a source.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -25,6 +29,41 @@ from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.marker import Marker
 
 
+class Waiting:
+    """Says that a source has bad rows which its quarantine may lack. A file, to survive a crash.
+
+    Args:
+        folder: the state folder of the quarantine.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "waiting"
+        self._lock = threading.Lock()
+
+    def mark(self) -> None:
+        """Say so; to be called before the good rows beside the bad ones are published."""
+        with self._lock:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.write_text(uuid4().hex)
+
+    def seen(self) -> str | None:
+        """Return the newest mark, None if nothing is waiting."""
+        try:
+            return self._file.read_text()
+        except FileNotFoundError:
+            return None
+
+    def clear(self, mark: str) -> None:
+        """Take a mark away, unless there is a newer one.
+
+        Args:
+            mark: what :meth:`seen` returned before the source was read.
+        """
+        with self._lock:
+            if self.seen() == mark:
+                self._file.unlink()
+
+
 class SourceQuarantine:
     """Keeps the bad rows of one source.
 
@@ -33,8 +72,8 @@ class SourceQuarantine:
         source: the definition.
         config: the project's settings.
         state: folder for the checkpoint.
+        waiting: says when to look.
         writer: what its markers carry.
-        poll: how often the source is looked at.
     """
 
     def __init__(
@@ -43,56 +82,62 @@ class SourceQuarantine:
         source: Source,
         config: StreamConfig,
         state: Path,
+        waiting: Waiting,
         *,
         writer: Writer,
-        poll: timedelta,
     ) -> None:
         self._lake = lake
         self._source = source
         self._config = config
         self._state = state
         self._writer = writer
-        self._poll = poll
+        self._waiting = waiting
+        self._taken = ""
         self._query: StreamingQuery | None = None
         self._failure: HeadwaterError | None = None
         self.epoch = -1
 
     def start(self) -> None:
-        """Start the query where its checkpoint left off."""
+        """Make ready; reads nothing before there is word of bad rows."""
         connector = open_connector(self._source, self._config)
         self._table = open_quarantine(self._lake, self._source.name, connector)
-        rows = quarantine_stream(self._lake.spark, self._source, self._config)
-        self._query = (
-            rows.writeStream.queryName(self._table.name)
-            .foreachBatch(self._batch)
-            .option("checkpointLocation", str(self._state / "checkpoint"))
-            .trigger(processingTime=f"{self._poll // timedelta(milliseconds=1)} milliseconds")
-            .start()
-        )
 
     def check(self) -> None:
-        """Raise what made the query fail.
+        """Start a pass if bad rows are waiting; notice the end of one.
 
         Raises:
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL.
             ServiceError: ``QUERY_FAILED``.
         """
-        if self._query is None or self._query.isActive:
-            return
-        raise self._failure or ServiceError(
-            "QUERY_FAILED",
-            f'the quarantine of source "{self._source.name}" failed: {self._query.exception()}',
-            hint="it is started again; if it keeps failing, run with --debug",
-        )
+        query = self._query
+        if query is None:
+            if mark := self._waiting.seen():
+                self._taken, self._query = mark, self._pass()
+        elif not query.isActive:
+            if self._failure or query.exception():
+                raise self._failure or ServiceError(
+                    "QUERY_FAILED",
+                    f'the quarantine of source "{self._source.name}" failed: {query.exception()}',
+                    hint="it is started again; if it keeps failing, run with --debug",
+                )
+            self._waiting.clear(self._taken)
+            self._query = None
 
     @property
     def exhausted(self) -> bool:
-        """Whether it has looked for rows and found no more."""
-        query = self._query
-        if query is None or query.lastProgress is None:
-            return False
-        status = query.status
-        return not status["isTriggerActive"] and not status["isDataAvailable"]
+        """Whether every bad row that a view has met is kept."""
+        return self._query is None and self._waiting.seen() is None
+
+    def _pass(self) -> StreamingQuery:
+        """Read what the checkpoint has not seen."""
+        rows = quarantine_stream(self._lake.spark, self._source, self._config)
+        return (
+            rows.writeStream.queryName(self._table.name)
+            .foreachBatch(self._batch)
+            .option("checkpointLocation", str(self._state / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
 
     def stop(self) -> None:
         """Finish the running batch, then stop the query."""

@@ -15,18 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog
-from headwater.errors import HeadwaterError, ServiceError, TerminalError
+from headwater.errors import ServiceError, TerminalError
 from headwater.incremental.changes import Range, least_watermark, open_inputs
 from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
-from headwater.intake.connectors.streams import StreamConfig
+from headwater.intake.connectors.streams import StreamConfig, bad_rows
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.marker import Marker
@@ -34,6 +32,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.streaming.checkpoint import Batch, Checkpoint
+from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
 from headwater.streaming.recovery import recover
 from headwater.streaming.streams import cut_of, open_streams
@@ -78,6 +77,8 @@ class StreamingView:
         fence: asked before each commit, if given.
         config: settings that reading a SOURCE needs.
         poll: how often the inputs are looked at.
+        on_bad: told the name of a SOURCE that has bad rows in a batch, before the batch is
+            published; in the query's thread.
         on_commit: told of each commit, in the query's thread.
     """
 
@@ -92,6 +93,7 @@ class StreamingView:
         fence: Fence | None = None,
         config: StreamConfig | None = None,
         poll: timedelta = POLL,
+        on_bad: Callable[[str], None] = lambda source: None,
         on_commit: Callable[[Committed], None] = lambda committed: None,
     ) -> None:
         assert isinstance(plan.program, StreamingProgram)
@@ -104,6 +106,7 @@ class StreamingView:
         self._fence = fence
         self._config = config
         self._poll = poll
+        self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
         self._checkpoint = Checkpoint(state / "checkpoint")
@@ -113,6 +116,7 @@ class StreamingView:
         self._position: Position | None = None
         self._beaten: int | None = None
         self._moved = threading.Condition()
+        self._started = threading.Event()
 
     # -- life
 
@@ -137,6 +141,7 @@ class StreamingView:
         marker = self._target.marker()
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
         self._stopping, self._failure = False, None
+        self._started.clear()
         self._query = (
             frame.writeStream.queryName(self.plan.view.name)
             .foreachBatch(self._batch)
@@ -144,16 +149,18 @@ class StreamingView:
             .trigger(processingTime=f"{self._poll // timedelta(milliseconds=1)} milliseconds")
             .start()
         )
+        self._started.set()
 
     def stop(self) -> None:
         """Finish the running batch, then stop the query. Does nothing if it is not running."""
         self._stopping = True
-        query, self._query = self._query, None
+        query = self._query
         if query is None:
             return
         while query.isActive and query.status["isTriggerActive"]:
             time.sleep(0.01)
         query.stop()
+        self._query = None
         with self._moved:
             self._moved.notify_all()
 
@@ -185,7 +192,7 @@ class StreamingView:
         if query is None or self._stopping:
             return
         if not query.isActive:
-            self._raise(query)
+            raise failed(self.plan.view.name, self._failure or query.exception())
         self._beat()
 
     def drain(
@@ -276,17 +283,6 @@ class StreamingView:
             and query.lastProgress is not None
         )
 
-    def _raise(self, query: StreamingQuery) -> None:
-        if isinstance(self._failure, HeadwaterError):
-            raise self._failure
-        error: Any = query.exception()
-        raise ServiceError(
-            "QUERY_FAILED",
-            f'the streaming query of view "{self.plan.view.name}" failed: '
-            f"{_first_line(self._failure or error)}",
-            hint="it is started again; if it keeps failing, run with --debug for the whole error",
-        ) from (self._failure or (error if isinstance(error, StreamingQueryException) else None))
-
     def _folder(self) -> None:
         try:
             self._state.mkdir(parents=True, exist_ok=True)
@@ -333,7 +329,7 @@ class StreamingView:
             outcome = commit(
                 self._target,
                 marker,
-                lambda target: rows.writeTo(target).append(),
+                lambda target: self._write(rows, target),
                 session=session,
                 sides=late.sides,
                 fence=self._fence,
@@ -346,6 +342,27 @@ class StreamingView:
             self._position = Position(epoch, cut_to, marker.watermark)
             self._moved.notify_all()
         self._on_commit(Committed(self.plan.view.name, marker, written))
+
+    def _write(self, rows: DataFrame, target: str) -> None:
+        rows.writeTo(target).append()
+        if not self._outside:
+            return
+        self._started.wait()
+        assert self._query is not None
+        # what the batch has observed so far: Spark's public listener tells it after the batch only
+        observed = self._query._jsq.streamingQuery().lastExecution().observedMetrics()  # noqa: SLF001
+        for name in sorted(self._outside):
+            if observed.apply(bad_rows(name)).getLong(0):
+                self._refuse(name)
+
+    def _refuse(self, source: str) -> None:
+        self._on_bad(source)
+        if self._catalog.sources[source].on_error == "fail":
+            raise TerminalError(
+                "BAD_ROW",
+                f'source "{source}" of view "{self.plan.view.name}" has bad rows',
+                hint="correct the input and start again, or say ON ERROR QUARANTINE",
+            )
 
     def _planned(self, epoch: int) -> Batch:
         batch = self._checkpoint.batch(epoch)
@@ -401,12 +418,3 @@ class StreamingView:
             return item.watermark_after(int(end))
         pin = item.pin()
         return item.watermark_after(pin) if item.is_empty(pin) else None
-
-
-def _first_line(error: BaseException | None) -> str:
-    """The first line of what an error says, or of what caused it where Spark only wraps it."""
-    cause = getattr(error, "cause", None)
-    if isinstance(cause, BaseException) and str(cause).strip():
-        return _first_line(cause)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else repr(error)

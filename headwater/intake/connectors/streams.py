@@ -4,9 +4,9 @@ In: a ``CREATE SOURCE``. Out: a streaming DataFrame of its good rows, and anothe
 rows.
 
 The offsets of Spark's checkpoint say what was read; rows are the same when a batch runs again. The
-good and the bad rows are two queries, because a streaming plan has one output: the quarantine reads
-and decodes the input a second time, so it costs about as much as a filter over the source. Whoever
-runs a source starts :func:`quarantine_stream` once, not per view.
+good and the bad rows are two queries, because a streaming plan has one output. The stream of good
+rows counts the bad ones under the name :func:`bad_rows`; whoever runs a source starts
+:func:`quarantine_stream` when there are any, once and not per view.
 
 What landing can do and this cannot: leave out an unreadable file (the query fails and names it),
 take each CSV file by its own header (``header`` must be ``false``), and stamp lateness:
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Source
 from headwater.errors import SqlError
@@ -47,6 +48,15 @@ class StreamConfig(IntakeConfig, Protocol):
         """Folder of checkpoints and the like."""
 
 
+def bad_rows(source: str) -> str:
+    """Return the name under which the stream of a source counts its bad rows, batch by batch.
+
+    Args:
+        source: its name.
+    """
+    return f"bad rows of {source}"
+
+
 def stream(spark: SparkSession, source: Source, config: StreamConfig) -> DataFrame:
     """Return the good rows of a source as a stream.
 
@@ -63,7 +73,8 @@ def stream(spark: SparkSession, source: Source, config: StreamConfig) -> DataFra
         SqlError: ``NOT_YET`` for CSV with a header and for the number of a row.
     """
     decoder = _decoder(spark, source, config)
-    rows = spark.sql(decoder.rows()).where(f"NOT {BAD}")
+    counted = spark.sql(decoder.rows()).observe(bad_rows(source.name), F.count_if(BAD))
+    rows = counted.where(f"NOT {BAD}")
     columns = [name(column.name) for column in source.columns]
     if source.watermark:
         columns.append(f"CAST(NULL AS {watermark_type(source)}) AS {WATERMARK_COLUMN}")

@@ -11,6 +11,7 @@ import pytest
 
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
+from headwater.streaming.quarantine import SourceQuarantine
 from headwater.testing.harness import warehouse_of
 
 pytestmark = pytest.mark.spark
@@ -52,3 +53,37 @@ def test_a_source_feeds_views_and_its_bad_rows_are_kept(
         reasons = {row["reason"] for row in lake.table("clicks__quarantine").read().collect()}
         assert len(reasons) == 2
         assert any("NULL" in reason for reason in reasons)
+
+
+def test_without_bad_rows_a_source_is_read_once(spark: Any, project: Project) -> None:
+    file = project.config.directory / "in" / "a.json"
+    file.write_text("".join(f"{line}\n" for line in file.read_text().splitlines()[:6]))
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert not (quarantine_state(project) / "checkpoint").exists()
+
+
+def test_bad_rows_that_wait_are_kept_after_a_crash(
+    spark: Any, lake: Any, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as crashed:  # the views are published, the quarantine never starts
+        crashed.setattr(SourceQuarantine, "check", lambda self: None)
+        crashed.setattr(SourceQuarantine, "exhausted", True)
+        assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert lake.table("clicks__quarantine").read().count() == 0
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert lake.table("clicks__quarantine").read().count() == 2
+    assert not (quarantine_state(project) / "waiting").exists()
+
+
+def test_on_error_fail_publishes_nothing_beside_a_bad_row(
+    spark: Any, lake: Any, project: Project
+) -> None:
+    file = project.config.directory / "views.sql"
+    file.write_text(SQL.replace("ENCODE JSON;", "ENCODE JSON ON ERROR FAIL;"))
+    found = replace(load_project(project.config.directory), config=project.config)
+    assert Supervisor(found, spark=spark).run(once=True) == 3
+    assert lake.table("homes").read().count() == 0
+
+
+def quarantine_state(project: Project) -> Path:
+    return project.config.state / "clicks__quarantine" / "v1"

@@ -1,0 +1,35 @@
+"""What made a streaming query fail, as one of our errors.
+
+In: the exception of a batch or of Spark. Out: the error to raise.
+"""
+
+from __future__ import annotations
+
+from headwater.errors import HeadwaterError, ServiceError
+
+
+def failed(view: str, error: BaseException | None) -> HeadwaterError:
+    """Return our own error as it is, or ``QUERY_FAILED`` with the first line of Spark's.
+
+    Args:
+        view: name of the view.
+        error: what the batch raised or, if it was none of ours, what Spark says of its query.
+    """
+    if isinstance(error, HeadwaterError):
+        return error
+    found = ServiceError(
+        "QUERY_FAILED",
+        f'the streaming query of view "{view}" failed: {_first_line(error)}',
+        hint="it is started again; if it keeps failing, run with --debug for the whole error",
+    )
+    found.__cause__ = error
+    return found
+
+
+def _first_line(error: BaseException | None) -> str:
+    """The first line of what an error says, or of what caused it where Spark only wraps it."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException) and str(cause).strip():
+        return _first_line(cause)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else repr(error)
