@@ -72,8 +72,12 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
     lines = (
         f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW}, {line} AS _line FROM {relation}"
     )
-    parsed = f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j"
-    blank = "coalesce(_j._end = 1 AND size(_j._) = 0, false)"
+    # not a condition on what was parsed, which Spark would push below, and parse for it once more
+    some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
+    parsed = (
+        f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"
+        f"FROM ({lines}) WHERE {some}"
+    )
     values = ", ".join(f"{_converted(column, source)} AS {name(column.name)}" for column in columns)
     given = "".join(
         f", _k.{name(column.name)} IS NOT NULL AS {_given(column)}"
@@ -82,7 +86,7 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
     )
     typed = (
         f"SELECT {kept}, {values}{given}, {_ROW_FOUND} AS _found\n"
-        f"FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed} FROM ({lines})) WHERE NOT {blank})"
+        f"FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
     )
     names = ", ".join(name(column.name) for column in columns)
     broken = " OR ".join(["NOT _found", *_misfits(columns)])
