@@ -29,6 +29,7 @@ from headwater.intake.decode import (
     VALUE,
     Encoded,
     cast_time,
+    ddl,
     is_nested,
     is_time,
     line_number,
@@ -66,7 +67,6 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
             line).
         numbered: whether lines have numbers; not in a stream.
     """
-    columns = stored(source)
     kept = f"{VALUE}, {PATH}, {ROW}"
     line = to_parse(_line_faults(source), _wrapped(VALUE))
     lines = (
@@ -74,27 +74,86 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
     )
     # not a condition on what was parsed, which Spark would push below, and parse for it once more
     some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
+    columns = stored(source)
     parsed = (
         f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"
         f"FROM ({lines}) WHERE {some}"
     )
-    values = ", ".join(f"{_converted(column, source)} AS {name(column.name)}" for column in columns)
-    given = "".join(
-        f", _k.{name(column.name)} IS NOT NULL AS {_given(column)}"
-        for column in columns
-        if is_time(column.type)
+    found = (
+        "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
-    typed = (
-        f"SELECT {kept}, {values}{given}, {_ROW_FOUND} AS _found\n"
-        f"FROM (SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
-    )
-    names = ", ".join(name(column.name) for column in columns)
-    broken = " OR ".join(["NOT _found", *_misfits(columns)])
     return Encoded(
-        f"SELECT {names}, {kept}, {broken} AS {BROKEN}\nFROM ({typed})",
+        _typed(source, f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))", "_k.", found),
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False)),
         (*_line_faults(source), *_value_faults(columns)),
+    )
+
+
+def json_rows(source: Source, relation: str, *, numbered: bool = True) -> Encoded:
+    """Return the decoding of what Spark's reader makes of lines that are :func:`not_flat` nowhere.
+
+    It finds the same rows good as :func:`json_lines`, in half the time: the reader parses bytes,
+    ``from_json`` characters. It does not say why a row is bad, and does not know its text.
+
+    Args:
+        source: the definition.
+        relation: name of a relation of :func:`reader_schema`, ``_path`` and ``_block``.
+        numbered: whether lines have numbers; not in a stream.
+    """
+    names = [name(column.name) for column in stored(source)]
+    # all columns are named, lest the reader leave one out and its misfits unseen
+    unread = " AND ".join(f"{column} IS NOT NULL" for column in names)
+    rows = (
+        f"(SELECT {', '.join(names)}, _corrupt, CAST(NULL AS STRING) AS {VALUE}, {PATH},"
+        f" {line_number(numbered)} AS {ROW} FROM {relation})"
+    )
+    found = f"_corrupt IS NULL OR NOT {ONCE} AND {unread}"
+    return Encoded(_typed(source, rows, "", found), (PATH, ROW))
+
+
+def reader_schema(source: Source) -> str:
+    """Return what Spark's JSON reader is to read, as DDL.
+
+    Args:
+        source: the definition.
+    """
+    return f"{ddl(stored(source), _parsed_as)}, `_corrupt` STRING"
+
+
+def not_flat(source: Source) -> str:
+    """Return the condition that a line ``_value`` may be read wrong by Spark's JSON reader.
+
+    The reader stops after the first value of a line, takes an array for several rows, and mends
+    broken characters. None of it can be in a line that begins with ``{`` and ends with its only
+    ``}``. Lines with nested objects are not flat, though nothing is wrong with them.
+
+    Args:
+        source: the definition.
+    """
+    conditions = [condition for condition, _ in _line_faults(source)]
+    first = f"octet_length(substring_index({VALUE}, '}}', 1))"
+    conditions += [f"NOT startswith({VALUE}, '{{')", f"{first} <> octet_length({VALUE}) - 1"]
+    return " OR ".join(f"({condition})" for condition in conditions)
+
+
+def _typed(source: Source, relation: str, prefix: str, found: str) -> str:
+    """The layers above the parser: conversions, each once, then the verdict."""
+    columns = stored(source)
+    names = ", ".join(name(column.name) for column in columns)
+    kept = f"{VALUE}, {PATH}, {ROW}"
+    values = ", ".join(
+        f"{_converted(column, source, prefix)} AS {name(column.name)}" for column in columns
+    )
+    given = "".join(
+        f", {prefix}{name(column.name)} IS NOT NULL AS {_given(column)}"
+        for column in columns
+        if is_time(column.type)
+    )
+    broken = " OR ".join(["NOT _found", *_misfits(columns)])
+    return (
+        f"SELECT {names}, {kept}, {broken} AS {BROKEN}\n"
+        f"FROM (SELECT {kept}, {values}{given}, {found} AS _found\nFROM {relation})"
     )
 
 
@@ -107,26 +166,22 @@ def _from_json(value: str, schema: str) -> str:
     return f"from_json({value}, {text(schema)}, map({options}))"
 
 
-def _schema(columns: tuple[Column, ...], *, typed: bool) -> str:
-    fields = ", ".join(
-        f"{name(c.name)}: {spark_type(c.type) if typed and not is_time(c.type) else 'STRING'}"
-        for c in columns
-    )
+def _schema(columns: Sequence[Column], *, typed: bool) -> str:
+    fields = ddl(columns, _parsed_as if typed else lambda kind: "STRING")
     return f"`_` ARRAY<STRUCT<{fields}>>, `_end` INT, `_corrupt` STRING"
 
 
-def _converted(column: Column, source: Source) -> str:
-    value = f"_k.{name(column.name)}"
+def _parsed_as(kind: exp.DataType) -> str:
+    return "STRING" if is_time(kind) else spark_type(kind)
+
+
+def _converted(column: Column, source: Source, prefix: str) -> str:
+    value = f"{prefix}{name(column.name)}"
     if not is_time(column.type):
         return value
     key = "date_format" if column.type.this is exp.DataType.Type.DATE else "timestamp_format"
     time = cast_time(value, column.type, source.encode_options.get(key))
     return f"CASE WHEN {ONCE} THEN {time} END"
-
-
-_ROW_FOUND = (
-    "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
-)
 
 
 def _given(column: Column) -> str:

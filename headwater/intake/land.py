@@ -314,20 +314,21 @@ class _EpochWrite:
         """Write the good rows, without unreadable files, and count the bad ones."""
         landing = self._landing
         while True:
-            rows = landing.connector.read(landing.spark, self.taken, self._epoch.arrived_at)
-            observed = Observation()
-            counted = rows.all.observe(
-                observed, F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-            )
-            good = counted.where(f"NOT {BAD}").selectExpr(*self._columns())
             try:
-                good.writeTo(target).option("check-nullability", "false").append()
+                rows = landing.connector.read(landing.spark, self.taken, self._epoch.arrived_at)
+                self._seen, self._bad = self._append(rows.all, target)
             except (Py4JError, PySparkException) as error:
                 self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
                 continue
-            found = observed.get
-            self._seen, self._bad = found["seen"], found["bad"]
             return rows
+
+    def _append(self, rows: DataFrame, target: str) -> tuple[int, int]:
+        """Write the good rows; return how many were seen and how many of them were bad."""
+        observed = Observation()
+        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
+        good = rows.observe(observed, seen, bad).where(f"NOT {BAD}").selectExpr(*self._columns())
+        good.writeTo(target).option("check-nullability", "false").append()
+        return observed.get["seen"], observed.get["bad"]
 
     def _columns(self) -> list[str]:
         landing = self._landing

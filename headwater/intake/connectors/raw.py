@@ -13,6 +13,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
 from pathlib import Path
@@ -23,9 +24,10 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.types import spark_type
 from headwater.intake.connectors.base import Rows
+from headwater.intake.connectors.flat import LITERAL_PATHS, are_flat, flat_reader, may_be_flat
 from headwater.intake.decode import BAD, PATH, REASON, ROW, VALUE, Decoder, Encoded, ddl, stored
 from headwater.intake.decode_csv import csv_lines, parquet_rows
-from headwater.intake.decode_json import json_lines
+from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.ledger import Entry
 from headwater.intake.sqltext import at, moment, name, text
 from headwater.lake.java import java_class
@@ -33,6 +35,7 @@ from headwater.lake.java import java_class
 SPLIT_BYTES = 2**30
 _BYTES_PER_TASK, _BYTES_PER_OUTPUT_FILE = 4_000_000, 128_000_000
 _MAX_HEADER_BYTES = 1_000_000
+_WORTH_A_CHECK = 1_000_000
 _PLAIN_NAME = re.compile(r"[\w./=,@+:~!$&*;()-]*")
 """Names that Spark's metadata column shows as they are; in others it escapes characters."""
 SETTINGS = {
@@ -64,7 +67,7 @@ class FileReader:
         self._columns = stored(source)
 
     def read(self, spark: SparkSession, entries: Sequence[Entry], arrived_at: int) -> Rows:
-        """Return the rows of some files; nothing is read yet but the headers of CSV files.
+        """Return the rows of some files, not read yet but for a look at their form.
 
         Args:
             spark: a session of the caller's own.
@@ -75,16 +78,20 @@ class FileReader:
             spark.conf.set(key, value)
         groups, faults = self._grouped(entries)
         decoders: list[tuple[Decoder, int]] = []
+        every: list[DataFrame] = []
         for number, (header, files) in enumerate(groups.items()):
-            encoded = self._encoded(spark, header, files, f"_raw_{self._source.name}_{number}")
+            view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
+            encoded = self._encoded(spark, header, files, view)
             decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
-            decoders.append((decoder, _tasks(spark, files)))
+            decoders.append((decoder, tasks))
+            flat = self._flat(spark, files, f"{view}_flat")
+            quicker = replace(decoder, encoded=flat) if flat else decoder
+            every.append(spark.sql(quicker.rows()).coalesce(tasks))
 
         def rejected() -> DataFrame:
             frames = [spark.sql(d.rejected()).coalesce(tasks) for d, tasks in decoders]
             return _union([*frames, spark.sql(_fault_records(faults, at(arrived_at)))])
 
-        every = [spark.sql(decoder.rows()).coalesce(tasks) for decoder, tasks in decoders]
         if faults or not every:
             every.append(spark.sql(self._fault_rows(faults)))
         return Rows(_union(every), rejected)
@@ -135,11 +142,9 @@ class FileReader:
     def _encoded(
         self, spark: SparkSession, header: Header, files: Sequence[Entry], view: str
     ) -> Encoded:
-        paths = [str(self._folder / entry.file) for entry in files]
-        # paths are literal: a [ in a name is no pattern
-        reader = spark.read.option("__globPaths__", "false")
-        plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)
-        path = relative_path(spark, self._folder, plain=plain)
+        paths = self._paths(files)
+        reader = spark.read.option(*LITERAL_PATHS)
+        path = self._path(spark, files)
         if self._source.encode == "parquet":
             frame = reader.schema(ddl(self._columns)).parquet(*paths)
             names = [name(column.name) for column in self._columns]
@@ -151,6 +156,23 @@ class FileReader:
         if self._source.encode == "csv":
             return csv_lines(self._source, view, header)
         return json_lines(self._source, view)
+
+    def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded | None:
+        """The quicker decoding, if it gives the same rows; few bytes are not worth the check."""
+        paths = self._paths(files)
+        enough = sum(entry.size for entry in files) >= _WORTH_A_CHECK
+        if not (enough and may_be_flat(self._source) and are_flat(spark, self._source, paths)):
+            return None
+        frame = flat_reader(spark.read.option(*LITERAL_PATHS), self._source).json(paths)
+        frame.selectExpr("*", *coordinates(self._path(spark, files))).createOrReplaceTempView(view)
+        return json_rows(self._source, view)
+
+    def _paths(self, files: Sequence[Entry]) -> list[str]:
+        return [str(self._folder / entry.file) for entry in files]
+
+    def _path(self, spark: SparkSession, files: Sequence[Entry]) -> str:
+        plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)
+        return relative_path(spark, self._folder, plain=plain)
 
     def _fault_rows(self, faults: dict[str, str]) -> str:
         nulls = ", ".join(
@@ -186,7 +208,16 @@ def record_columns(path: str) -> list[str]:
     Args:
         path: expression of :func:`relative_path`.
     """
-    return [f"value AS {VALUE}", f"{path} AS {PATH}", "_metadata.file_block_start AS _block"]
+    return [f"value AS {VALUE}", *coordinates(path)]
+
+
+def coordinates(path: str) -> list[str]:
+    """Return where a record comes from, as expressions over a file source.
+
+    Args:
+        path: expression of :func:`relative_path`.
+    """
+    return [f"{path} AS {PATH}", "_metadata.file_block_start AS _block"]
 
 
 def _fault_records(faults: dict[str, str], arrived_at: str) -> str:
