@@ -132,8 +132,13 @@ def not_flat(source: Source) -> str:
         source: the definition.
     """
     conditions = [condition for condition, _ in _line_faults(source)]
-    first = f"octet_length(substring_index({VALUE}, '}}', 1))"
-    conditions += [f"NOT startswith({VALUE}, '{{')", f"{first} <> octet_length({VALUE}) - 1"]
+    # as bytes: text functions count characters first
+    inner = f"substring(CAST({VALUE} AS BINARY), 1, octet_length({VALUE}) - 1)"
+    conditions += [
+        f"NOT startswith({VALUE}, '{{')",
+        f"NOT endswith({VALUE}, '}}')",
+        f"contains({inner}, X'7D')",
+    ]
     return " OR ".join(f"({condition})" for condition in conditions)
 
 

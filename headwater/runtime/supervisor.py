@@ -218,7 +218,7 @@ class Supervisor:
                 continue
             if isinstance(plan.program, StreamingProgram):
                 self._streams[name] = StreamWorker(
-                    name, self._board, back_off(), poll, make=partial(self._streaming, plan)
+                    name, self._board, back_off(), poll, make=partial(self._streaming, plan, once)
                 )
             else:
                 ticked[name] = partial(self._incremental, plan)
@@ -274,7 +274,7 @@ class Supervisor:
         self._landings[name] = landing
         return landing
 
-    def _streaming(self, plan: ViewPlan) -> StreamingView:
+    def _streaming(self, plan: ViewPlan, once: bool) -> StreamingView:
         state = self._config.state / plan.view.name / f"v{VERSION}"
         return StreamingView(
             self._own_lake(),
@@ -284,7 +284,8 @@ class Supervisor:
             config=self._config,
             writer=self._writer(),
             fence=self._lease,
-            poll=self._config.trigger,
+            poll=min(POLL, self._config.trigger) if once else self._config.trigger,
+            hurry=once,
             on_bad=self._bad_rows_met,
             on_commit=lambda committed: self._board.tell(told(committed)),
         )

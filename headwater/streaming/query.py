@@ -24,7 +24,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.incremental.changes import Range, least_watermark, open_inputs
 from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
-from headwater.intake.connectors.streams import StreamConfig, bad_rows
+from headwater.intake.connectors.streams import StreamConfig
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.marker import Marker
@@ -34,6 +34,7 @@ from headwater.plan.program import StreamingProgram
 from headwater.streaming.checkpoint import Batch, Checkpoint
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
+from headwater.streaming.outside import NotFlat, Outside
 from headwater.streaming.recovery import recover
 from headwater.streaming.streams import cut_of, open_streams
 
@@ -77,6 +78,7 @@ class StreamingView:
         fence: asked before each commit, if given.
         config: settings that reading a SOURCE needs.
         poll: how often the inputs are looked at.
+        hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
         on_bad: told the name of a SOURCE that has bad rows in a batch, before the batch is
             published; in the query's thread.
         on_commit: told of each commit, in the query's thread.
@@ -93,6 +95,7 @@ class StreamingView:
         fence: Fence | None = None,
         config: StreamConfig | None = None,
         poll: timedelta = POLL,
+        hurry: bool = False,
         on_bad: Callable[[str], None] = lambda source: None,
         on_commit: Callable[[Committed], None] = lambda committed: None,
     ) -> None:
@@ -106,6 +109,7 @@ class StreamingView:
         self._fence = fence
         self._config = config
         self._poll = poll
+        self._hurry = hurry
         self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
@@ -134,7 +138,16 @@ class StreamingView:
         self._late = LateRows(self._lake, self.plan, self._program.late, self._inputs)
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
         self._folder()
-        streams = open_streams(self._lake, self.plan, self._catalog, self._heartbeats, self._config)
+        sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
+        self._reading = Outside(session, sources, self._state, self._on_bad)
+        streams = open_streams(
+            self._lake,
+            self.plan,
+            self._catalog,
+            self._heartbeats,
+            self._config,
+            flat=self._reading.flat,
+        )
         frame = session.sql(self._program.sql)
         self._order = streams.order(frame)
         recover(self._checkpoint, self._target, self._program.stateful, self._order, self._inputs)
@@ -142,11 +155,13 @@ class StreamingView:
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
         self._stopping, self._failure = False, None
         self._started.clear()
+        poll = self._poll // timedelta(milliseconds=1)
+        session.conf.set("spark.sql.streaming.pollingDelay", f"{poll}ms")
         self._query = (
             frame.writeStream.queryName(self.plan.view.name)
             .foreachBatch(self._batch)
             .option("checkpointLocation", str(self._checkpoint.folder))
-            .trigger(processingTime=f"{self._poll // timedelta(milliseconds=1)} milliseconds")
+            .trigger(processingTime=f"{0 if self._hurry else poll} milliseconds")
             .start()
         )
         self._started.set()
@@ -161,6 +176,7 @@ class StreamingView:
             time.sleep(0.01)
         query.stop()
         self._query = None
+        self._reading.close()
         with self._moved:
             self._moved.notify_all()
 
@@ -191,7 +207,10 @@ class StreamingView:
         query = self._query
         if query is None or self._stopping:
             return
-        if not query.isActive:
+        if not query.isActive and isinstance(self._failure, NotFlat):
+            self.stop()
+            self.start()
+        elif not query.isActive:
             raise failed(self.plan.view.name, self._failure or query.exception())
         self._beat()
 
@@ -344,25 +363,12 @@ class StreamingView:
         self._on_commit(Committed(self.plan.view.name, marker, written))
 
     def _write(self, rows: DataFrame, target: str) -> None:
-        rows.writeTo(target).append()
         if not self._outside:
+            rows.writeTo(target).append()
             return
         self._started.wait()
         assert self._query is not None
-        # what the batch has observed so far: Spark's public listener tells it after the batch only
-        observed = self._query._jsq.streamingQuery().lastExecution().observedMetrics()  # noqa: SLF001
-        for name in sorted(self._outside):
-            if observed.apply(bad_rows(name)).getLong(0):
-                self._refuse(name)
-
-    def _refuse(self, source: str) -> None:
-        self._on_bad(source)
-        if self._catalog.sources[source].on_error == "fail":
-            raise TerminalError(
-                "BAD_ROW",
-                f'source "{source}" of view "{self.plan.view.name}" has bad rows',
-                hint="correct the input and start again, or say ON ERROR QUARANTINE",
-            )
+        self._reading.write(self._query, self._order, rows, target)
 
     def _planned(self, epoch: int) -> Batch:
         batch = self._checkpoint.batch(epoch)

@@ -80,6 +80,8 @@ def open_streams(
     catalog: Catalog,
     heartbeats: Heartbeats,
     config: StreamConfig | None = None,
+    *,
+    flat: bool = False,
 ) -> Streams:
     """Register the streams of a view's program in the lake's session.
 
@@ -89,6 +91,7 @@ def open_streams(
         catalog: where its inputs are defined.
         heartbeats: the view's heartbeat folders.
         config: settings that reading a SOURCE needs.
+        flat: whether to read JSON as flat lines, which the caller checks.
     """
     assert isinstance(plan.program, StreamingProgram)
     session = lake.spark
@@ -98,7 +101,7 @@ def open_streams(
         if item.kind == "source":
             assert config is not None
             outside.append(item.name)
-            rows = stream(session, catalog.sources[item.name], config)
+            rows = stream(session, catalog.sources[item.name], config, flat=flat)
             rows.createOrReplaceTempView(item.name)
         else:
             identifier = lake.identifier(item.name)

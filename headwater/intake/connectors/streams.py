@@ -26,16 +26,18 @@ from headwater.analyze.definitions import WATERMARK_COLUMN, Source
 from headwater.errors import SqlError
 from headwater.intake.connectors.base import IntakeConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
-from headwater.intake.connectors.raw import SETTINGS, record_columns, relative_path
-from headwater.intake.decode import BAD, ONCE, PATH, ROW, Decoder, Encoded, ddl, stored
+from headwater.intake.connectors.flat import flat_reader, may_be_flat
+from headwater.intake.connectors.raw import SETTINGS, coordinates, record_columns, relative_path
+from headwater.intake.decode import BAD, PATH, ROW, Decoder, Encoded, ddl, stored
 from headwater.intake.decode_csv import csv_lines, parquet_rows
-from headwater.intake.decode_json import json_lines
+from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.sqltext import name
 from headwater.intake.watermark import watermark_type
 
-ARRIVAL = f"get(array(current_timestamp()), CAST(NOT {ONCE} AS INT))"
+ARRIVAL = "element_at(transform(array(current_timestamp()), t -> t), 1)"
 """Structured Streaming keeps it the same when a batch runs again. Not the bare function: its value
-would be part of the generated code, which then is compiled anew for each batch."""
+would be part of the generated code, which then is compiled anew for each batch; transform() is
+interpreted, and keeps it out."""
 _ROWS_PER_FILE = 25_000
 _ARRIVED = "NOT (_metadata.file_name LIKE '%.tmp' OR _metadata.file_name LIKE '%.crc')"
 
@@ -57,13 +59,17 @@ def bad_rows(source: str) -> str:
     return f"bad rows of {source}"
 
 
-def stream(spark: SparkSession, source: Source, config: StreamConfig) -> DataFrame:
+def stream(
+    spark: SparkSession, source: Source, config: StreamConfig, *, flat: bool = False
+) -> DataFrame:
     """Return the good rows of a source as a stream.
 
     Args:
         spark: the session of the query; file settings and temporary views of it are changed.
         source: the definition.
         config: the project's settings.
+        flat: whether to read JSON as flat lines, if the source can have them; whoever says so
+            checks each batch with ``flat.are_flat``.
 
     Returns:
         The columns of the definition in their order, then ``_watermark`` (NULL) if it has a
@@ -72,7 +78,7 @@ def stream(spark: SparkSession, source: Source, config: StreamConfig) -> DataFra
     Raises:
         SqlError: ``NOT_YET`` for CSV with a header and for the number of a row.
     """
-    decoder = _decoder(spark, source, config)
+    decoder = _decoder(spark, source, config, flat=flat and may_be_flat(source))
     counted = spark.sql(decoder.rows()).observe(bad_rows(source.name), F.count_if(BAD))
     rows = counted.where(f"NOT {BAD}")
     columns = [name(column.name) for column in source.columns]
@@ -92,16 +98,20 @@ def quarantine_stream(spark: SparkSession, source: Source, config: StreamConfig)
     return spark.sql(_decoder(spark, source, config).rejected())
 
 
-def _decoder(spark: SparkSession, source: Source, config: StreamConfig) -> Decoder:
+def _decoder(
+    spark: SparkSession, source: Source, config: StreamConfig, *, flat: bool = False
+) -> Decoder:
     view = f"_stream_{source.name}"
     if source.connector == "datagen":
         encoded = _datagen(spark, source, config, view)
     else:
-        encoded = _files(spark, source, config, view)
+        encoded = _files(spark, source, config, view, flat=flat)
     return Decoder(source, encoded, ARRIVAL, config.max_future)
 
 
-def _files(spark: SparkSession, source: Source, config: StreamConfig, view: str) -> Encoded:
+def _files(
+    spark: SparkSession, source: Source, config: StreamConfig, view: str, *, flat: bool
+) -> Encoded:
     for key, value in SETTINGS.items():
         spark.conf.set(key, value)
     if any(column.metadata == "row" for column in source.columns):
@@ -124,6 +134,10 @@ def _files(spark: SparkSession, source: Source, config: StreamConfig, view: str)
         frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
         frame.createOrReplaceTempView(view)
         return parquet_rows(source, view)
+    if flat:
+        frame = flat_reader(reader, source).json(str(folder)).where(_ARRIVED)
+        frame.selectExpr("*", *coordinates(path)).createOrReplaceTempView(view)
+        return json_rows(source, view, numbered=False)
     frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
     frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
     if source.encode == "json":
