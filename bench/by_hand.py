@@ -96,6 +96,7 @@ def open_session(warehouse: Path, jars: Sequence[Path], cores: int) -> SparkSess
     settings = {
         "spark.jars": ",".join(map(str, jars)),
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC" if cores <= 2 else "",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.incremental.bounds import lower_bound
 from headwater.incremental.changes import InputTable, Range
 from headwater.incremental.target import ensure_late_table
 from headwater.lake.catalog import Lake
@@ -108,7 +107,7 @@ class LateRows:
             for relation in self._plan.shape.relations:
                 if relation.name != name or relation.event_time is None:
                     continue
-                earliest = lower_bound(table, relation.event_time, snapshot.id)
+                earliest = table.lower_bound(relation.event_time, snapshot.id)
                 if earliest is None:
                     continue
                 if _first_close(earliest, relation.window) + allowed <= stamp:

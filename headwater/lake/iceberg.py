@@ -207,6 +207,15 @@ class LakeTable:
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
 
+    def lower_bound(self, column: str, snapshot_id: int) -> int | None:
+        """Return the smallest value of a time column in the data files that a snapshot added.
+
+        Args:
+            column: as for :meth:`upper_bound`.
+            snapshot_id: the snapshot that added the files.
+        """
+        return min(self._bounds(column, snapshot_id, upper=False), default=None)
+
     def upper_bound(self, column: str, snapshot_id: int) -> int | None:
         """Return the largest value of a time column in the data files that a snapshot added.
 
@@ -219,14 +228,16 @@ class LakeTable:
         Returns:
             Microseconds since 1970 UTC, or None if no row with a value was added.
         """
+        return max(self._bounds(column, snapshot_id, upper=True), default=None)
+
+    def _bounds(self, column: str, snapshot_id: int, *, upper: bool) -> Iterator[int]:
         field = self._java.schema().findField(column)
         conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
-        bounds = []
         for file in self._java.snapshot(snapshot_id).addedDataFiles(self._java.io()):
-            bound = (file.upperBounds() or {}).get(field.fieldId())
+            bounds = file.upperBounds() if upper else file.lowerBounds()
+            bound = (bounds or {}).get(field.fieldId())
             if bound is not None:
-                bounds.append(int(conversions.fromByteBuffer(field.type(), bound)))
-        return max(bounds, default=None)
+                yield int(conversions.fromByteBuffer(field.type(), bound))
 
     # -- columns
 

@@ -25,7 +25,12 @@ def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> list[str]:
         sources: names of SOURCEs that it reads.
     """
     observed = _execution(query).observedMetrics()
-    return [name for name in sources if observed.apply(bad_rows(name)).getLong(0)]
+    return [
+        name
+        for name in sources
+        # a source without new rows may have been optimized away
+        if observed.contains(bad_rows(name)) and observed.apply(bad_rows(name)).getLong(0)
+    ]
 
 
 def files_read(query: StreamingQuery, order: Sequence[Stream]) -> Mapping[str, list[str]]:

@@ -37,6 +37,7 @@ class Outside:
     Args:
         session: the view's session.
         sources: the SOURCEs it reads, by name.
+        directory: what their paths are relative to.
         state: the view's state folder.
         on_bad: told the name of a source with bad rows, before the batch is published.
     """
@@ -45,11 +46,13 @@ class Outside:
         self,
         session: SparkSession,
         sources: Mapping[str, Source],
+        directory: Path,
         state: Path,
         on_bad: Callable[[str], None],
     ) -> None:
         self._session = session
         self._sources = sources
+        self._directory = directory
         self._careful = state / "careful"
         self._on_bad = on_bad
         self._checks = ThreadPoolExecutor(1, thread_name_prefix="flat")
@@ -71,7 +74,8 @@ class Outside:
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``.
         """
         files = files_read(query, order)
-        _refuse_patterns(files)
+        for name, paths in files.items():
+            self._refuse_patterns(name, paths)
         checks = [self._check(name, paths) for name, paths in files.items()] if self.flat else []
         rows.writeTo(target).append()
         if not all(check.result() for check in checks if check):
@@ -96,12 +100,11 @@ class Outside:
             return None
         return self._checks.submit(lambda: are_flat(self._session, source, paths))
 
-
-def _refuse_patterns(files: Mapping[str, Sequence[str]]) -> None:
-    """Refuse names that Spark's file stream takes for patterns, reading what they match twice."""
-    for name, paths in files.items():
+    def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
+        """Refuse names that Spark takes for patterns in a file stream, reading twice what fits."""
+        folder = str(self._directory / self._sources[name].options.get("path", ""))
         for path in paths:
-            if _PATTERN_CHARACTERS.intersection(path):
+            if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
                 raise TerminalError(
                     "FILE_NAME_IS_A_PATTERN",
                     f'source "{name}": a stream cannot read "{path}", whose name is a pattern',

@@ -139,7 +139,8 @@ class StreamingView:
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
         self._folder()
         sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
-        self._reading = Outside(session, sources, self._state, self._on_bad)
+        folder = self._config.directory if self._config else Path()
+        self._reading = Outside(session, sources, folder, self._state, self._on_bad)
         streams = open_streams(
             self._lake,
             self.plan,

@@ -134,7 +134,7 @@ def test_changes_after_a_snapshot_out_of_history_are_refused(lake):
     assert error.value.condition == "SNAPSHOT_NOT_IN_HISTORY"
 
 
-def test_upper_bound_is_the_newest_event_time_of_one_snapshot(lake):
+def test_bounds_are_the_oldest_and_newest_event_time_of_one_snapshot(lake):
     lake.ensure(SPEC)
     times = ("2013-01-01 10:00:00", "2013-01-02 11:30:00.123456", "2013-01-01 12:00:00", None)
     first = append(lake, *times)
@@ -145,6 +145,9 @@ def test_upper_bound_is_the_newest_event_time_of_one_snapshot(lake):
     assert table.upper_bound("local", first) == micros("2013-01-02T11:30:00.123456")
     assert table.upper_bound("ts", second) == micros("2013-01-01T09:00:00")
     assert table.upper_bound("ts", third) is None
+    assert table.lower_bound("ts", first) == micros("2013-01-01T10:00:00")
+    assert table.lower_bound("ts", second) == micros("2013-01-01T09:00:00")
+    assert table.lower_bound("ts", third) is None
 
 
 def test_upper_bound_before_1970(lake):

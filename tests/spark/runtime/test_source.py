@@ -85,5 +85,24 @@ def test_on_error_fail_publishes_nothing_beside_a_bad_row(
     assert lake.table("homes").read().count() == 0
 
 
+def test_a_line_that_is_not_flat_makes_the_view_read_carefully(
+    spark: Any, lake: Any, project: Project
+) -> None:
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    line = '{"url": "/", "at": "2024-01-01T09:00:00Z"'
+    more = [f'{line}, "other": {{"x": 1}}}}', f'{line}}} {{"url": "/b"}}', f"[{line}}}]"]
+    (project.config.directory / "in" / "b.json").write_text("\n".join(more))
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert lake.table("homes").read().count() == 3 + 1
+    bad = lake.table("clicks__quarantine").read().where("_path = 'b.json'")
+    assert sorted(row["raw"].decode() for row in bad.collect()) == sorted(more[1:])
+
+
+def test_a_file_name_that_is_a_pattern_is_refused(spark: Any, lake: Any, project: Project) -> None:
+    (project.config.directory / "in" / "[a].json").write_text("{}\n")
+    assert Supervisor(project, spark=spark).run(once=True) == 3
+    assert lake.table("homes").read().count() == 0
+
+
 def quarantine_state(project: Project) -> Path:
     return project.config.state / "clicks__quarantine" / "v1"
