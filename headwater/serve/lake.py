@@ -204,7 +204,7 @@ def newest_commit(table: Table, snapshot_id: int | None = None) -> Commit | None
         snapshot_id: the snapshot; the current one by default.
 
     Raises:
-        ConfigError: ``UNKNOWN_SNAPSHOT``.
+        ConfigError: ``UNKNOWN_SNAPSHOT``, ``PART_OF_A_COMMIT``.
     """
     if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
         raise ConfigError(
@@ -212,7 +212,21 @@ def newest_commit(table: Table, snapshot_id: int | None = None) -> Commit | None
             f'table "{table.name()[-1]}" has no snapshot {snapshot_id}',
             hint=f"list them with: headwater sql 'SELECT * FROM \"{table.name()[-1]}$snapshots\"'",
         )
-    return next(commits(table, snapshot_id), None)
+    found = next(commits(table, snapshot_id), None)
+    if snapshot_id is not None and found is not None and found.snapshot_id == snapshot_id:
+        _refuse_part(table, found)
+    return found
+
+
+def _refuse_part(table: Table, found: Commit) -> None:
+    """Refuse a snapshot that was published only with a later one of the same epoch."""
+    for whole in commits(table):
+        if whole.marker.epoch == found.marker.epoch and whole.snapshot_id != found.snapshot_id:
+            raise ConfigError(
+                "PART_OF_A_COMMIT",
+                f"snapshot {found.snapshot_id} is only a part of epoch {found.marker.epoch}",
+                hint=f"the whole epoch is snapshot {whole.snapshot_id}",
+            )
 
 
 def _has_tables(path: str) -> bool:

@@ -83,7 +83,8 @@ def verify(
         limit: how many differing rows of each side to return.
 
     Raises:
-        ConfigError: ``ONE_VIEW`` if a snapshot is given for several, ``UNKNOWN_SNAPSHOT``.
+        ConfigError: ``ONE_VIEW`` if a snapshot is given for several, ``UNKNOWN_SNAPSHOT``,
+            ``PART_OF_A_COMMIT``.
         ServiceError: the catalog or the data cannot be read, ``SNAPSHOT_EXPIRED``.
     """
     names = list(views) or list(plans)

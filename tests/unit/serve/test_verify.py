@@ -159,6 +159,16 @@ def test_an_unknown_snapshot_is_refused(clicks: FakeLake) -> None:
     assert caught.value.condition == "UNKNOWN_SNAPSHOT"
 
 
+def test_a_snapshot_that_is_part_of_a_commit_is_refused(clicks: FakeLake) -> None:
+    part = clicks.append("per_user", RIGHT[:1], marker(clicks, "per_user", 0))
+    whole = clicks.append("per_user", RIGHT[1:], marker(clicks, "per_user", 0))
+    assert check(clicks, "per_user", whole).verdict is Verdict.EQUAL
+    with pytest.raises(HeadwaterError) as error:
+        check(clicks, "per_user", part)
+    assert error.value.condition == "PART_OF_A_COMMIT"
+    assert str(whole) in str(error.value.hint)
+
+
 def test_a_snapshot_needs_one_view(clicks: FakeLake) -> None:
     with pytest.raises(HeadwaterError) as caught:
         verify(clicks.project, plan_project(clicks.project.catalog), (), 1)
