@@ -20,6 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
+from headwater.intake.connectors.files import is_hidden
 from headwater.intake.connectors.flat import are_flat, may_be_flat
 from headwater.streaming.execution import files_read, with_bad_rows
 from headwater.streaming.streams import Stream
@@ -73,7 +74,10 @@ class Outside:
             NotFlat: the batch must be read another way.
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``.
         """
-        files = files_read(query, order)
+        files = {
+            name: [path for path in paths if not is_hidden(Path(path).name)]
+            for name, paths in files_read(query, order).items()
+        }
         for name, paths in files.items():
             self._refuse_patterns(name, paths)
         checks = [self._check(name, paths) for name, paths in files.items()] if self.flat else []
@@ -96,7 +100,7 @@ class Outside:
 
     def _check(self, name: str, paths: Sequence[str]) -> Future[bool] | None:
         source = self._sources[name]
-        if not may_be_flat(source):
+        if not paths or not may_be_flat(source):
             return None
         return self._checks.submit(lambda: are_flat(self._session, source, paths))
 

@@ -108,7 +108,9 @@ def open_streams(
             tables[identifier] = item.name
             session.readStream.format("iceberg").load(identifier).createOrReplaceTempView(item.name)
         if item.name in plan.program.delays:
-            beats = session.readStream.schema(SCHEMA).json(str(heartbeats.folder(item.name)))
+            # a heartbeat is of no use once its batch is committed
+            reader = session.readStream.schema(SCHEMA).option("cleanSource", "delete")
+            beats = reader.json(str(heartbeats.folder(item.name)))
             beats.createOrReplaceTempView(f"{item.name}__heartbeat")
     return Streams(tables, outside, str(heartbeats.root))
 

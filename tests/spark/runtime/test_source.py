@@ -58,8 +58,10 @@ def test_a_source_feeds_views_and_its_bad_rows_are_kept(
 def test_without_bad_rows_a_source_is_read_once(spark: Any, project: Project) -> None:
     file = project.config.directory / "in" / "a.json"
     file.write_text("".join(f"{line}\n" for line in file.read_text().splitlines()[:6]))
+    file.with_name("b.json.tmp").write_text("half a li")  # still being written
     assert Supervisor(project, spark=spark).run(once=True) == 0
     assert not (quarantine_state(project) / "checkpoint").exists()
+    assert not list(project.config.state.glob("*/*/careful"))
 
 
 def test_bad_rows_that_wait_are_kept_after_a_crash(
@@ -93,6 +95,7 @@ def test_a_line_that_is_not_flat_makes_the_view_read_carefully(
     more = [f'{line}, "other": {{"x": 1}}}}', f'{line}}} {{"url": "/b"}}', f"[{line}}}]"]
     (project.config.directory / "in" / "b.json").write_text("\n".join(more))
     assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert len(list(project.config.state.glob("*/*/careful"))) == 2
     assert lake.table("homes").read().count() == 3 + 1
     bad = lake.table("clicks__quarantine").read().where("_path = 'b.json'")
     assert sorted(row["raw"].decode() for row in bad.collect()) == sorted(more[1:])

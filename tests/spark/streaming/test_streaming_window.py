@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -160,6 +161,22 @@ def test_rows_that_the_filter_removes_still_close_windows(spark, lake, tmp_path)
     view.stop()
     bench.check()
     assert [row.n for row in lake.table("per_hour").read().collect()] == [1]
+
+
+def test_heartbeats_are_removed_once_they_are_read(spark, lake, tmp_path):
+    bench = Bench(spark, lake, tmp_path)
+    view = bench.view()
+    view.start()
+    for hour in range(4):
+        bench.landed.land(("JFK", 0, NOON + timedelta(hours=3 * hour)))
+        bench.drain(view, bench.landed.watermark_after)
+    folder = tmp_path / "state" / "heartbeat" / "departures"
+    for _ in range(100):  # Spark removes them in a thread of its own
+        if len(list(folder.iterdir())) < 2:
+            break
+        time.sleep(0.1)
+    view.stop()
+    assert len(list(folder.iterdir())) < 2
 
 
 def test_late_rows_are_kept_and_counted(spark, lake, tmp_path):
