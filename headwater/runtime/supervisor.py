@@ -276,6 +276,8 @@ class Supervisor:
 
     def _streaming(self, plan: ViewPlan, once: bool) -> StreamingView:
         state = self._config.state / plan.view.name / f"v{VERSION}"
+        # a batch takes all that tables hold, but only so many files of a SOURCE
+        hurry = once and any(item.kind == "source" for item in plan.inputs)
         return StreamingView(
             self._own_lake(),
             plan,
@@ -284,8 +286,8 @@ class Supervisor:
             config=self._config,
             writer=self._writer(),
             fence=self._lease,
-            poll=min(POLL, self._config.trigger) if once else self._config.trigger,
-            hurry=once,
+            poll=min(POLL, self._config.trigger) if hurry else self._config.trigger,
+            hurry=hurry,
             on_bad=self._bad_rows_met,
             on_commit=lambda committed: self._board.tell(told(committed)),
         )
