@@ -39,3 +39,11 @@ def test_every_named_test_exists() -> None:
 
 def test_no_row_is_left_over() -> None:
     assert sorted(set(TABLE) - set(features())) == []
+
+
+def test_readme_asks_for_views_that_a_new_project_has() -> None:
+    section = (ROOT / "README.md").read_text().split("Your own project", 1)[1].split("```", 2)[1]
+    asked = set(re.findall(r"FROM (\w+)", section))
+    template = (ROOT / "headwater" / "cli" / "template" / "views.sql").read_text()
+    assert asked
+    assert asked <= set(re.findall(r"CREATE STREAMING VIEW (\w+)", template))
