@@ -23,13 +23,13 @@ LINE_EVERY = 2.0
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[Display]:
-    """Show progress until the block ends; programs that asked for JSON get none.
+    """Show progress until the block ends; programs that asked for JSON get the errors only.
 
     Args:
         output: where the command writes.
     """
     if not output.for_people:
-        yield Quiet()
+        yield Quiet(output)
         return
     display = Bars(output.err) if output.err.isatty() else Lines(output.err)
     try:
@@ -71,7 +71,14 @@ class Display(ABC):
 
 
 class Quiet(Display):
-    """Shows nothing."""
+    """Shows nothing but errors.
+
+    Args:
+        output: writes them.
+    """
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
 
     def landed(self, event: EpochLanded) -> None:
         """Show nothing."""
@@ -80,7 +87,9 @@ class Quiet(Display):
         """Show nothing."""
 
     def changed(self, event: StateChanged) -> None:
-        """Show nothing."""
+        """Write the error, if there is one."""
+        if event.error is not None:
+            self._output.error(event.error)
 
     def end(self) -> None:
         """Show nothing."""

@@ -20,6 +20,7 @@ from headwater.incremental.target import Committed
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
+from headwater.lake.failures import explain_failure
 from headwater.runtime.board import Board
 from headwater.runtime.progress import EpochLanded, State, StateChanged, ViewCommitted
 from headwater.streaming.quarantine import SourceQuarantine
@@ -138,7 +139,7 @@ class Worker(ABC):
         """Wait before the next start; False if there will be none."""
         said = as_headwater_error(self.name, error)
         pause = None if isinstance(error, TerminalError) else self._back_off.failed()
-        log.warning("%s: %s", self.name, said, exc_info=error)
+        log.info("%s: %s", self.name, said, exc_info=error)
         if pause is None:
             self._failed_for_good = True
             self._say(State.FAILED, said)
@@ -155,11 +156,11 @@ class Worker(ABC):
         try:
             action()
         except Exception:  # noqa: BLE001 - it is being given up anyway
-            log.warning("%s: while stopping", self.name, exc_info=True)
+            log.info("%s: while stopping", self.name, exc_info=True)
 
 
 def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
-    """Return the error itself, or a ``SERVICE_FAILED`` that says what happened in one line.
+    """Return the error itself, or what it means: one line, ``SERVICE_FAILED`` if that is not known.
 
     Args:
         name: what failed.
@@ -167,6 +168,8 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
     """
     if isinstance(error, HeadwaterError):
         return error
+    if known := explain_failure(error):
+        return known
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return ServiceError(
         "SERVICE_FAILED",
@@ -360,7 +363,7 @@ class TickWorker(Worker):
     def _failed(self, name: str, error: Exception) -> None:
         self.views.pop(name, None)
         said = as_headwater_error(name, error)
-        log.warning("%s: %s", name, said, exc_info=error)
+        log.info("%s: %s", name, said, exc_info=error)
         pause = None if isinstance(error, TerminalError) else self._back_offs[name].failed()
         if pause is None:
             self._board.tell(StateChanged(name, State.FAILED, said))

@@ -6,10 +6,11 @@ In: the exception of a batch or of Spark. Out: the error to raise.
 from __future__ import annotations
 
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.lake.failures import explain_failure
 
 
 def failed(view: str, error: BaseException | None) -> HeadwaterError:
-    """Return our own error as it is, or ``QUERY_FAILED`` with the first line of Spark's.
+    """Return our own error, what a known failure means, or ``QUERY_FAILED`` in Spark's words.
 
     Args:
         view: name of the view.
@@ -17,6 +18,8 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
     """
     if isinstance(error, HeadwaterError):
         return error
+    if error is not None and (known := explain_failure(error)):
+        return known
     found = ServiceError(
         "QUERY_FAILED",
         f'the streaming query of view "{view}" failed: {_first_line(error)}',

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import click
 
 from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
@@ -28,6 +30,9 @@ def run(context: Context, once: bool, views: tuple[str, ...]) -> int:
     """
     from headwater.jars.java import find_java
 
+    if context.debug:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+        logging.getLogger("py4j").setLevel(logging.WARNING)
     project = context.project()
     for name in views:
         require_view(project, name)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from functools import partial
 
 import pytest
 
 from headwater.errors import EXIT_SERVICE, ServiceError, SqlError
 from headwater.lake.failures import explain_failure
+from headwater.runtime.workers import as_headwater_error
+from headwater.streaming.failures import failed
 
 TEXTS = {
     "DISK_FULL": [
@@ -75,3 +78,11 @@ def test_own_errors_are_kept_and_unknown_ones_are_left_alone():
     assert explain_failure(own) is own
     assert explain_failure(SqlError("Y", "Permission denied")) is None
     assert explain_failure(ValueError("something else")) is None
+
+
+@pytest.mark.parametrize("said", [partial(failed, "v"), partial(as_headwater_error, "v")])
+def test_a_full_disk_is_said_of_tables_and_views(said):
+    error = said(OSError(errno.ENOSPC, "No space left on device"))
+    assert error.condition == "DISK_FULL"
+    assert error.hint
+    assert said(RuntimeError("something else\nat line 2")).message.endswith(": something else")
