@@ -118,4 +118,6 @@ def _line_of(text: str, at: int) -> str:
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)].strip()
     line = re.sub(r"^(?:Caused by: |: )?(?:[\w$]+\.)*[\w$]*(?:Exception|Error): ", "", line)
+    # of a task, Spark tells the place first and the exceptions after it
+    line = re.sub(r"^.*Job aborted.*(?:Exception|Error): ", "", line)
     return line if len(line) <= 200 else line[:200] + "…"

@@ -86,3 +86,14 @@ def test_a_full_disk_is_said_of_tables_and_views(said):
     assert error.condition == "DISK_FULL"
     assert error.hint
     assert said(RuntimeError("something else\nat line 2")).message.endswith(": something else")
+
+
+def test_of_a_failed_task_only_the_cause_is_told():
+    text = (
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 11.0"
+        " failed 1 times, most recent failure: Lost task 0.0 in stage 11.0 (TID 12) (host driver):"
+        " org.apache.hadoop.fs.FSError: java.io.IOException: No space left on device"
+    )
+    error = explain_failure(RuntimeError(text))
+    assert error is not None
+    assert error.message == "the disk is full: No space left on device"
