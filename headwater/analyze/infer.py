@@ -133,11 +133,15 @@ def _is(node: exp.Expr, report: Report) -> exp.DataType:
     return t.BOOLEAN
 
 
-def _like(node: exp.Expr, report: Report) -> exp.DataType:
-    for side in (node.this, node.expression):
+def _expect_text(node: exp.Expr, operator: str, report: Report) -> None:
+    for side in (node.this, node.args["expression"]):
         if t.family(type_of(side)) not in ("text", "null", "unknown"):
-            message = f"LIKE needs text, not {t.sql_type(type_of(side))}"
+            message = f"{operator} needs text, not {t.sql_type(type_of(side))}"
             report.add("TYPE_CLASH", message, side, "cast it: CAST(x AS VARCHAR)")
+
+
+def _like(node: exp.Expr, report: Report) -> exp.DataType:
+    _expect_text(node, "LIKE", report)
     return t.BOOLEAN
 
 
@@ -146,10 +150,7 @@ def _escape(node: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _concat(node: exp.Expr, report: Report) -> exp.DataType:
-    for side in (node.this, node.expression):
-        if t.family(type_of(side)) not in ("text", "null", "unknown"):
-            message = f"|| needs text, not {t.sql_type(type_of(side))}"
-            report.add("TYPE_CLASH", message, side, "cast it: CAST(x AS VARCHAR)")
+    _expect_text(node, "||", report)
     return t.VARCHAR
 
 

@@ -224,17 +224,26 @@ def text_faults(source: Source) -> list[tuple[str, str]]:
     ]
 
 
-def to_parse(faults: Sequence[tuple[str, str]], record: str) -> str:
-    """Return what the parser gets: the record, or NULL if its text is not fit for it.
+def lines_to_parse(
+    relation: str, faults: Sequence[tuple[str, str]], record: str, *, numbered: bool
+) -> str:
+    """Return the SELECT of ``_value``, ``_path``, ``_row`` and ``_line``, what the parser gets.
 
-    It belongs into a layer of its own below the parser, which Spark would not compile it into.
+    ``_line`` is NULL if the text is not fit for the parser. It has a layer of its own, since Spark
+    would not compile it beside the parser.
 
     Args:
+        relation: name of a relation of ``_value``, ``_path`` and ``_block`` (offset of the first
+            line).
         faults: what can be wrong with the text: conditions and reasons.
-        record: expression of the record.
+        record: expression of what is parsed of a fit text.
+        numbered: whether lines have numbers; not in a stream.
     """
     fit = " AND ".join(f"NOT coalesce({condition}, false)" for condition, _ in faults)
-    return f"CASE WHEN {ONCE} AND {fit} THEN {record} END"
+    return (
+        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW},\n"
+        f"CASE WHEN {ONCE} AND {fit} THEN {record} END AS _line FROM {relation}"
+    )
 
 
 def not_finite(value: str) -> str:

@@ -29,12 +29,11 @@ from headwater.intake.decode import (
     cast_time,
     is_nested,
     is_time,
-    line_number,
+    lines_to_parse,
     misread,
     not_finite,
     stored,
     text_faults,
-    to_parse,
 )
 from headwater.intake.sqltext import name, text
 
@@ -75,10 +74,7 @@ def csv_lines(
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
     kept = f"{VALUE}, {PATH}, {ROW}"
-    line = to_parse(_line_faults(source), _LINE)
-    lines = (
-        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW}, {line} AS _line FROM {relation}"
-    )
+    lines = lines_to_parse(relation, _line_faults(source), _LINE, numbered=numbered)
     data = f"{ROW} > 0 AND " if header is not None else ""
     parsed = (
         f"SELECT {kept}, from_csv(_line, {text(schema)}, {options}) AS _k\n"

@@ -33,11 +33,11 @@ from headwater.intake.decode import (
     is_nested,
     is_time,
     line_number,
+    lines_to_parse,
     misread,
     not_finite,
     stored,
     text_faults,
-    to_parse,
     value_start,
 )
 from headwater.intake.sqltext import name, text
@@ -68,10 +68,7 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
         numbered: whether lines have numbers; not in a stream.
     """
     kept = f"{VALUE}, {PATH}, {ROW}"
-    line = to_parse(_line_faults(source), _wrapped(VALUE))
-    lines = (
-        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW}, {line} AS _line FROM {relation}"
-    )
+    lines = lines_to_parse(relation, _line_faults(source), _wrapped(VALUE), numbered=numbered)
     # not a condition on what was parsed, which Spark would push below, and parse for it once more
     some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
     columns = stored(source)

@@ -49,8 +49,7 @@ def at(micros: int, kind: str = "TIMESTAMP") -> str:
         micros: microseconds since 1970 UTC.
         kind: Spark type, ``TIMESTAMP`` or ``TIMESTAMP_NTZ``.
     """
-    point = f"timestamp_micros({micros})"
-    return point if kind == "TIMESTAMP" else f"CAST({point} AS {kind})"
+    return _point(str(micros), kind)
 
 
 def per_epoch(value: int) -> str:
@@ -73,7 +72,11 @@ def moment(micros: int, kind: str = "TIMESTAMP") -> str:
         micros: microseconds since 1970 UTC.
         kind: Spark type, ``TIMESTAMP`` or ``TIMESTAMP_NTZ``.
     """
-    point = f"timestamp_micros({per_epoch(micros)})"
+    return _point(per_epoch(micros), kind)
+
+
+def _point(micros: str, kind: str) -> str:
+    point = f"timestamp_micros({micros})"
     return point if kind == "TIMESTAMP" else f"CAST({point} AS {kind})"
 
 

@@ -1,12 +1,13 @@
-"""What Spark knows of the batch that a streaming query is running.
+"""A running streaming query: how it ends, and what Spark knows of the batch it is running.
 
-In: a query, inside its ``foreachBatch`` function. Out: counts that the batch observed, and files
-that it reads. Spark's public listener tells the counts when the batch is over, which is too late
-for a commit that depends on them; the files it does not tell at all.
+In: a query; for what its batch knows, inside its ``foreachBatch`` function. Out: counts that the
+batch observed, and files that it reads. Spark's public listener tells the counts when the batch is
+over, which is too late for a commit that depends on them; the files it does not tell at all.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -15,6 +16,17 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.intake.connectors.streams import bad_rows
 from headwater.streaming.streams import Stream
+
+
+def finish(query: StreamingQuery) -> None:
+    """Let a query finish its running batch, then stop it.
+
+    Args:
+        query: the query, running or not.
+    """
+    while query.isActive and query.status["isTriggerActive"]:
+        time.sleep(0.01)
+    query.stop()
 
 
 def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> list[str]:

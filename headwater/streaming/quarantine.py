@@ -11,7 +11,6 @@ query then takes what its checkpoint has not seen, and ends. One serves all view
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -27,6 +26,7 @@ from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.marker import Marker
+from headwater.streaming.execution import finish
 
 
 class Waiting:
@@ -111,7 +111,7 @@ class SourceQuarantine:
         """
         query = self._query
         if query is None:
-            if mark := self._waiting.seen():
+            if (mark := self._waiting.seen()) is not None:
                 self._taken, self._query = mark, self._pass()
         elif not query.isActive:
             if self._failure or query.exception():
@@ -144,9 +144,7 @@ class SourceQuarantine:
         query, self._query = self._query, None
         if query is None:
             return
-        while query.isActive and query.status["isTriggerActive"]:
-            time.sleep(0.01)
-        query.stop()
+        finish(query)
 
     def _batch(self, rows: DataFrame, epoch: int) -> None:
         self.epoch = epoch

@@ -32,6 +32,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.streaming.checkpoint import Batch, Checkpoint
+from headwater.streaming.execution import finish
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
 from headwater.streaming.outside import NotFlat, Outside
@@ -173,9 +174,7 @@ class StreamingView:
         query = self._query
         if query is None:
             return
-        while query.isActive and query.status["isTriggerActive"]:
-            time.sleep(0.01)
-        query.stop()
+        finish(query)
         self._query = None
         self._reading.close()
         with self._moved:

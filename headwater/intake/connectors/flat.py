@@ -2,7 +2,7 @@
 
 In: JSON files. Out: whether every line of them is flat, and a reader set up for those that are.
 
-The check is a scan for a few bytes per line, a fifth of the price of decoding. Landing checks
+The check is a scan for a few bytes per line, a third of the price of what it allows. Landing checks
 before it decodes; a stream, whose plan cannot change from batch to batch, checks beside the
 decoding and before the commit (``headwater.streaming.query``).
 """
