@@ -53,7 +53,7 @@ demo: setup ## replay the flights of 2013 as a stream, show the tables, verify t
 ##@ Check
 
 .PHONY: test
-test: setup lint type test-unit test-spark ## everything CI runs
+test: setup lint type test-unit test-spark faults ## everything CI runs
 
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
@@ -64,6 +64,18 @@ test-spark: setup ## tests on a local Spark
 	@# two processes: the .slt tests share one Spark session, the others another
 	@$(PYTEST) -q -m "$(SPARK)" tests/slt $(ARGS)
 	$(PYTEST) -q -m "$(SPARK)" tests/unit tests/spark $(ARGS)
+
+.PHONY: faults
+faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)
+	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),40) --seed $(or $(SEED),1) --jobs 2
+
+.PHONY: soak
+soak: setup ## the same for hours: make soak KILLS=1000 SEED=7
+	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) --jobs 2
+
+.PHONY: compare
+compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
+	@$(BIN)/python -m tests.faults.compare
 
 .PHONY: lint
 lint: setup ## ruff: rules and format

@@ -133,23 +133,23 @@ def _attempt(
     table.refresh()
     base = table.snapshot_id()
     newest = table.newest(marker.view)
-    crash_point("1-read")
+    crash_point("1-read", table.name)
     # 2. replay, gap, overlap
     if _is_committed(table, marker, newest):
         return Outcome.ALREADY_COMMITTED
-    crash_point("2-checked")
+    crash_point("2-checked", table.name)
     # 3. lease and fence token
     _check_token(newest, marker)
     if fence:
         fence.check()
-    crash_point("3-fenced")
+    crash_point("3-fenced", table.name)
     # 4. side tables
     for side in sides:
         commit_side(side, marker, session)
-    crash_point("4-sides")
+    crash_point("4-sides", table.name)
     # 5, 6 and 7. the target
     _stage_and_publish(table, base, marker, write, session, step=5)
-    crash_point("7-released")
+    crash_point("7-released", table.name)
     return Outcome.COMMITTED
 
 
@@ -256,9 +256,9 @@ def _stage_and_publish(
         write(target)
     table.refresh()
     head = _check_staged(table, branch, base, summary, marker)
-    crash_point(f"{step}-staged")
+    crash_point(f"{step}-staged", table.name)
     _publish(table, branch, head, base, attempt, marker)
-    crash_point(f"{step}-published")
+    crash_point(f"{step}-published", table.name)
 
 
 def _check_staged(
@@ -306,7 +306,7 @@ def _publish(
     except (Py4JError, PySparkException, OSError) as error:
         # 6. it may have landed all the same
         landed = _has_landed(table, base, attempt, marker, error)
-        crash_point("6-decided")
+        crash_point("6-decided", table.name)
         if not landed:
             raise
 

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 from headwater.errors import HeadwaterError, ServiceError
 
+SPARK_GONE = "SPARK_GONE"
+"""Condition of an error after which this process can do nothing more."""
+
+_GONE = "the Spark process ended"
+_GONE_HINT = "see _logs/ in the state folder for the reason, then start again"
+
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
@@ -67,14 +73,19 @@ _CONDITIONS = (
         'set "spark.driver.memory" higher under [spark.settings] in headwater.toml',
     ),
     _condition(
-        "SPARK_GONE",
+        SPARK_GONE,
         r"JAVA_GATEWAY_EXITED|Py4JNetworkError|Answer from Java side is empty"
         r"|Error while sending or receiving|Connection refused|SparkContext was shut down"
         r"|Cannot call methods on a stopped SparkContext|SparkSession.*(?:stopped|closed)",
-        "the Spark process ended",
-        "see logs/ in the state folder for the reason, then start again",
+        _GONE,
+        _GONE_HINT,
     ),
 )
+
+
+def gone() -> ServiceError:
+    """Return the error that says that Spark has ended."""
+    return ServiceError(SPARK_GONE, _GONE, hint=_GONE_HINT)
 
 
 def explain_failure(error: BaseException) -> ServiceError | None:

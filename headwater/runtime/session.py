@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -90,9 +91,20 @@ def session_for_thread(spark: SparkSession) -> SparkSession:
     return own
 
 
+def spark_is_gone() -> bool:
+    """Return whether the Spark of this process has ended, or its JVM was killed."""
+    context = SparkContext._active_spark_context  # noqa: SLF001
+    if context is None:
+        return False  # it was never there, or was stopped by us
+    try:
+        return bool(context._jsc.sc().isStopped())  # noqa: SLF001
+    except (Py4JError, OSError):
+        return True
+
+
 def _silence() -> None:
-    """Errors reach the user once, as ours: PySpark would also print each as JSON."""
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+    """Errors reach the user once, as ours: PySpark and Py4J would also print each themselves."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 

@@ -23,6 +23,7 @@ from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from headwater.lake.failures import gone
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -31,7 +32,7 @@ from headwater.runtime.board import Board
 from headwater.runtime.closing import closing_watermarks
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress, State, StateChanged, silent
-from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.session import open_session, session_for_thread, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.workers import (
     BackOff,
@@ -124,6 +125,8 @@ class Supervisor:
                 else:
                     self._board.wait_until(self._is_over)
                 self.stop()
+        except Exception as error:
+            raise (gone() if spark_is_gone() else error) from error
         finally:
             self.stop()
         failed = self._board.failures() and (once or not self._interrupted)
@@ -170,7 +173,7 @@ class Supervisor:
             worker.join()
         self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
         self._quarantines = []
-        if self._spark and self._given is None:
+        if self._spark and self._given is None and not spark_is_gone():
             self._spark.stop()
         if self._lease:
             self._lease.release()

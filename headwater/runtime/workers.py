@@ -20,9 +20,10 @@ from headwater.incremental.target import Committed
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
-from headwater.lake.failures import explain_failure
+from headwater.lake.failures import SPARK_GONE, explain_failure, gone
 from headwater.runtime.board import Board
 from headwater.runtime.progress import EpochLanded, State, StateChanged, ViewCommitted
+from headwater.runtime.session import spark_is_gone
 from headwater.streaming.quarantine import SourceQuarantine
 from headwater.streaming.query import StreamingView
 
@@ -137,9 +138,7 @@ class Worker(ABC):
 
     def _pause(self, error: Exception) -> bool:
         """Wait before the next start; False if there will be none."""
-        said = as_headwater_error(self.name, error)
-        pause = None if isinstance(error, TerminalError) else self._back_off.failed()
-        log.info("%s: %s", self.name, said, exc_info=error)
+        said, pause = judge(self.name, error, self._back_off)
         if pause is None:
             self._failed_for_good = True
             self._say(State.FAILED, said)
@@ -159,6 +158,24 @@ class Worker(ABC):
             log.info("%s: while stopping", self.name, exc_info=True)
 
 
+def judge(name: str, error: Exception, back_off: BackOff) -> tuple[HeadwaterError, float | None]:
+    """Return what a failure means, and the pause in seconds before the next start.
+
+    Args:
+        name: what failed.
+        error: what it raised.
+        back_off: its pauses.
+
+    Returns:
+        The pause is None if there is none: only a person can help, it is enough, or Spark is gone
+        and with it everything that this process could still do.
+    """
+    said = as_headwater_error(name, error)
+    log.info("%s: %s", name, said, exc_info=error)
+    for_good = isinstance(said, TerminalError) or said.condition == SPARK_GONE
+    return said, None if for_good else back_off.failed()
+
+
 def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
     """Return the error itself, or what it means: one line, ``SERVICE_FAILED`` if that is not known.
 
@@ -166,6 +183,8 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
         name: what failed.
         error: what it raised.
     """
+    if spark_is_gone():
+        return gone()
     if isinstance(error, HeadwaterError):
         return error
     if known := explain_failure(error):
@@ -362,9 +381,7 @@ class TickWorker(Worker):
 
     def _failed(self, name: str, error: Exception) -> None:
         self.views.pop(name, None)
-        said = as_headwater_error(name, error)
-        log.info("%s: %s", name, said, exc_info=error)
-        pause = None if isinstance(error, TerminalError) else self._back_offs[name].failed()
+        said, pause = judge(name, error, self._back_offs[name])
         if pause is None:
             self._board.tell(StateChanged(name, State.FAILED, said))
         else:

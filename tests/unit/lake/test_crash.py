@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 from headwater.lake.crash import crash_point
 for step in range(3):
-    crash_point("5-staged")
+    crash_point("5-staged", "orders")
     print(step, flush=True)
 """
 
@@ -24,11 +24,20 @@ for step in range(3):
         ("5-published", "0\n1\n2\n", 0),
         ("5-staged", "", -signal.SIGKILL),
         ("5-staged:3", "0\n1\n", -signal.SIGKILL),
+        ("5-staged@orders:2", "0\n", -signal.SIGKILL),
+        ("5-staged@others", "0\n1\n2\n", 0),
+        ("5-staged:2:group", "0\n", -signal.SIGKILL),
     ],
 )
-def test_process_dies_at_the_named_point_the_nth_time(wanted, printed, code):
-    environ = {**os.environ, "HEADWATER_CRASH_POINT": wanted}
+def test_process_dies_at_the_named_point_the_nth_time(tmp_path, wanted, printed, code):
+    report = tmp_path / "report"
+    environ = os.environ | {"HEADWATER_CRASH_POINT": wanted, "HEADWATER_CRASH_REPORT": str(report)}
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM],
+        env=environ,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
     )
     assert (ended.stdout, ended.returncode) == (printed, code)
+    assert report.exists() == (code != 0)

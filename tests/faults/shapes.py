@@ -1,0 +1,147 @@
+"""The views that the faults attack, and what each must hold, written by hand for DuckDB.
+
+In: nothing. Out: project texts, and per view a query over the input as it lies in the files. The
+queries are not those that Headwater prints: an oracle that shared its planner would share its bugs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SETTINGS = """\
+name = "faults"
+
+[spark]
+master = "local[2]"
+
+[spark.settings]
+# these processes live for seconds: the second compiler would not pay
+"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m"
+"spark.sql.shuffle.partitions" = "2"
+
+[run]
+trigger = "500 milliseconds"
+max_files_per_epoch = 1
+"""
+
+_EVENT = """(
+  id BIGINT NOT NULL,
+  key VARCHAR,
+  amount BIGINT,
+  ts TIMESTAMP WITH TIME ZONE,
+  WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
+)"""
+
+INPUTS = {
+    "events": f"""
+CREATE TABLE events {_EVENT}
+WITH (connector = 'files', path = 'incoming/events') FORMAT PLAIN ENCODE JSON;
+""",
+    "replies": """
+CREATE TABLE replies (
+  id BIGINT NOT NULL,
+  ts TIMESTAMP WITH TIME ZONE,
+  WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
+) WITH (connector = 'files', path = 'incoming/replies') FORMAT PLAIN ENCODE JSON;
+""",
+    "feed": f"""
+CREATE SOURCE feed {_EVENT}
+WITH (connector = 'files', path = 'incoming/feed') FORMAT PLAIN ENCODE JSON;
+""",
+}
+"""Input → its definition. ``feed`` is read once and not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One view.
+
+    Attributes:
+        name: the view.
+        inputs: what it reads.
+        sql: its definition.
+        expected: DuckDB over ``events``, ``replies`` (landed rows with ``_watermark``) and
+            ``raw_feed`` (the rows of the files); ``$watermark`` stands for the view's own.
+        streaming: whether Spark keeps a checkpoint for it.
+        format: its table's format.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    sql: str
+    expected: str
+    streaming: bool
+    format: str = "iceberg"
+
+
+_KEPT = "id, key, amount * 2 AS twice, ts"
+_PER_KEY = "key, count(*) AS n, sum(amount) AS total, min(amount) AS least"
+
+SHAPES = (
+    Shape(
+        "appended",
+        ("events",),
+        f"SELECT {_KEPT} FROM events WHERE amount >= 0",
+        f"SELECT {_KEPT} FROM events WHERE amount >= 0",
+        streaming=True,
+    ),
+    Shape(
+        "windowed",
+        ("events",),
+        "SELECT key, window_start, window_end, count(*) AS n, sum(amount) AS total"
+        " FROM TUMBLE(events, ts, INTERVAL '1' MINUTE) GROUP BY key, window_start, window_end"
+        " EMIT ON WINDOW CLOSE",
+        "SELECT key, w, w + INTERVAL 1 MINUTE, count(*), sum(amount)"
+        " FROM (SELECT *, date_trunc('minute', ts) AS w FROM events)"
+        " WHERE _watermark IS NULL OR w + INTERVAL 1 MINUTE > _watermark GROUP BY key, w"
+        " HAVING w + INTERVAL 1 MINUTE <= $watermark",
+        streaming=True,
+    ),
+    Shape(
+        "joined",
+        ("events", "replies"),
+        "SELECT e.id, e.key, r.ts AS replied_at FROM events e JOIN replies r"
+        " ON r.id = e.id AND r.ts BETWEEN e.ts AND e.ts + INTERVAL '5' MINUTE",
+        "SELECT e.id, e.key, r.ts FROM events e, replies r"
+        " WHERE r.id = e.id AND r.ts >= e.ts AND r.ts <= e.ts + INTERVAL 5 MINUTE"
+        " AND (e._watermark IS NULL OR e.ts > e._watermark)"
+        " AND (r._watermark IS NULL OR r.ts > r._watermark)",
+        streaming=True,
+    ),
+    Shape(
+        "fed",
+        ("feed",),
+        f"SELECT {_KEPT} FROM feed WHERE amount >= 0",
+        f"SELECT {_KEPT} FROM raw_feed WHERE amount >= 0",
+        streaming=True,
+    ),
+    Shape(
+        "totals",
+        ("events",),
+        f"SELECT {_PER_KEY} FROM events GROUP BY key",
+        f"SELECT {_PER_KEY} FROM events GROUP BY key",
+        streaming=False,
+    ),
+    Shape(
+        "variety",
+        ("events",),
+        "SELECT key, count(DISTINCT amount) AS amounts FROM events GROUP BY key",
+        "SELECT key, count(DISTINCT amount) FROM events GROUP BY key",
+        streaming=False,
+    ),
+)
+
+LATE = {"windowed": "late_events"}
+"""View → the table that keeps its late rows."""
+
+
+def definition(shape: Shape) -> str:
+    """Return the CREATE statement of a view.
+
+    Args:
+        shape: the view.
+    """
+    late = f" LATE ROWS DROP INTO {LATE[shape.name]}" if shape.name in LATE else ""
+    engine = " engine = 'streaming'," if shape.streaming and shape.name == "appended" else ""
+    options = f" WITH ({engine} format = '{shape.format}')"
+    return f"CREATE STREAMING VIEW {shape.name}{late}{options} AS\n{shape.sql};\n"
