@@ -16,6 +16,7 @@ from headwater.analyze.bounds import Name, time_bounds
 from headwater.analyze.changelog import effective_emit
 from headwater.analyze.definitions import Catalog, Emit, Field, Source, View
 from headwater.analyze.event_time import relation_times
+from headwater.analyze.formats import delta_views
 from headwater.analyze.keys import inferred_key, missing_keys
 from headwater.analyze.report import Report, check_name, did_you_mean
 from headwater.analyze.shape import (
@@ -264,4 +265,5 @@ RULES: tuple[Rule, ...] = (
     closing_windows,
     bounded_distinct,
     late_rows_need_a_watermark,
+    delta_views,
 )

@@ -28,9 +28,6 @@ def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Repor
     ):
         if node := statement.args.get(key):
             report.not_yet(words, node[0] if isinstance(node, list) else node, "remove it")
-    for option in statement.args.get("options") or []:
-        if option.this == "format" and option.expression.name == "delta":
-            report.not_yet("format = 'delta'", option, "use format = 'iceberg', the default")
 
 
 def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from headwater.incremental.merge import Upsert, same_keys, upsert
+from headwater.incremental.merge import Before, Upsert, same_keys, upsert
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import AffectedKeysProgram
 
@@ -22,7 +22,7 @@ PRESENT = "__present"
 
 @contextmanager
 def affected_writer(
-    session: SparkSession, plan: ViewPlan, program: AffectedKeysProgram, rows_before: int
+    session: SparkSession, plan: ViewPlan, program: AffectedKeysProgram, before: Before
 ) -> Iterator[Callable[[str], None]]:
     """Compute the new rows of the touched keys once, and give the function that replaces them.
 
@@ -30,7 +30,7 @@ def affected_writer(
         session: where inputs and changes are registered.
         plan: the view's plan, for its columns.
         program: the touched keys and the query.
-        rows_before: rows of the view before.
+        before: the view's table before.
     """
     names = [column.name for column in plan.columns]
     others = [name for name in names if name not in program.keys]
@@ -52,7 +52,7 @@ def affected_writer(
     ).persist()
     try:
         rows.createOrReplaceTempView(SOURCE)
-        yield lambda target: upsert(session, target, change, rows_before)
+        yield lambda target: upsert(session, target, change, before)
     finally:
         rows.unpersist()
         keys.unpersist()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from headwater.incremental.merge import Upsert, upsert
+from headwater.incremental.merge import Before, Upsert, upsert
 from headwater.plan.program import AggregateProgram
 
 SOURCE = "__aggregated"
@@ -19,14 +19,14 @@ SOURCE = "__aggregated"
 
 @contextmanager
 def aggregate_writer(
-    session: SparkSession, program: AggregateProgram, rows_before: int
+    session: SparkSession, program: AggregateProgram, before: Before
 ) -> Iterator[Callable[[str], None]]:
     """Aggregate the change once, and give the function that merges it.
 
     Args:
         session: where the changes are registered.
         program: what to aggregate and how to fold it.
-        rows_before: rows of the view before.
+        before: the view's table before.
     """
     change = Upsert(
         SOURCE,
@@ -41,6 +41,6 @@ def aggregate_writer(
     rows = session.sql(program.change_sql).persist()
     try:
         rows.createOrReplaceTempView(SOURCE)
-        yield lambda target: upsert(session, target, change, rows_before)
+        yield lambda target: upsert(session, target, change, before)
     finally:
         rows.unpersist()

@@ -12,6 +12,7 @@ from headwater.incremental.changes import InputTable
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 
 _NOT_NULL = " NOT NULL"
@@ -45,18 +46,19 @@ class Writer:
     token: int = 0
 
 
-def ensure_target(lake: Lake, plan: ViewPlan) -> LakeTable:
-    """Return the view's table; create it if it is missing.
+def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
+    """Return the view's table in the view's format; create it if it is missing.
 
     Args:
         lake: where it lives.
         plan: the view's plan.
 
     Raises:
-        TerminalError: ``SCHEMA_CHANGED``, or ``TARGET_NOT_EMPTY`` if rows are in it that no view
-            wrote.
+        TerminalError: ``SCHEMA_CHANGED``, ``FORMAT_CHANGED``, or ``TARGET_NOT_EMPTY`` if rows are
+            in it that no view wrote.
     """
-    table = lake.ensure(
+    ensure = lake.ensure_delta if plan.view.options.get("format") == "delta" else lake.ensure
+    table: Table = ensure(
         TableSpec(
             plan.view.name,
             tuple((column.name, column.spark_type, True) for column in plan.columns),
@@ -64,7 +66,7 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> LakeTable:
             plan.view.comment,
         )
     )
-    if table.marker() is None and total_rows(table):
+    if table.marker() is None and table.total_rows() != 0:
         raise TerminalError(
             "TARGET_NOT_EMPTY",
             f'table "{table.name}" holds rows that view "{plan.view.name}" did not write',
@@ -91,17 +93,7 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     )
 
 
-def total_rows(table: LakeTable) -> int:
-    """Return the number of rows written to a table and not removed with their file.
-
-    Args:
-        table: the table as of its last refresh.
-    """
-    snapshot = table.snapshot(table.snapshot_id())
-    return int(snapshot.summary.get("total-records", 0)) if snapshot else 0
-
-
-def rows_written(table: LakeTable) -> int:
+def rows_written(table: Table) -> int:
     """Return how many rows the newest snapshot of a table added, as of its last refresh.
 
     Args:

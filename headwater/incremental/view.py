@@ -26,7 +26,8 @@ from headwater.incremental.changes import (
 )
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import full_writer, linear_writer
-from headwater.incremental.target import Committed, Writer, ensure_target, rows_written, total_rows
+from headwater.incremental.merge import Before
+from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.marker import Marker
@@ -130,16 +131,15 @@ class IncrementalView:
             return
         register_changes(session, self._inputs, spans, pins)
         register_pinned(self._inputs, pins)
-        self.target.refresh()
-        rows_before = total_rows(self.target)
+        before = Before.of(self.target)
         match program:
             case LinearProgram():
                 yield linear_writer(session, program)
             case AggregateProgram():
-                with aggregate_writer(session, program, rows_before) as write:
+                with aggregate_writer(session, program, before) as write:
                     yield write
             case AffectedKeysProgram():
-                with affected_writer(session, self.plan, program, rows_before) as write:
+                with affected_writer(session, self.plan, program, before) as write:
                     yield write
             case FullProgram():
                 yield full_writer(session, program)

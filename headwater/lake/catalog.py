@@ -1,8 +1,9 @@
 """The lake: one namespace of one catalog, and the tables in it.
 
 In: a Spark session that has the catalog, and table specifications.
-Out: :class:`~headwater.lake.iceberg.LakeTable` objects; tables are created when they are missing
-and never altered here.
+Out: :class:`~headwater.lake.iceberg.LakeTable` objects, or
+:class:`~headwater.lake.delta.DeltaTable` objects for views in that format; tables are created when
+they are missing and never altered here.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 from pyspark.sql import SparkSession
 
 from headwater.errors import TerminalError
+from headwater.lake.delta import DeltaTable, only_writer
+from headwater.lake.delta_log import is_delta
 from headwater.lake.embedded import CATALOG
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.table import Table
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
 
@@ -50,6 +56,18 @@ DEFAULTS: Mapping[str, str] = {
     "write.metadata.previous-versions-max": "20",
 }
 """Properties of every table: small commits, updates that do not rewrite files, bounded metadata."""
+
+DELTA_CATALOG = "spark_catalog"
+"""Delta tables are in Spark's own catalog, which forgets them: their folder is what counts."""
+
+DELTA_DEFAULTS: Mapping[str, str] = {
+    "delta.checkpointInterval": "50",
+    # the log, and so the markers, for this long at least
+    "delta.logRetentionDuration": "interval 30 days",
+    # not every reader understands them
+    "delta.enableDeletionVectors": "false",
+}
+"""Properties of every Delta table."""
 
 
 class Lake:
@@ -109,6 +127,15 @@ class Lake:
             )
         return LakeTable(self.spark, name, self.identifier(name))
 
+    def folder(self, name: str) -> Path:
+        """Return the folder of a table of the warehouse.
+
+        Args:
+            name: table name, without catalog and namespace.
+        """
+        warehouse = self.spark.conf.get(f"spark.sql.catalog.{self.catalog}.warehouse") or ""
+        return Path(unquote(urlparse(warehouse).path)) / self.namespace / name
+
     def ensure(self, spec: TableSpec) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
 
@@ -125,6 +152,8 @@ class Lake:
         """
         identifier = self.identifier(spec.name)
         with _creating:
+            if is_delta(self.folder(spec.name)):
+                raise _format_changed(spec.name, "delta")
             existed = self.exists(spec.name)
             if not existed:
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
@@ -134,6 +163,48 @@ class Lake:
         if existed:
             _check_columns(table, spec)
         return table
+
+    def ensure_delta(self, spec: TableSpec) -> DeltaTable:
+        """Create a Delta table where it is missing, and make it known to the session's catalog.
+
+        Args:
+            spec: what the table must look like.
+
+        Raises:
+            TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
+                ``FORMAT_CHANGED`` if it is one of Iceberg.
+        """
+        identifier = f"{DELTA_CATALOG}.{self.namespace}.{spec.name}"
+        table = DeltaTable(self.spark, spec.name, identifier, self.folder(spec.name))
+        with _creating:
+            if self.exists(spec.name):
+                raise _format_changed(spec.name, "iceberg")
+            with only_writer(table):
+                existed = is_delta(table.location)
+                self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
+                self.spark.sql(create_delta_sql(table, spec, existed))
+        if existed:
+            _check_columns(table, spec)
+        return table
+
+
+def create_delta_sql(table: DeltaTable, spec: TableSpec, existed: bool) -> str:
+    """Return the Spark DDL that creates a Delta table, or makes an existing one known.
+
+    Args:
+        table: the table.
+        spec: what it must look like.
+        existed: whether its folder holds it already.
+    """
+    where = f"USING delta LOCATION {_literal(table.location.as_uri())}"
+    if existed:
+        return f"CREATE TABLE IF NOT EXISTS {table.identifier} {where}"
+    parts = [
+        f"CREATE TABLE IF NOT EXISTS {table.identifier} ({columns_ddl(spec)})",
+        where,
+        *_table_clauses(spec, {**DELTA_DEFAULTS, **spec.properties}),
+    ]
+    return "\n".join(parts)
 
 
 def create_table_sql(identifier: str, spec: TableSpec) -> str:
@@ -145,14 +216,21 @@ def create_table_sql(identifier: str, spec: TableSpec) -> str:
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
     properties = {**DEFAULTS, **exact, **spec.properties}
-    options = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in properties.items())
     parts = [
         f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
+        *_table_clauses(spec, properties),
+    ]
+    return "\n".join(parts)
+
+
+def _table_clauses(spec: TableSpec, properties: Mapping[str, str]) -> list[str]:
+    options = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in properties.items())
+    clauses = [
         f"PARTITIONED BY ({', '.join(spec.partitioned_by)})" if spec.partitioned_by else "",
         f"COMMENT {_literal(spec.comment)}" if spec.comment else "",
         f"TBLPROPERTIES ({options})",
     ]
-    return "\n".join(part for part in parts if part)
+    return [clause for clause in clauses if clause]
 
 
 def columns_ddl(spec: TableSpec) -> str:
@@ -172,7 +250,7 @@ def _literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _check_columns(table: LakeTable, spec: TableSpec) -> None:
+def _check_columns(table: Table, spec: TableSpec) -> None:
     found, wanted = table.columns(), table.stored_columns(columns_ddl(spec))
     if list(found.items()) == list(wanted.items()):
         return
@@ -189,4 +267,12 @@ def _check_columns(table: LakeTable, spec: TableSpec) -> None:
         f'table "{spec.name}" does not have the defined columns: '
         + ("; ".join(differences) or "their order differs"),
         hint="undo the change, or give the new definition a new name",
+    )
+
+
+def _format_changed(name: str, found: str) -> TerminalError:
+    return TerminalError(
+        "FORMAT_CHANGED",
+        f'table "{name}" exists with format {found}',
+        hint="undo the change of the format, or give the new definition a new name",
     )

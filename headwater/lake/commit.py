@@ -19,11 +19,9 @@ The steps, with the crash points that follow them:
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import takewhile
 from typing import Protocol
 
 from py4j.protocol import Py4JError
@@ -33,9 +31,17 @@ from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_a
 
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.crash import crash_point
-from headwater.lake.iceberg import ATTEMPT, SNAPSHOT_PROPERTY, Commit, LakeTable, Snapshot
-from headwater.lake.java import java_session
 from headwater.lake.marker import Marker
+from headwater.lake.table import (
+    ATTEMPT,
+    Commit,
+    Moved,
+    Staging,
+    Table,
+    Write,
+    is_commit_of,
+    lost_race,
+)
 
 CRASH_POINTS = (
     *("1-read", "2-checked", "3-fenced", "4-staged", "4-published", "4-sides"),
@@ -70,18 +76,14 @@ class SideWrite:
         write: writes the rows; gets the identifier of the staging branch.
     """
 
-    table: LakeTable
-    write: Callable[[str], None]
-
-
-class _Moved(Exception):
-    """``main`` moved without a commit of this view."""
+    table: Table
+    write: Write
 
 
 def commit(
-    table: LakeTable,
+    table: Table,
     marker: Marker,
-    write: Callable[[str], None],
+    write: Write,
     *,
     session: SparkSession,
     sides: Sequence[SideWrite] = (),
@@ -109,7 +111,7 @@ def commit(
     retrying = Retrying(
         stop=stop_after_attempt(ATTEMPTS),
         wait=wait_random(0, 0.05),
-        retry=retry_if_exception_type(_Moved),
+        retry=retry_if_exception_type(Moved),
     )
     try:
         return retrying(_attempt, table, marker, write, session, sides, fence)
@@ -122,9 +124,9 @@ def commit(
 
 
 def _attempt(
-    table: LakeTable,
+    table: Table,
     marker: Marker,
-    write: Callable[[str], None],
+    write: Write,
     session: SparkSession,
     sides: Sequence[SideWrite],
     fence: Fence | None,
@@ -153,7 +155,7 @@ def _attempt(
     return Outcome.COMMITTED
 
 
-def _is_committed(table: LakeTable, marker: Marker, newest: Commit | None) -> bool:
+def _is_committed(table: Table, marker: Marker, newest: Commit | None) -> bool:
     """Compare an epoch with what is committed; True if it is, False if it is the next one."""
     if newest is None:
         if marker.epoch == 0:
@@ -182,13 +184,12 @@ def _is_committed(table: LakeTable, marker: Marker, newest: Commit | None) -> bo
     raise _refused("CUT_OVERLAP" if again else "CUT_GAP", marker, ends)
 
 
-def _is_replay(table: LakeTable, marker: Marker, newest: Commit) -> bool:
+def _is_replay(table: Table, marker: Marker, newest: Commit) -> bool:
     found = newest
     while found.marker.epoch > marker.epoch:
         before = table.snapshot(found.snapshot_id)
-        older = (
-            table.newest(marker.view, before=before.parent) if before and before.parent else None
-        )
+        parent = before.parent if before else None
+        older = table.newest(marker.view, before=parent) if parent is not None else None
         if older is None:
             raise _refused("CUT_OVERLAP", marker, f"but epoch {newest.marker.epoch} is committed")
         found = older
@@ -240,69 +241,25 @@ def commit_side(side: SideWrite, marker: Marker, session: SparkSession) -> None:
 
 
 def _stage_and_publish(
-    table: LakeTable,
+    table: Table,
     base: int,
     marker: Marker,
-    write: Callable[[str], None],
+    write: Write,
     session: SparkSession,
     *,
     step: int,
 ) -> None:
     attempt = uuid.uuid4().hex
-    branch = table.staging_branch(marker.view)
-    target = table.stage(marker.view, base)
-    summary = {**marker.to_summary(), ATTEMPT: attempt}
-    with _snapshot_properties(session, summary):
-        write(target)
-    table.refresh()
-    head = _check_staged(table, branch, base, summary, marker)
+    staging = table.staging(marker, base, attempt)
+    staging.fill(write, session)
     crash_point(f"{step}-staged", table.name)
-    _publish(table, branch, head, base, attempt, marker)
+    _publish(table, staging, base, attempt, marker)
     crash_point(f"{step}-published", table.name)
 
 
-def _check_staged(
-    table: LakeTable, branch: str, base: int, summary: Mapping[str, str], marker: Marker
-) -> int:
-    """Return the head of the staging branch if it is the base plus what this attempt wrote."""
-    head = table.ref(branch)
-    if head is None:
-        raise _lost(marker)
-    staged = list(_since(table, head, base))
-    if any(snapshot.summary.get(ATTEMPT) != summary[ATTEMPT] for snapshot in staged):
-        # a successor may have dropped the branch, and a late write made it again on a newer main
-        _check_main(table, {snapshot.id for snapshot in staged}, base, marker)
-    # nothing was written, or last a DELETE of whole files, which Iceberg does not stamp
-    if not staged or (ATTEMPT not in staged[0].summary and staged[0].operation == "delete"):
-        table.append_nothing(branch, summary)
-        return table.ref(branch) or head
-    if staged[0].summary.get(ATTEMPT) != summary[ATTEMPT]:
-        raise TerminalError(
-            "MARKER_MISSING",
-            f'a write to table "{table.name}" does not carry the commit marker',
-            hint="write with DataFrames of the session that was given to commit()",
-        )
-    return head
-
-
-def _check_main(table: LakeTable, staged: set[int], base: int, marker: Marker) -> None:
-    moved = list(_since(table, table.snapshot_id(), base))
-    if any(_is_of(snapshot, marker.view) for snapshot in moved):
-        raise _lost(marker)
-    if any(snapshot.id in staged for snapshot in moved):
-        raise _Moved
-
-
-def _since(table: LakeTable, head: int, base: int) -> Iterator[Snapshot]:
-    """Yield the snapshots after ``base`` up to ``head``, newest first."""
-    return takewhile(lambda snapshot: snapshot.id != base, table.ancestors(head))
-
-
-def _publish(
-    table: LakeTable, branch: str, head: int, base: int, attempt: str, marker: Marker
-) -> None:
+def _publish(table: Table, staging: Staging, base: int, attempt: str, marker: Marker) -> None:
     try:
-        table.publish(branch, head)
+        staging.publish()
     except (Py4JError, PySparkException, OSError) as error:
         # 6. it may have landed all the same
         landed = _has_landed(table, base, attempt, marker, error)
@@ -311,9 +268,7 @@ def _publish(
             raise
 
 
-def _has_landed(
-    table: LakeTable, base: int, attempt: str, marker: Marker, cause: Exception
-) -> bool:
+def _has_landed(table: Table, base: int, attempt: str, marker: Marker, cause: Exception) -> bool:
     try:
         table.refresh()
         now = table.snapshot_id()
@@ -325,31 +280,12 @@ def _has_landed(
         ) from error
     if now == base:
         return False
-    for snapshot in _since(table, now, base):
+    for snapshot in table.since(base, now):
         if snapshot.summary.get(ATTEMPT) == attempt:
             return True
-        if _is_of(snapshot, marker.view):
-            raise _lost(marker) from cause
-    raise _Moved from cause
-
-
-def _is_of(snapshot: Snapshot, view: str) -> bool:
-    marker = snapshot.marker
-    return marker is not None and marker.view == view
-
-
-@contextmanager
-def _snapshot_properties(session: SparkSession, summary: Mapping[str, str]) -> Iterator[None]:
-    """Stamp every snapshot that the session writes inside the block, and none after it."""
-    conf = java_session(session).conf()
-    keys = [SNAPSHOT_PROPERTY + key for key in summary]
-    try:
-        for key, value in zip(keys, summary.values(), strict=True):
-            conf.set(key, value)
-        yield
-    finally:
-        for key in keys:
-            conf.unset(key)
+        if is_commit_of(snapshot, marker.view):
+            raise lost_race(marker) from cause
+    raise Moved from cause
 
 
 def _cut(cut: Mapping[str, str]) -> str:
@@ -362,12 +298,4 @@ def _refused(condition: str, marker: Marker, what: str) -> TerminalError:
         condition,
         f'epoch {marker.epoch} of view "{marker.view}" {what}',
         hint="the checkpoint and the table disagree: run `headwater doctor`, or rebuild the view",
-    )
-
-
-def _lost(marker: Marker) -> TerminalError:
-    return TerminalError(
-        "LOST_RACE",
-        f'another process committed view "{marker.view}" while epoch {marker.epoch} was written',
-        hint="only one process may run a view: stop this one",
     )

@@ -10,59 +10,25 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import TerminalError
+from headwater.lake.branch import BranchStaging
 from headwater.lake.java import java_class, java_session
-from headwater.lake.marker import PREFIX, Marker
+from headwater.lake.marker import Marker
+from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
 
-ATTEMPT = PREFIX + "attempt"
-"""Summary property with the identity of the attempt that wrote a snapshot."""
 BRANCH_PREFIX = "headwater_"
 MARKER_TAG = "headwater-marker"
 """Tag on the snapshot with the newest marker, so that expiry of snapshots cannot lose it."""
 
-SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
-"""Session settings with this prefix go into the summary of every snapshot the session writes."""
-
 _ICEBERG = "org.apache.iceberg"
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One snapshot of a table.
-
-    Attributes:
-        id: snapshot id.
-        parent: id of the snapshot before it, or None for the first.
-        operation: ``append``, ``overwrite``, ``delete`` or ``replace`` (compaction).
-        summary: the whole snapshot summary.
-    """
-
-    id: int
-    parent: int | None
-    operation: str
-    summary: Mapping[str, str]
-
-    @property
-    def marker(self) -> Marker | None:
-        """The commit marker, or None for a snapshot that no view wrote."""
-        return Marker.from_summary(self.summary)
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A published commit: the snapshot and the marker in it."""
-
-    snapshot_id: int
-    marker: Marker
-
-
-class LakeTable:
+class LakeTable(Table):
     """One Iceberg table, seen through one Spark session.
 
     Args:
@@ -72,9 +38,7 @@ class LakeTable:
     """
 
     def __init__(self, spark: SparkSession, name: str, identifier: str) -> None:
-        self.spark = spark
-        self.name = name
-        self.identifier = identifier
+        super().__init__(spark, name, identifier)
         self._writer = uuid.uuid4().hex[:8]
         self._views_cleared: set[str] = set()
 
@@ -113,74 +77,18 @@ class LakeTable:
             summary,
         )
 
-    def ancestors(self, snapshot_id: int) -> Iterator[Snapshot]:
-        """Yield a snapshot and those before it, newest first, as far as they are kept.
-
-        Args:
-            snapshot_id: where to start.
-        """
-        next_id: int | None = snapshot_id
-        while next_id is not None and (snapshot := self.snapshot(next_id)) is not None:
-            yield snapshot
-            next_id = snapshot.parent
-
-    def newest(self, view: str | None = None, *, before: int | None = None) -> Commit | None:
-        """Return the newest published commit, walking back over maintenance snapshots.
-
-        Args:
-            view: only commits of this view; None for any (side tables can serve several views).
-            before: snapshot id to start from; None for the current snapshot.
-
-        Returns:
-            The commit, or None if there was none yet.
-
-        Raises:
-            TerminalError: ``MARKER_LOST`` if the history ends before a marker or the table's first
-                snapshot is reached, and the marker's tag is gone too.
-        """
-        last: Snapshot | None = None
-        for last in self.ancestors(before or self.snapshot_id()):
-            marker = last.marker
-            if marker and view in (None, marker.view):
-                return Commit(last.id, marker)
-        if last is not None and last.parent is None:
-            return None
-        tagged = self.ref(MARKER_TAG) if before is None else None
+    def kept_commit(self) -> Commit | None:
+        """Return the commit that the marker's tag points at, if it does."""
+        tagged = self.ref(MARKER_TAG)
         kept = self.snapshot(tagged) if tagged is not None else None
-        if kept and (marker := kept.marker) and view in (None, marker.view):
-            return Commit(kept.id, marker)
-        raise TerminalError(
-            "MARKER_LOST",
-            f'the history of table "{self.name}" ends before a commit marker',
-            hint="snapshots were expired by another tool; run `headwater doctor`",
-        )
+        return Commit(kept.id, kept.marker) if kept and kept.marker else None
 
-    def marker(self) -> Marker | None:
-        """Return the newest marker as of the last refresh, or None if nothing was committed yet."""
-        commit = self.newest()
-        return commit.marker if commit else None
-
-    def marker_at(self, snapshot_id: int) -> Marker | None:
-        """Return the marker that holds at a snapshot: its own, or the newest one before it.
-
-        Args:
-            snapshot_id: id of the snapshot.
-        """
-        commit = self.newest(before=snapshot_id)
-        return commit.marker if commit else None
+    def total_rows(self) -> int:
+        """Return the number of rows written and not removed with their file."""
+        snapshot = self.snapshot(self.snapshot_id())
+        return int(snapshot.summary.get("total-records", 0)) if snapshot else 0
 
     # -- rows and bounds
-
-    def read(self, snapshot_id: int | None = None) -> DataFrame:
-        """Return all rows.
-
-        Args:
-            snapshot_id: snapshot to read; None for the newest at the time of the read.
-        """
-        reader = self.spark.read
-        if snapshot_id is not None:
-            reader = reader.option("versionAsOf", str(snapshot_id))
-        return reader.table(self.identifier)
 
     def changes(self, after: int | None, upto: int) -> DataFrame:
         """Return the rows appended between two snapshots.
@@ -251,19 +159,18 @@ class LakeTable:
         Args:
             ddl: columns as Spark DDL.
         """
-        struct = java_class(self.spark, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
-        return self._described(
-            java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil").convert(struct)
-        )
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        return self._described(schemas.convert(struct_of(self.spark, ddl)))
 
     def _described(self, schema: JavaObject) -> dict[str, str]:
-        struct = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil").convert(schema)
-        return {
-            field.name(): field.dataType().sql() + ("" if field.nullable() else " NOT NULL")
-            for field in struct.fields()
-        }
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        return described(schemas.convert(schema))
 
     # -- moves of the commit protocol
+
+    def staging(self, marker: Marker, base: int, attempt: str) -> Staging:
+        """Return what stages one attempt of a commit on a branch."""
+        return BranchStaging(self, marker, base, attempt)
 
     def ensure_first_snapshot(self) -> None:
         """Give the table an empty snapshot if it has none, so that branches have a base."""

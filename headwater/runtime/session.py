@@ -26,9 +26,9 @@ from pyspark.sql import SparkSession
 from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
+from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.embedded import CATALOG, jdbc_uri
 from headwater.lake.failures import explain_failure
-from headwater.lake.iceberg import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
 
 if TYPE_CHECKING:
@@ -40,16 +40,22 @@ LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXTENSIONS = "spark.sql.extensions"
 _ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+_DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
+_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_CLASSES = ("org.apache.iceberg.spark.SparkCatalog", "org.sqlite.JDBC")
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 
 
-def open_session(config: Config, *, app_name: str, jars: Sequence[Path] = ()) -> SparkSession:
+def open_session(
+    config: Config, *, app_name: str, jars: Sequence[Path] = (), delta: bool = False
+) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
     Args:
         config: the project's configuration.
         app_name: name of the Spark application.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
+        delta: whether Delta tables are written; otherwise the session starts without Delta.
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -59,14 +65,14 @@ def open_session(config: Config, *, app_name: str, jars: Sequence[Path] = ()) ->
     try:
         for folder in (config.warehouse, logs):
             _check_writable(folder)
-        found = tuple(jars) or tuple(fetch())
+        found = tuple(jars) or tuple(fetch(("core", "delta") if delta else ("core",)))
         if _GATEWAY_PORT in os.environ:
-            context = _join_submitted(config, app_name, found)
+            context = _join_submitted(config, app_name, found, delta)
         else:
-            context = _start(config, app_name, found, logs)
+            context = _start(config, app_name, found, logs, delta)
         spark = SparkSession(context)
         _silence()
-        _check_jars(spark)
+        _check_jars(spark, (*_CLASSES, _DELTA_CATALOG) if delta else _CLASSES)
         _spare_checksum_files(spark)
     except (OSError, PySparkException) as error:
         raise explain_failure(error) or error from error
@@ -108,10 +114,12 @@ def _silence() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _start(config: Config, app_name: str, jars: Sequence[Path], logs: Path) -> SparkContext:
+def _start(
+    config: Config, app_name: str, jars: Sequence[Path], logs: Path, delta: bool
+) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
-    settings = _settings(config, app_name, jars, {})
+    settings = _settings(config, app_name, jars, {}, delta)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # PySpark would let the JVM write to our console; started here, its words go to a file
@@ -120,11 +128,13 @@ def _start(config: Config, app_name: str, jars: Sequence[Path], logs: Path) -> S
     return SparkContext(conf=conf, gateway=gateway)
 
 
-def _join_submitted(config: Config, app_name: str, jars: Sequence[Path]) -> SparkContext:
+def _join_submitted(
+    config: Config, app_name: str, jars: Sequence[Path], delta: bool
+) -> SparkContext:
     gateway: JavaGateway = launch_gateway()  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
     conf = SparkConf()  # now with everything that spark-submit was given
-    settings = _settings(config, app_name, jars, dict(conf.getAll()))
+    settings = _settings(config, app_name, jars, dict(conf.getAll()), delta)
     _add_to_driver(gateway, jars)
     context = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
     context.setLogLevel("ERROR")
@@ -140,7 +150,7 @@ def _add_to_driver(gateway: JavaGateway, jars: Sequence[Path]) -> None:
 
 
 def _settings(
-    config: Config, app_name: str, jars: Sequence[Path], submitted: Mapping[str, str]
+    config: Config, app_name: str, jars: Sequence[Path], submitted: Mapping[str, str], delta: bool
 ) -> dict[str, str]:
     given = {"spark.app.name": app_name, **config.spark, **submitted}
     master = given.setdefault("spark.master", config.master)
@@ -151,6 +161,7 @@ def _settings(
         **given,
         "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
         **_required(config.warehouse.absolute(), given.get(_EXTENSIONS)),
+        **(_delta(given.get(_EXTENSIONS)) if delta else {}),
     }
 
 
@@ -175,6 +186,21 @@ def _required(warehouse: Path, extensions: str | None) -> dict[str, str]:
         "spark.sql.ansi.enabled": "true",
         # text.`/etc/passwd` is not a table
         "spark.sql.runSQLOnFiles": "false",
+    }
+
+
+def _delta(extensions: str | None) -> dict[str, str]:
+    """Settings that Delta tables need, on top of those required for all."""
+    delta = "spark.databricks.delta"
+    return {
+        _EXTENSIONS: _joined(_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS, extensions),
+        "spark.sql.catalog.spark_catalog": _DELTA_CATALOG,
+        # a transaction begins by reading the log: 50 tasks by default, seconds on a few cores
+        f"{delta}.snapshotPartitions": "1",
+        # INT96, the default, has nanoseconds and so no year after 2262 in most readers
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # a view's rows are where its table is; nothing is written that was not asked for
+        f"{delta}.autoCompact.enabled": "false",
     }
 
 
@@ -245,13 +271,13 @@ def _spare_checksum_files(spark: SparkSession) -> None:
     files.get(local, hadoop).setWriteChecksum(False)
 
 
-def _check_jars(spark: SparkSession) -> None:
+def _check_jars(spark: SparkSession, classes: Sequence[str]) -> None:
     threads = java_class(spark, "java.lang.Thread")
     loader = threads.currentThread().getContextClassLoader()
-    for name in ("org/apache/iceberg/spark/SparkCatalog.class", "org/sqlite/JDBC.class"):
-        if loader.getResource(name) is None:
+    for name in classes:
+        if loader.getResource(f"{name.replace('.', '/')}.class") is None:
             raise ServiceError(
                 "JAR_MISSING",
-                f"Spark runs without {name.removesuffix('.class').replace('/', '.')}",
+                f"Spark runs without {name}",
                 hint="run `python -m headwater.jars.fetch`, or give spark-submit the --jars",
             )

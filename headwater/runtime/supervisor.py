@@ -24,6 +24,7 @@ from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import gone
+from headwater.lake.iceberg import LakeTable
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -185,23 +186,24 @@ class Supervisor:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
         self._lease = Lease.acquire(config.state, config.warehouse, config.namespace)
-        self._spark = self._given or open_session(config, app_name=f"headwater {config.name}")
+        delta = any(plan.view.options.get("format") == "delta" for plan in self._plans.values())
+        name = f"headwater {config.name}"
+        self._spark = self._given or open_session(config, app_name=name, delta=delta)
         lake = Lake(self._spark, config.namespace)
         for name in self._tables:
             try:
                 self._landings[name] = self._landing(name, once)
-                self._inputs[name] = self._input(lake, name)
+                source = self._catalog.sources.get(name)
+                self._inputs[name] = InputTable(name, lake.table(name), source)
             except Exception as error:  # noqa: BLE001 - one table's failure is not another's
                 self._fail(name, error)
         for name, plan in self._plans.items():
             try:
-                ensure_target(lake, plan)
-                self._inputs[name] = self._input(lake, name)
+                target = ensure_target(lake, plan)
+                if isinstance(target, LakeTable):  # no view reads a Delta table
+                    self._inputs[name] = InputTable(name, target, None)
             except Exception as error:  # noqa: BLE001
                 self._fail(name, error)
-
-    def _input(self, lake: Lake, name: str) -> InputTable:
-        return InputTable(name, lake.table(name), self._catalog.sources.get(name))
 
     def _fail(self, name: str, error: Exception) -> None:
         self._board.tell(StateChanged(name, State.FAILED, as_headwater_error(name, error)))
@@ -217,7 +219,7 @@ class Supervisor:
         self._waiting = {n: Waiting(self._quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
-            if name not in self._inputs:
+            if self._board.state(name) is State.FAILED:
                 continue
             if isinstance(plan.program, StreamingProgram):
                 self._streams[name] = StreamWorker(

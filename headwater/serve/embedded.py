@@ -1,7 +1,7 @@
 """The embedded query engine: SQL over the tables of a project, in this process, without a server.
 
 In: a project and a SELECT in Headwater's (Trino's) SQL. Out: column names and rows. DuckDB does the
-work on the Iceberg tables as they were when the query began. Beside the tables there is
+work on the tables as they were when the query began. Beside the tables there is
 ``"name$snapshots"``, one row per commit with its epoch, watermark and counts, and ``FOR VERSION AS
 OF`` a snapshot id.
 
@@ -22,14 +22,14 @@ from sqlglot import exp
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of, summary_of
-from headwater.serve.relations import create_view
+from headwater.serve.relations import column_names, create_view
 
 if TYPE_CHECKING:
     import duckdb
-    from pyiceberg.table import Table
     from pyiceberg.table.snapshots import Snapshot
 
     from headwater.project import Project
+    from headwater.serve.lake import History, StoredTable
 
 SNAPSHOTS = "$snapshots"
 
@@ -81,7 +81,7 @@ class Embedded:
         """Give every table of the query a view in DuckDB, and rename the tables to them."""
         ctes = {cte.alias for cte in query.find_all(exp.CTE)}
         named = {c.name for c in query.find_all(exp.Column) if c.name.startswith("_")}
-        tables: dict[str, Table] = {}
+        tables: dict[str, StoredTable] = {}
         for number, node in enumerate(list(query.find_all(exp.Table))):
             if not isinstance(node.this, exp.Identifier) or (node.name in ctes and not node.db):
                 continue
@@ -92,13 +92,13 @@ class Embedded:
                 _create_snapshots(connection, target, table)
             else:
                 table = self._table(node, node.name, tables)
-                names = [field.name for field in table.schema().fields]
+                names = column_names(table)
                 hidden = [name for name in names if name in named]
                 shown = [name for name in names if not name.startswith("_") or name in hidden]
                 create_view(connection, target, table, _snapshot_id(node, table), shown)
             _rename(node, target, hidden)
 
-    def _table(self, node: exp.Table, name: str, loaded: dict[str, Table]) -> Table:
+    def _table(self, node: exp.Table, name: str, loaded: dict[str, StoredTable]) -> StoredTable:
         if node.db not in ("", self._lake.namespace):
             raise ConfigError(
                 "UNKNOWN_NAMESPACE",
@@ -162,7 +162,7 @@ def _first_line(error: Exception) -> str:
     return line.rstrip(".")
 
 
-def _snapshot_id(node: exp.Table, table: Table) -> int | None:
+def _snapshot_id(node: exp.Table, table: History) -> int | None:
     version = node.args.get("version")
     if version is None:
         return current_snapshot_id(table)
@@ -200,7 +200,7 @@ def _rename(node: exp.Table, target: str, hidden: list[str]) -> None:
             star.set("except_", [*left_out, *(exp.column(name, table=alias) for name in hidden)])
 
 
-def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -> None:
+def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: History) -> None:
     """Make the relation of a table's snapshots, oldest first: what Trino has, and the markers."""
     import pyarrow as pa
 

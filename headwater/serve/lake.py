@@ -1,6 +1,7 @@
 """The lake as readers without a JVM see it: tables, snapshots and commits, through PyIceberg.
 
-In: a project's configuration. Out: PyIceberg tables, and the history of their commits. Works while
+In: a project's configuration. Out: PyIceberg tables, Delta tables that answer the same questions
+(``headwater.serve.delta``), and the history of their commits. Works while
 a run is writing: a loaded table never changes, and what it points at stays until maintenance
 expires it.
 """
@@ -13,10 +14,12 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 from urllib.parse import quote
 
 from headwater.errors import ConfigError, ServiceError
+from headwater.lake.delta_log import is_delta
 from headwater.lake.embedded import CATALOG, catalog_database
 from headwater.lake.marker import Marker
 
@@ -26,6 +29,26 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
     from headwater.config import Config
+    from headwater.serve.delta import DeltaTable
+
+    StoredTable: TypeAlias = Table | DeltaTable
+
+
+class History(Protocol):
+    """The snapshots of a table, whatever its format."""
+
+    def name(self) -> tuple[str, ...]:
+        """Return namespace and name."""
+
+    def current_snapshot(self) -> Snapshot | None:
+        """Return the current snapshot, or None if it has none yet."""
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return one snapshot, or None if it is unknown or was expired.
+
+        Args:
+            snapshot_id: its id.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +112,18 @@ class LakeReader:
         """
         from pyiceberg.exceptions import NoSuchNamespaceError
 
-        if self._catalog is None:
-            return ()
-        try:
-            return tuple(sorted(name for *_, name in self._catalog.list_tables(self.namespace)))
-        except NoSuchNamespaceError:
-            return ()
-        except Exception as error:
-            raise _unreadable(error) from error
+        folder = self._folder("")
+        found = {path.parent.name for path in folder.glob("*/_delta_log")}
+        if self._catalog is not None:
+            try:
+                found |= {name for *_, name in self._catalog.list_tables(self.namespace)}
+            except NoSuchNamespaceError:
+                pass
+            except Exception as error:
+                raise _unreadable(error) from error
+        return tuple(sorted(found))
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> StoredTable | None:
         """Return a table as it is now, or None if it does not exist.
 
         Args:
@@ -109,6 +134,10 @@ class LakeReader:
         """
         from pyiceberg.exceptions import NoSuchTableError
 
+        if is_delta(self._folder(name)):
+            from headwater.serve.delta import DeltaTable
+
+            return DeltaTable(self.namespace, name, self._folder(name))
         if self._catalog is None:
             return None
         try:
@@ -118,14 +147,17 @@ class LakeReader:
         except Exception as error:
             raise _unreadable(error) from error
 
+    def _folder(self, name: str) -> Path:
+        return self._config.warehouse / self.namespace / name
 
-def current_snapshot_id(table: Table) -> int | None:
+
+def current_snapshot_id(table: History) -> int | None:
     """Return the id of a table's current snapshot, or None if it has none yet."""
     snapshot = table.current_snapshot()
     return snapshot.snapshot_id if snapshot else None
 
 
-def ancestors(table: Table, snapshot_id: int | None) -> Iterator[Snapshot]:
+def ancestors(table: History, snapshot_id: int | None) -> Iterator[Snapshot]:
     """Yield a snapshot and those it was built on, newest first, as far as they are kept.
 
     Args:
@@ -138,7 +170,7 @@ def ancestors(table: Table, snapshot_id: int | None) -> Iterator[Snapshot]:
 
 
 def commits(
-    table: Table, snapshot_id: int | None = None, *, view: str | None = None
+    table: History, snapshot_id: int | None = None, *, view: str | None = None
 ) -> Iterator[Commit]:
     """Yield the commits of one view, newest first; maintenance between them is skipped.
 
@@ -196,7 +228,7 @@ def _commit(snapshot: Snapshot) -> Commit | None:
     )
 
 
-def newest_commit(table: Table, snapshot_id: int | None = None) -> Commit | None:
+def newest_commit(table: History, snapshot_id: int | None = None) -> Commit | None:
     """Return the newest commit at or before a snapshot, or None if there is none.
 
     Args:
@@ -218,7 +250,7 @@ def newest_commit(table: Table, snapshot_id: int | None = None) -> Commit | None
     return found
 
 
-def _refuse_part(table: Table, found: Commit) -> None:
+def _refuse_part(table: History, found: Commit) -> None:
     """Refuse a snapshot that was published only with a later one of the same epoch."""
     for whole in commits(table):
         if whole.marker.epoch == found.marker.epoch and whole.snapshot_id != found.snapshot_id:

@@ -1,12 +1,12 @@
-"""Iceberg tables as DuckDB views, pinned to a snapshot.
+"""Tables as DuckDB views, pinned to a snapshot.
 
-In: a PyIceberg table, a snapshot id, the columns wanted. Out: a view in DuckDB that scans lazily,
-reads only the columns and row groups a query needs, can be scanned any number of times, and honours
-merge-on-read delete files. Columns are matched by Iceberg's field ids, so files written before a
-rename or an added column read right.
+In: a PyIceberg or Delta table, a snapshot id, the columns wanted. Out: a view in DuckDB that scans
+lazily, reads only the columns and row groups a query needs, can be scanned any number of times, and
+honours merge-on-read delete files. Columns are matched by Iceberg's field ids, so files written
+before a rename or an added column read right.
 
-Local Parquet files go to DuckDB's own reader. What it cannot read (object stores, deletion vectors)
-is streamed through PyIceberg into a temporary table.
+Local Parquet files of Iceberg go to DuckDB's own reader. What it cannot read (object stores,
+deletion vectors) is streamed through PyIceberg into a temporary table.
 """
 
 from __future__ import annotations
@@ -38,11 +38,14 @@ from pyiceberg.types import (
 )
 
 from headwater.errors import ServiceError
+from headwater.serve.delta import DeltaTable
 
 if TYPE_CHECKING:
     import duckdb
     from pyiceberg.schema import Schema
     from pyiceberg.table import DataScan, FileScanTask, Table
+
+    from headwater.serve.lake import StoredTable
 
 _SCHEME = re.compile(r"^file:/*")
 _SIMPLE: dict[type[IcebergType], str] = {
@@ -65,29 +68,52 @@ _SIMPLE: dict[type[IcebergType], str] = {
 def create_view(
     connection: duckdb.DuckDBPyConnection,
     name: str,
-    table: Table,
+    table: StoredTable,
     snapshot_id: int | None,
     columns: Sequence[str],
 ) -> None:
-    """Create a DuckDB view over one snapshot of an Iceberg table.
+    """Create a DuckDB view over one snapshot of a table.
 
     Args:
         connection: where to create it.
         name: name of the view; a schema may come first (``"as_of.orders"`` is one name, not two).
-        table: the Iceberg table.
+        table: the table.
         snapshot_id: the snapshot to read; None reads an empty table.
         columns: the columns of the view, in order.
     """
+    if isinstance(table, DeltaTable):
+        body = table.select(connection, f"{name}$rows", snapshot_id, columns)
+    else:
+        body = _iceberg(connection, name, table, snapshot_id, columns)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
+
+
+def column_names(table: StoredTable) -> list[str]:
+    """Return the names of a table's columns, hidden ones included, in order.
+
+    Args:
+        table: the table.
+    """
+    if isinstance(table, DeltaTable):
+        return list(table.columns)
+    return [field.name for field in table.schema().fields]
+
+
+def _iceberg(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    table: Table,
+    snapshot_id: int | None,
+    columns: Sequence[str],
+) -> str:
     schema = table.schema().select(*columns)
     scan = table.scan(selected_fields=tuple(columns), snapshot_id=snapshot_id)
     tasks = list(scan.plan_files()) if snapshot_id is not None else []
     if not tasks:
-        body = _empty(schema, columns)
-    elif all(_is_native(task) for task in tasks):
-        body = _native(schema, columns, tasks)
-    else:
-        body = _streamed(connection, name, columns, scan)
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
+        return _empty(schema, columns)
+    if all(_is_native(task) for task in tasks):
+        return _native(schema, columns, tasks)
+    return _streamed(connection, name, columns, scan)
 
 
 def quoted(name: str) -> str:

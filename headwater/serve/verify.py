@@ -2,7 +2,7 @@
 
 In: a project, its plans, views, maybe a snapshot. Out: per view, whether the table holds exactly
 what the SELECT returns, or the rows in which they differ. The table and the inputs are read as
-Iceberg files by another engine (DuckDB) than the one that wrote them.
+files by another engine (DuckDB) than the one that wrote them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from headwater.serve.compare import Columns, Difference, compare
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake import Commit, LakeReader, current_snapshot_id, newest_commit
-from headwater.serve.relations import create_view, quoted
+from headwater.serve.relations import column_names, create_view, quoted
 
 if TYPE_CHECKING:
-    from pyiceberg.table import Table
-
     from headwater.plan.nodes import ViewPlan
     from headwater.project import Project
+    from headwater.serve.lake import StoredTable
 
 ROWS_SHOWN = 20
 NO_SNAPSHOT = "-1"
@@ -130,7 +129,7 @@ def _columns(plan: ViewPlan) -> Columns:
     return Columns(names, of("exact"), of("float"), of("approximate"))
 
 
-def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[Table, int | None]:
+def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:
     """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
     table = lake.table(name)
     if table is None:
@@ -154,7 +153,7 @@ def _compare(
     plan: ViewPlan,
     columns: Columns,
     commit: Commit,
-    table: Table,
+    table: StoredTable,
     read_at: int | None,
     limit: int,
 ) -> Difference:
@@ -172,6 +171,5 @@ def _compare(
         create_view(connection, "@table", table, read_at, columns.names)
         for each in plan.inputs:
             source, position = _input(lake, each.name, commit)
-            names = [field.name for field in source.schema().fields]
-            create_view(connection, f"{each.name}@cut", source, position, names)
+            create_view(connection, f"{each.name}@cut", source, position, column_names(source))
         return compare(connection, columns, 'FROM "@table"', at_rest, limit)

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
-from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.table import Table
 from headwater.streaming.checkpoint import NOTHING, Checkpoint, offset_at
 from headwater.streaming.streams import Stream, cut_of
 
 
 def recover(
     checkpoint: Checkpoint,
-    target: LakeTable,
+    target: Table,
     stateful: bool,
     order: Sequence[Stream],
     inputs: Mapping[str, InputTable],

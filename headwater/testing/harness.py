@@ -355,7 +355,7 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
             master="local[2]",
             shuffle_partitions=2,
         )
-        spark = open_session(config, app_name="headwater test")
+        spark = open_session(config, app_name="headwater test", delta=True)
         try:
             yield spark
         finally:

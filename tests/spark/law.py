@@ -16,8 +16,8 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, Column, Source, Watermark
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
-from headwater.lake.iceberg import Snapshot
 from headwater.lake.marker import Marker
+from headwater.lake.table import Snapshot
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)

@@ -1,0 +1,246 @@
+"""One Delta table: its versions, its markers, and an epoch as one transaction.
+
+In: a Spark session with Delta's catalog, the name and the folder of a table. Out: the same as
+``headwater.lake.iceberg`` gives for a table that a view writes; a snapshot is a version.
+
+Delta has no branches: the statement that writes the rows also publishes them. So an epoch is a
+single statement, its marker goes into ``commitInfo.userMetadata``, and Delta's own transaction
+identifiers (``txnAppId``, ``txnVersion``) put the check of steps 1 to 3 into the commit: a
+statement whose epoch is committed already is skipped, one that a commit of the same view overtakes
+fails.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from headwater.errors import ServiceError
+from headwater.lake.delta_log import newest_version, read_commit
+from headwater.lake.java import java_class, java_session
+from headwater.lake.marker import Marker
+from headwater.lake.table import (
+    ATTEMPT,
+    Snapshot,
+    Table,
+    Write,
+    described,
+    lost_race,
+    session_settings,
+    struct_of,
+)
+
+LOCK_TIMEOUT = 300.0
+"""Seconds that a commit waits for another process that writes the same table."""
+_LOCK_POLL = 0.02
+
+EPOCHS = 40
+"""Bits of a transaction's version that hold the epoch; those above hold the view's version."""
+
+_DELTA = "spark.databricks.delta."
+USER_METADATA = _DELTA + "commitInfo.userMetadata"
+APP_ID, APP_VERSION = _DELTA + "write.txnAppId", _DELTA + "write.txnVersion"
+
+
+class DeltaTable(Table):
+    """One Delta table, seen through one Spark session.
+
+    Args:
+        spark: session used to read and write it.
+        name: table name, without catalog and namespace.
+        identifier: full name as Spark SQL reads it.
+        location: its folder.
+    """
+
+    one_statement = True
+
+    def __init__(self, spark: SparkSession, name: str, identifier: str, location: Path) -> None:
+        super().__init__(spark, name, identifier)
+        self.location = location
+        self._version: int | None = None
+
+    def refresh(self) -> None:
+        """Look for newer versions in the log."""
+        self._version = newest_version(self.location, self._version)
+
+    def snapshot_id(self) -> int:
+        """Return the current version as of the last refresh."""
+        if self._version is None:
+            self.refresh()
+        assert self._version is not None, "its creation is a version"
+        return self._version
+
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
+        """Return one version, or None if it is unknown or was cleaned up.
+
+        Args:
+            snapshot_id: number of the version.
+        """
+        found = read_commit(self.location, snapshot_id)
+        if found is None:
+            return None
+        parent = snapshot_id - 1 if snapshot_id else None
+        return Snapshot(snapshot_id, parent, found.operation, found.summary)
+
+    def total_rows(self) -> int | None:
+        """Return 0 for a table that was only created, otherwise None: Delta does not count rows."""
+        return None if self.snapshot_id() else 0
+
+    def columns(self) -> dict[str, str]:
+        """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
+        return described(java_session(self.spark).table(self.identifier).schema())
+
+    def stored_columns(self, ddl: str) -> dict[str, str]:
+        """Return what :meth:`columns` would say of a table created with these columns.
+
+        Args:
+            ddl: columns as Spark DDL.
+        """
+        return described(struct_of(self.spark, ddl))
+
+    def may_hold_marker(self, view: str | None) -> bool:
+        """Return whether a view has ever committed: checkpoints keep transaction identifiers.
+
+        Args:
+            view: the view, the one of this name if None.
+        """
+        logs = java_class(self.spark, "org.apache.spark.sql.delta.DeltaLog")
+        log = logs.forTable(java_session(self.spark), str(self.location))
+        return int(log.startTransaction().txnVersion(app_id(view or self.name))) >= 0
+
+    def staging(self, marker: Marker, base: int, attempt: str) -> DeltaStaging:
+        """Return what writes one attempt of a commit as a transaction."""
+        return DeltaStaging(self, marker, base, attempt)
+
+
+class DeltaStaging:
+    """One attempt to commit one epoch to a Delta table.
+
+    Args:
+        table: the table.
+        marker: the marker of the epoch.
+        base: the version on which everything was decided.
+        attempt: identity of the attempt.
+    """
+
+    def __init__(self, table: DeltaTable, marker: Marker, base: int, attempt: str) -> None:
+        self._table = table
+        self._marker = marker
+        self._base = base
+        self._attempt = attempt
+        self._write: Write | None = None
+        self._session = table.spark
+
+    def fill(self, write: Write, session: SparkSession) -> None:
+        """Keep what will write the rows: in Delta, writing is publishing.
+
+        Args:
+            write: writes the rows by one statement, or not at all.
+            session: the session that ``write`` uses.
+        """
+        self._write, self._session = write, session
+
+    def publish(self) -> None:
+        """Write the rows with the marker, unless the epoch is committed already.
+
+        Raises:
+            TerminalError: ``LOST_RACE``.
+            ServiceError: ``TABLE_LOCKED``.
+        """
+        assert self._write is not None
+        table, marker = self._table, self._marker
+        metadata = json.dumps({**marker.to_summary(), ATTEMPT: self._attempt})
+        settings = {
+            USER_METADATA: metadata,
+            APP_ID: app_id(marker.view),
+            APP_VERSION: str(app_version(marker)),
+        }
+        with only_writer(table), session_settings(self._session, settings):
+            self._write(table.identifier)
+            if not self._is_committed():
+                # nothing was written, or Delta has skipped it: then it skips this too
+                rows = self._session.table(table.identifier).where("false")
+                rows.writeTo(table.identifier).append()
+        if not self._is_committed():
+            raise lost_race(marker)
+
+    def _is_committed(self) -> bool:
+        self._table.refresh()
+        made = self._table.since(self._base)
+        return any(snapshot.summary.get(ATTEMPT) == self._attempt for snapshot in made)
+
+
+def app_id(view: str) -> str:
+    """Return the application id under which Delta remembers the newest epoch of a view.
+
+    Args:
+        view: name of the view.
+    """
+    return f"headwater.{view}"
+
+
+def app_version(marker: Marker) -> int:
+    """Return the number that rises with each commit of a view, also from version to version.
+
+    Args:
+        marker: the marker of the commit.
+    """
+    return (marker.version << EPOCHS) + marker.epoch
+
+
+@contextmanager
+def only_writer(table: DeltaTable) -> Iterator[None]:
+    """Keep other processes of this machine from writing a table inside the block.
+
+    Delta's store for local files looks whether a version is there, then renames: two processes can
+    both create it, and the first one's commit is gone. The lock belongs to the JVM, which writes:
+    it ends with the JVM, not before, when only Python is killed.
+
+    Args:
+        table: the table; its folder need not exist yet: the lock's file lies beside it.
+
+    Raises:
+        ServiceError: ``TABLE_LOCKED`` after :data:`LOCK_TIMEOUT`.
+    """
+    path = lock_file(table)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    channel = java_class(table.spark, "java.io.RandomAccessFile")(str(path), "rw").getChannel()
+    try:
+        give_up = time.monotonic() + LOCK_TIMEOUT
+        while not _locked(channel):
+            if time.monotonic() > give_up:
+                raise ServiceError(
+                    "TABLE_LOCKED",
+                    f'another process has been writing table "{table.name}" for'
+                    f" {LOCK_TIMEOUT:.0f} seconds",
+                    hint="stop the other process, or wait for it, then start again",
+                )
+            time.sleep(_LOCK_POLL)
+        yield
+    finally:
+        channel.close()
+
+
+def lock_file(table: DeltaTable) -> Path:
+    """Return the file that who writes a table holds locked.
+
+    Args:
+        table: the table.
+    """
+    return table.location.with_name(f"_{table.name}.lock")
+
+
+def _locked(channel: object) -> bool:
+    try:
+        return channel.tryLock() is not None  # type: ignore[attr-defined]
+    except Py4JJavaError as error:
+        # another thread of this JVM has it
+        if error.java_exception.getClass().getSimpleName() == "OverlappingFileLockException":
+            return False
+        raise

@@ -1,0 +1,127 @@
+"""The log of a Delta table on a file system: versions and what their commits say of themselves.
+
+In: the folder of a table. Out: version numbers, and per version a summary with the names that
+Iceberg's snapshot summaries have, the commit marker among them. Knows neither Spark nor Delta's own
+libraries: writers and readers without a JVM see the same history, at the price of one small file
+per version looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = "_delta_log"
+_COMMIT = re.compile(r"(\d{20})\.json")
+_OPERATIONS = {"WRITE": "append", "MERGE": "overwrite", "OPTIMIZE": "replace", "DELETE": "delete"}
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaCommit:
+    """One version of a Delta table.
+
+    Attributes:
+        version: its number, from 0.
+        at: when it was committed, in milliseconds since 1970 UTC.
+        operation: ``append``, ``overwrite``, ``delete``, ``replace`` (compaction), or Delta's own
+            word in lower case.
+        summary: the properties of the commit marker; ``added-records`` and ``deleted-records``
+            where Delta counted them.
+    """
+
+    version: int
+    at: int
+    operation: str
+    summary: Mapping[str, str]
+
+
+def is_delta(table: Path) -> bool:
+    """Return whether a folder holds a Delta table.
+
+    Args:
+        table: the folder.
+    """
+    return (table / FOLDER).is_dir() and newest_version(table) is not None
+
+
+def newest_version(table: Path, known: int | None = None) -> int | None:
+    """Return the number of a table's newest version, or None if it has none.
+
+    Args:
+        table: folder of the table.
+        known: a version that is there; the search goes on from it instead of listing the log.
+    """
+    if known is not None and _path(table, known).exists():
+        while _path(table, known + 1).exists():
+            known += 1
+        return known
+    try:
+        names = [entry.name for entry in (table / FOLDER).iterdir()]
+    except FileNotFoundError:
+        return None
+    return max((int(m[1]) for name in names if (m := _COMMIT.fullmatch(name))), default=None)
+
+
+def read_commit(table: Path, version: int) -> DeltaCommit | None:
+    """Return one version, or None if it is not there or not kept any more.
+
+    Args:
+        table: folder of the table.
+        version: its number.
+    """
+    info: Mapping[str, Any] = {}
+    try:
+        with _path(table, version).open(encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith('{"commitInfo"'):  # the first, before thousands of files
+                    info = json.loads(line)["commitInfo"]
+                    break
+    except FileNotFoundError:
+        return None
+    return DeltaCommit(version, int(info.get("timestamp", 0)), _operation(info), _summary(info))
+
+
+def _path(table: Path, version: int) -> Path:
+    return table / FOLDER / f"{version:020}.json"
+
+
+def _operation(info: Mapping[str, Any]) -> str:
+    name = str(info.get("operation", ""))
+    if name == "WRITE" and info.get("operationParameters", {}).get("mode") == "Overwrite":
+        return "overwrite"
+    return _OPERATIONS.get(name, name.lower())
+
+
+def _summary(info: Mapping[str, Any]) -> dict[str, str]:
+    counts = _counts(info.get("operation", ""), info.get("operationMetrics") or {})
+    return _marked(info.get("userMetadata")) | {name: str(n) for name, n in counts.items()}
+
+
+def _marked(metadata: object) -> dict[str, str]:
+    """The properties in the user metadata of a commit; empty if somebody else wrote it."""
+    try:
+        found = json.loads(metadata) if isinstance(metadata, str) else None
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _counts(operation: str, metrics: Mapping[str, str]) -> dict[str, int]:
+    def of(name: str) -> int:
+        return int(metrics.get(name, 0))
+
+    if operation == "MERGE":
+        updated = of("numTargetRowsUpdated")
+        return {
+            "added-records": of("numTargetRowsInserted") + updated,
+            "deleted-records": of("numTargetRowsDeleted") + updated,
+        }
+    if operation == "WRITE":
+        return {"added-records": of("numOutputRows")}
+    return {}
