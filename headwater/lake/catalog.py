@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from headwater.errors import TerminalError
-from headwater.lake.embedded import CATALOG
+from headwater.lake.database import CATALOG
 from headwater.lake.iceberg import LakeTable
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert

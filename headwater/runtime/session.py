@@ -1,7 +1,7 @@
 """The Spark session of a project, and sessions for the threads that run its views.
 
-In: the project's configuration. Out: a session with the embedded catalog ``lake`` (Iceberg on
-SQLite), UTC, ANSI SQL, and settings that make small batches fast. Works as a plain Python process
+In: the project's configuration. Out: a session with the catalog ``lake`` (Iceberg on SQLite or
+PostgreSQL), UTC, ANSI SQL, and settings that make small batches fast. Works as a plain process
 and under ``spark-submit``, whose master and settings are kept. Otherwise nothing of Spark reaches
 the console: its log and the JVM's own words go to ``_logs`` in the state folder.
 """
@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
-from headwater.lake.embedded import CATALOG, jdbc_uri
+from headwater.lake.database import CATALOG, CatalogDatabase, catalog_database, prefixed
 from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
@@ -58,14 +58,15 @@ def open_session(config: Config, *, app_name: str, jars: Sequence[Path] = ()) ->
     try:
         for folder in (config.warehouse, logs):
             _check_writable(folder)
-        found = tuple(jars) or tuple(fetch())
+        database = catalog_database(config)
+        found = tuple(jars) or tuple(fetch(database.jars))
         if _GATEWAY_PORT in os.environ:
-            context = _join_submitted(config, app_name, found)
+            context = _join_submitted(config, app_name, found, database)
         else:
-            context = _start(config, app_name, found, logs)
+            context = _start(config, app_name, found, logs, database)
         spark = SparkSession(context)
         _silence()
-        _check_jars(spark)
+        _check_jars(spark, database)
         _spare_checksum_files(spark)
     except (OSError, PySparkException) as error:
         raise explain_failure(error) or error from error
@@ -96,23 +97,30 @@ def _silence() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _start(config: Config, app_name: str, jars: Sequence[Path], logs: Path) -> SparkContext:
+def _start(
+    config: Config, app_name: str, jars: Sequence[Path], logs: Path, database: CatalogDatabase
+) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
-    settings = _settings(config, app_name, jars, {})
+    settings = _settings(config, app_name, jars, {}, database)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # PySpark would let the JVM write to our console; started here, its words go to a file
     with (logs / "jvm.log").open("ab") as words:
         gateway = launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
+    # secrets only now: what launches the JVM stands on its command line, which everyone can read
+    conf.setAll(list(prefixed(database.spark_secrets()).items()))
     return SparkContext(conf=conf, gateway=gateway)
 
 
-def _join_submitted(config: Config, app_name: str, jars: Sequence[Path]) -> SparkContext:
+def _join_submitted(
+    config: Config, app_name: str, jars: Sequence[Path], database: CatalogDatabase
+) -> SparkContext:
     gateway: JavaGateway = launch_gateway()  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
     conf = SparkConf()  # now with everything that spark-submit was given
-    settings = _settings(config, app_name, jars, dict(conf.getAll()))
+    settings = _settings(config, app_name, jars, dict(conf.getAll()), database)
+    settings |= prefixed(database.spark_secrets())
     _add_to_driver(gateway, jars)
     context = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
     context.setLogLevel("ERROR")
@@ -128,7 +136,11 @@ def _add_to_driver(gateway: JavaGateway, jars: Sequence[Path]) -> None:
 
 
 def _settings(
-    config: Config, app_name: str, jars: Sequence[Path], submitted: Mapping[str, str]
+    config: Config,
+    app_name: str,
+    jars: Sequence[Path],
+    submitted: Mapping[str, str],
+    database: CatalogDatabase,
 ) -> dict[str, str]:
     given = {"spark.app.name": app_name, **config.spark, **submitted}
     master = given.setdefault("spark.master", config.master)
@@ -138,7 +150,7 @@ def _settings(
         "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
         **given,
         "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
-        **_required(config.warehouse.absolute(), given.get(_EXTENSIONS)),
+        **_required(database, config.warehouse.absolute(), given.get(_EXTENSIONS)),
     }
 
 
@@ -146,13 +158,13 @@ def _joined(*parts: str | None) -> str:
     return ",".join(part for part in parts if part)
 
 
-def _required(warehouse: Path, extensions: str | None) -> dict[str, str]:
+def _required(database: CatalogDatabase, warehouse: Path, extensions: str | None) -> dict[str, str]:
     """Settings that results or safety depend on: nobody overrides them."""
     name = f"spark.sql.catalog.{CATALOG}"
     return {
         name: "org.apache.iceberg.spark.SparkCatalog",
         f"{name}.type": "jdbc",
-        f"{name}.uri": jdbc_uri(warehouse),
+        **prefixed(database.spark_settings()),
         f"{name}.jdbc.schema-version": "V1",
         f"{name}.warehouse": warehouse.as_uri(),
         # a cached table stays stale after a commit from another session, even for ever
@@ -233,13 +245,13 @@ def _spare_checksum_files(spark: SparkSession) -> None:
     files.get(local, hadoop).setWriteChecksum(False)
 
 
-def _check_jars(spark: SparkSession) -> None:
+def _check_jars(spark: SparkSession, database: CatalogDatabase) -> None:
     threads = java_class(spark, "java.lang.Thread")
     loader = threads.currentThread().getContextClassLoader()
-    for name in ("org/apache/iceberg/spark/SparkCatalog.class", "org/sqlite/JDBC.class"):
-        if loader.getResource(name) is None:
+    for name in ("org.apache.iceberg.spark.SparkCatalog", database.driver):
+        if loader.getResource(f"{name.replace('.', '/')}.class") is None:
             raise ServiceError(
                 "JAR_MISSING",
-                f"Spark runs without {name.removesuffix('.class').replace('/', '.')}",
+                f"Spark runs without {name}",
                 hint="run `python -m headwater.jars.fetch`, or give spark-submit the --jars",
             )

@@ -123,6 +123,7 @@ class Supervisor:
                     self._finish_input()
                 else:
                     self._board.wait_until(self._is_over)
+                self._check_lease()
                 self.stop()
         finally:
             self.stop()
@@ -181,7 +182,7 @@ class Supervisor:
     def _open(self, once: bool) -> None:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
-        self._lease = Lease.acquire(config.state, config.warehouse, config.namespace)
+        self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
         self._spark = self._given or open_session(config, app_name=f"headwater {config.name}")
         lake = Lake(self._spark, config.namespace)
         for name in self._tables:
@@ -385,7 +386,14 @@ class Supervisor:
         ]
         return None if None in known else min((w for w in known if w is not None), default=None)
 
+    def _check_lease(self) -> None:
+        """Say it once for all if another process has taken over: idle views would not notice."""
+        if self._lease and self._lease.lost:
+            raise self._lease.lost
+
     def _is_over(self) -> bool:
+        if self._lease and self._lease.lost:
+            return True
         return self._interrupted or not any(worker.alive for worker in self._workers())
 
 
