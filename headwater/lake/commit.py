@@ -10,14 +10,16 @@ The steps, with the crash points that follow them:
 3. an older fence token may not commit (``3-fenced``)
 4. write the side tables, each with its own marker (each ``4-staged``, ``4-published``; ``4-sides``)
 5. write the target to a staging branch made at the snapshot of step 1, check that the branch holds
-   nothing else (``5-staged``), and publish it by fast-forward of ``main``, a compare-and-swap
-   (``5-published``). Maintenance moved ``main``: again from 1. A foreign commit moved it: lost
+   nothing else (``5-staged``), ask for the lease again, and publish it by fast-forward of ``main``,
+   a compare-and-swap (``5-published``). Maintenance or a fenced writer moved ``main``: again from
+   1. Another commit of the view moved it: lost
 6. outcome unknown: reload, look for the own attempt, decide; delete nothing (``6-decided``)
 7. release: the session carries no marker any more, the caller acknowledges (``7-released``)
 """
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +47,13 @@ CRASH_POINTS = (
 
 ATTEMPTS = 5
 """How often a commit is tried while maintenance moves the table; each time the rows are written."""
+
+
+_CONFLICT = re.compile(
+    r"CommitFailedException|(?:Ref|Branch) does not exist|Ref \S+ already exists"
+    r"|Cannot fast-forward"
+)
+"""What Iceberg says if the table's metadata moved between its look and its swap."""
 
 
 class Outcome(Enum):
@@ -75,7 +84,7 @@ class SideWrite:
 
 
 class _Moved(Exception):
-    """``main`` moved without a commit of this view."""
+    """The table changed, and nobody else has taken the view over by that."""
 
 
 def commit(
@@ -148,7 +157,7 @@ def _attempt(
         commit_side(side, marker, session)
     crash_point("4-sides")
     # 5, 6 and 7. the target
-    _stage_and_publish(table, base, marker, write, session, step=5)
+    _stage_and_publish(table, base, marker, write, session, fence, step=5)
     crash_point("7-released")
     return Outcome.COMMITTED
 
@@ -236,7 +245,7 @@ def commit_side(side: SideWrite, marker: Marker, session: SparkSession) -> None:
     if newest and newest.marker.epoch >= marker.epoch and _is_replay(table, marker, newest):
         return
     _check_token(newest, marker)
-    _stage_and_publish(table, base, marker, side.write, session, step=4)
+    _stage_and_publish(table, base, marker, side.write, session, None, step=4)
 
 
 def _stage_and_publish(
@@ -245,18 +254,25 @@ def _stage_and_publish(
     marker: Marker,
     write: Callable[[str], None],
     session: SparkSession,
+    fence: Fence | None,
     *,
     step: int,
 ) -> None:
     attempt = uuid.uuid4().hex
     branch = table.staging_branch(marker.view)
-    target = table.stage(marker.view, base)
     summary = {**marker.to_summary(), ATTEMPT: attempt}
-    with _snapshot_properties(session, summary):
-        write(target)
+    try:
+        target = table.stage(marker.view, base)
+        with _snapshot_properties(session, summary):
+            write(target)
+    except (Py4JError, PySparkException) as error:
+        _check_overtaken(table, branch, base, marker, error)
+        raise
     table.refresh()
     head = _check_staged(table, branch, base, summary, marker)
     crash_point(f"{step}-staged")
+    if fence:  # the write may have taken longer than a lease
+        fence.check()
     _publish(table, branch, head, base, attempt, marker)
     crash_point(f"{step}-published")
 
@@ -285,10 +301,27 @@ def _check_staged(
     return head
 
 
+def _check_overtaken(
+    table: LakeTable, branch: str, base: int, marker: Marker, error: Exception
+) -> None:
+    """Say so if a write failed because of another writer: it moved main or dropped the branch."""
+    try:
+        table.refresh()
+        moved = list(_since(table, table.snapshot_id(), base))
+    except (Py4JError, PySparkException, OSError):
+        return
+    for snapshot in moved:
+        if _is_of(snapshot, marker.view):
+            raise _beaten(snapshot, marker) from error
+    if table.ref(branch) is None or _CONFLICT.search(str(error)):
+        raise _Moved from error
+
+
 def _check_main(table: LakeTable, staged: set[int], base: int, marker: Marker) -> None:
     moved = list(_since(table, table.snapshot_id(), base))
-    if any(_is_of(snapshot, marker.view) for snapshot in moved):
-        raise _lost(marker)
+    for snapshot in moved:
+        if _is_of(snapshot, marker.view):
+            raise _beaten(snapshot, marker)
     if any(snapshot.id in staged for snapshot in moved):
         raise _Moved
 
@@ -301,14 +334,21 @@ def _since(table: LakeTable, head: int, base: int) -> Iterator[Snapshot]:
 def _publish(
     table: LakeTable, branch: str, head: int, base: int, attempt: str, marker: Marker
 ) -> None:
-    try:
-        table.publish(branch, head)
-    except (Py4JError, PySparkException, OSError) as error:
-        # 6. it may have landed all the same
-        landed = _has_landed(table, base, attempt, marker, error)
-        crash_point("6-decided")
-        if not landed:
-            raise
+    for _ in range(ATTEMPTS):
+        try:
+            return table.publish(branch, head)
+        except (Py4JError, PySparkException, OSError) as error:
+            # 6. it may have landed all the same
+            landed = _has_landed(table, base, attempt, marker, error)
+            crash_point("6-decided")
+            if landed:
+                return None
+            if not _CONFLICT.search(str(error)):
+                raise
+            # another branch or tag of the table was moved: what was written is still good
+            if table.ref(branch) != head:
+                raise _Moved from error
+    raise _Moved
 
 
 def _has_landed(
@@ -329,7 +369,7 @@ def _has_landed(
         if snapshot.summary.get(ATTEMPT) == attempt:
             return True
         if _is_of(snapshot, marker.view):
-            raise _lost(marker) from cause
+            raise _beaten(snapshot, marker) from cause
     raise _Moved from cause
 
 
@@ -363,6 +403,15 @@ def _refused(condition: str, marker: Marker, what: str) -> TerminalError:
         f'epoch {marker.epoch} of view "{marker.view}" {what}',
         hint="the checkpoint and the table disagree: run `headwater doctor`, or rebuild the view",
     )
+
+
+def _beaten(snapshot: Snapshot, marker: Marker) -> Exception:
+    """What it means that another commit of the view came first."""
+    other = snapshot.marker
+    if other and other.token < marker.token:
+        # a fenced writer's last commit; it is fenced now, and this one is the owner
+        return _Moved()
+    return _lost(marker)
 
 
 def _lost(marker: Marker) -> TerminalError:

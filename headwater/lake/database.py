@@ -98,19 +98,26 @@ class CatalogDatabase(ABC):
             run(ddl)
 
     @contextmanager
-    def transaction(self) -> Iterator[Statements]:
-        """Run statements in one transaction of a connection of its own.
+    def transaction(self, *, writes: bool = True) -> Iterator[Statements]:
+        """Run statements in one transaction.
+
+        Args:
+            writes: whether a statement may write; SQLite has one writer at a time.
 
         Raises:
             ServiceError: ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``CATALOG_REFUSED``, … or
                 ``CATALOG_FAILED`` for a failure without a name of its own.
         """
-        with self._errors(), self._transaction() as run:
+        with self._errors(), self._transaction(writes) as run:
             yield run
 
     @abstractmethod
+    def close(self) -> None:
+        """Close what is kept open between transactions."""
+
+    @abstractmethod
     @contextmanager
-    def _transaction(self) -> Iterator[Statements]: ...
+    def _transaction(self, writes: bool) -> Iterator[Statements]: ...
 
     @abstractmethod
     def _is_failure(self, error: Exception) -> bool: ...
@@ -134,11 +141,12 @@ def _failed(error: Exception) -> ServiceError:
     )
 
 
-def catalog_database(config: Config) -> CatalogDatabase:
+def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatabase:
     """Return the database of a project's catalog.
 
     Args:
         config: the project's configuration.
+        keep_open: whether connections may be kept for the next transaction, until ``close``.
 
     Raises:
         ConfigError: ``INVALID_OPTION`` for an address that is none.
@@ -146,7 +154,7 @@ def catalog_database(config: Config) -> CatalogDatabase:
     if config.catalog_uri is not None:
         from headwater.lake.postgres import Address, PostgresDatabase
 
-        return PostgresDatabase(Address.parse(config.catalog_uri))
+        return PostgresDatabase(Address.parse(config.catalog_uri), keep_open=keep_open)
     from headwater.lake.embedded import SqliteDatabase
 
     return SqliteDatabase(config.warehouse)

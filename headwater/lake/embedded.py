@@ -50,15 +50,18 @@ class SqliteDatabase(CatalogDatabase):
                 query = "SELECT 1 FROM sqlite_master WHERE name = ?"
                 return connection.execute(query, (name,)).fetchone() is not None
 
+    def close(self) -> None:
+        """Do nothing: opening a file again costs a millisecond, and a copied file is noticed."""
+
     @contextmanager
-    def _transaction(self) -> Iterator[Statements]:
+    def _transaction(self, writes: bool) -> Iterator[Statements]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         timeout = BUSY_TIMEOUT / 1000
         opened = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
         with closing(opened) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             # a transaction that reads first could not become a writer's while another writes
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             try:
                 yield lambda sql, *parameters: connection.execute(sql, parameters)
             except BaseException:

@@ -135,7 +135,10 @@ class LeaseRow:
         self._database.create_table(_CREATE)
         try:
             self.read()
-        except ServiceError:  # version 0.1 knew tokens only
+        except ServiceError as error:
+            if error.condition != "CATALOG_FAILED":
+                raise
+            # version 0.1 knew tokens only
             for column in ("renewals BIGINT", "owner TEXT"):
                 with self._database.transaction() as run:
                     run(f"ALTER TABLE {TABLE} ADD COLUMN {column}")
@@ -146,7 +149,7 @@ class LeaseRow:
         Raises:
             ServiceError: the database cannot be read.
         """
-        with self._database.transaction() as run:
+        with self._database.transaction(writes=False) as run:
             row = run(_READ, self.namespace).fetchone()
         return Standing(row[0], row[1] or 0, _owner(row[2])) if row else None
 
@@ -195,6 +198,10 @@ class LeaseRow:
         """
         with self._database.transaction() as run:
             run(_RELEASE, self.namespace, token)
+
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self._database.close()
 
 
 def owner_of(config: Config) -> Owner | None:

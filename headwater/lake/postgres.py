@@ -8,6 +8,7 @@ address that is logged nor onto a command line.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,13 +102,16 @@ class PostgresDatabase(CatalogDatabase):
 
     Args:
         address: where it is.
+        keep_open: whether connections are kept for the next transaction, until :meth:`close`.
     """
 
     jars = ("core", "postgres")
     driver = "org.postgresql.Driver"
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, keep_open: bool = False) -> None:
         self._address = address
+        self._keep_open = keep_open
+        self._idle: deque[psycopg.Connection[Any]] = deque()
 
     def spark_settings(self) -> dict[str, str]:
         """Return the address by which Iceberg's JDBC catalog opens the database, and the user."""
@@ -148,7 +152,7 @@ class PostgresDatabase(CatalogDatabase):
 
     def has_table(self, name: str) -> bool:
         """Return whether a table exists."""
-        with self.transaction() as run:
+        with self.transaction(writes=False) as run:
             found = run("SELECT to_regclass(?)", name).fetchone()
             return found is not None and found[0] is not None
 
@@ -158,11 +162,40 @@ class PostgresDatabase(CatalogDatabase):
             run("SELECT pg_advisory_xact_lock(?)", _CREATING)  # IF NOT EXISTS looks, then creates
             run(ddl)
 
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._keep_open = False
+        while self._idle:
+            self._idle.pop().close()
+
     @contextmanager
-    def _transaction(self) -> Iterator[Statements]:
-        connection = self._connect()
-        with connection:  # commits or rolls back, and closes
-            yield lambda sql, *parameters: connection.execute(sql.replace("?", "%s"), parameters)
+    def _transaction(self, writes: bool) -> Iterator[Statements]:
+        connection = self._idle_connection() or self._connect()
+        try:
+            with connection.transaction():
+                yield lambda sql, *values: connection.execute(sql.replace("?", "%s"), values)
+        except BaseException:
+            connection.close()
+            raise
+        if self._keep_open:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _idle_connection(self) -> psycopg.Connection[Any] | None:
+        """A connection that was kept and still works; a new one costs a login (15 ms)."""
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return None
+            try:
+                with connection.transaction():
+                    connection.execute("SELECT 1")
+            except self._errors_of_client():
+                connection.close()
+            else:
+                return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
         address, client = self._address, _psycopg()
@@ -176,12 +209,17 @@ class PostgresDatabase(CatalogDatabase):
             tcp_user_timeout=SILENCE * 1000,
             application_name="headwater",
             options=f"-c lock_timeout={BUSY_TIMEOUT}",
+            autocommit=True,  # what is outside of a block is a transaction of its own
             **dict(address.options),
         )
         return connection
 
     def _is_failure(self, error: Exception) -> bool:
-        return isinstance(error, (_psycopg().Error, OSError))
+        return isinstance(error, self._errors_of_client())
+
+    @staticmethod
+    def _errors_of_client() -> tuple[type[Exception], ...]:
+        return (_psycopg().Error, OSError)
 
 
 def _host(address: Address) -> str:

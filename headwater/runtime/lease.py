@@ -83,7 +83,7 @@ class Lease:
             ServiceError: ``ALREADY_RUNNING`` with pid, host and age of the owner;
                 ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``DISK_FULL``, ….
         """
-        row = LeaseRow(catalog_database(config), config.namespace)
+        row = LeaseRow(catalog_database(config, keep_open=True), config.namespace)
         owner = Owner.this_process(config.lease)
         try:
             config.state.mkdir(parents=True, exist_ok=True)
@@ -95,6 +95,7 @@ class Lease:
                 _sign(lock, owner)
             except BaseException:
                 lock.close()
+                row.close()
                 raise
         except OSError as error:
             raise explain_failure(error) or error from error
@@ -125,6 +126,7 @@ class Lease:
             self._thread.join()
             with suppress(ServiceError):  # then the next owner sees that this process is dead
                 self._row.release(self.token)
+            self._row.close()
         self._lock.close()
 
     def _renew(self) -> None:

@@ -216,9 +216,7 @@ def test_owner_that_cannot_renew_for_a_while_stays_the_owner(tmp_path, monkeypat
             other.execute("BEGIN EXCLUSIVE")
             while "could not be renewed" not in caplog.text:
                 time.sleep(0.02)
-            with pytest.raises(ServiceError) as error:
-                lease.check()
-            assert error.value.condition == "CATALOG_LOCKED"
+            lease.check()  # reads beside a writer
         before = lease._row.read().renewals
         while lease._row.read().renewals == before:
             time.sleep(0.02)
