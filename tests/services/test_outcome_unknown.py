@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -23,17 +24,18 @@ DONE = (Outcome.COMMITTED, Outcome.ALREADY_COMMITTED)
 
 
 class Breakable(LakeTable):
-    """A table that lets a fault loose just before one of its moves."""
+    """A table that lets a fault loose just before one of its moves, once."""
 
     breaks = ""
 
-    def loose(self) -> None:
-        raise NotImplementedError
+    def break_before(self, step: str, loose: Callable[[], None]) -> None:
+        self.breaks, self._loose = step, loose
 
     def stage(self, view: str, base: int) -> str:
         if self.breaks == "stage":
+            self.breaks = ""
             self.replace_staged(view)
-            self.loose()
+            self._loose()
         return super().stage(view, base)
 
     def replace_staged(self, view: str) -> None:
@@ -44,7 +46,8 @@ class Breakable(LakeTable):
 
     def publish(self, branch: str, head: int) -> None:
         if self.breaks == "publish":
-            self.loose()
+            self.breaks = ""
+            self._loose()
         super().publish(branch, head)
 
 
@@ -122,8 +125,7 @@ def test_a_cut_connection_loses_nothing_and_doubles_nothing(
     lake: Lake, proxy: Proxy, direct, step: str, cut: str, lasting: bool
 ) -> None:
     table = breakable(lake)
-    table.breaks = step
-    table.loose = lambda: proxy.arm(cut, stay_down=lasting)
+    table.break_before(step, lambda: proxy.arm(cut, stay_down=lasting))
     fired = proxy.fired
     content = merge(lake, 3) if step == "merge" else append(lake, 3)
 
@@ -135,7 +137,6 @@ def test_a_cut_connection_loses_nothing_and_doubles_nothing(
     end = attempt(table, lake, 3, write)
     assert proxy.fired == fired + 1, "the fault did not fire"
     proxy.disarm()
-    table.breaks = ""
     again = attempt(table, lake, 3, content)
     assert again in DONE, again
     if end in DONE:
