@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,7 @@ _DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
 _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZES |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+_DATABASE = re.compile(r"postgres(?:ql)?://|\$\{env:")
 _SECRET_KEY = re.compile(r"(password|secret|token|secret[._-](access[._-])?key)$", re.IGNORECASE)
 _URI_PASSWORD = re.compile(
     r"://[^/@:]*:(?!\$\{env:)[^/@]+@|[?&;]password=(?!\$\{env:)", re.IGNORECASE
@@ -92,8 +94,9 @@ class Config:
         max_files_per_epoch: files that one epoch of a source takes at most.
         max_bytes_per_epoch: bytes that one epoch of a source takes at most.
         max_future: how far ahead of arrival an event may be dated.
-        catalog: kind of catalog; ``embedded`` for now.
-        catalog_uri: address of the catalog's server, None for the embedded one.
+        lease: for how long a process that runs the project stays its owner without a sign of life.
+        catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
+        catalog_uri: address of the catalog's database, None for the embedded one.
     """
 
     directory: Path
@@ -108,6 +111,7 @@ class Config:
     max_files_per_epoch: int = 100
     max_bytes_per_epoch: int = 256 * 10**6
     max_future: timedelta = timedelta(hours=1)
+    lease: timedelta = timedelta(seconds=30)
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
 
@@ -195,6 +199,7 @@ class _Run(_Section):
     max_bytes_per_epoch: _Size = 256 * 10**6
     max_future: _Duration = timedelta(hours=1)
     state: _Text = ".headwater/state"
+    lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
 
 
 class _File(_Section):
@@ -242,15 +247,31 @@ def load_config(
     except ValidationError as invalid:
         raise_all([_error(problem, path, text, origins) for problem in invalid.errors()])
         raise
-    if settings.catalog.type != "embedded":
-        known = settings.catalog.type in ("jdbc", "rest")
-        message = f"catalog type {settings.catalog.type!r} " + (
-            "is not supported yet" if known else "does not exist"
-        )
-        place = _span(path, text, ("catalog", "type"))
-        condition = "NOT_YET" if known else "INVALID_OPTION"
-        raise ConfigError(condition, message, hint='use type = "embedded"', span=place)
+    _check_catalog(settings.catalog, partial(_span, path, text))
     return _resolve(settings, directory)
+
+
+def _check_catalog(catalog: _Catalog, span: Callable[[Key], Span]) -> None:
+    hint = 'use type = "embedded", or type = "jdbc" with a uri'
+    if catalog.type not in ("embedded", "jdbc"):
+        known = catalog.type == "rest"
+        raise ConfigError(
+            "NOT_YET" if known else "INVALID_OPTION",
+            f"catalog type {catalog.type!r} "
+            + ("is not supported yet" if known else "does not exist"),
+            hint=hint,
+            span=span(("catalog", "type")),
+        )
+    is_jdbc = catalog.type == "jdbc"
+    if is_jdbc == (catalog.uri is None) or not _DATABASE.match(catalog.uri or "${env:"):
+        raise ConfigError(
+            "INVALID_OPTION",
+            'option "catalog.uri" is the address of the database of a catalog of type "jdbc"',
+            hint='write uri = "postgresql://user:${env:NAME}@host:5432/database"'
+            if is_jdbc
+            else hint,
+            span=span(("catalog", "uri" if catalog.uri else "type")),
+        )
 
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
@@ -355,6 +376,7 @@ def _resolve(settings: _File, directory: Path) -> Config:
         max_files_per_epoch=run.max_files_per_epoch,
         max_bytes_per_epoch=run.max_bytes_per_epoch,
         max_future=run.max_future,
+        lease=run.lease,
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
     )

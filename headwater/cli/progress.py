@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
-    from headwater.runtime.progress import EpochLanded, Event, StateChanged, ViewCommitted
+    from headwater.runtime.progress import (
+        EpochLanded,
+        Event,
+        LeaseAwaited,
+        StateChanged,
+        ViewCommitted,
+    )
 
 LINE_EVERY = 2.0
 """Seconds between two plain lines about the same table or view."""
@@ -43,7 +49,12 @@ class Display(ABC):
 
     def __call__(self, event: Event) -> None:
         """Show an event."""
-        from headwater.runtime.progress import EpochLanded, StateChanged, ViewCommitted
+        from headwater.runtime.progress import (
+            EpochLanded,
+            LeaseAwaited,
+            StateChanged,
+            ViewCommitted,
+        )
 
         match event:
             case EpochLanded():
@@ -52,6 +63,8 @@ class Display(ABC):
                 self.committed(event)
             case StateChanged():
                 self.changed(event)
+            case LeaseAwaited():
+                self.awaited(event)
 
     @abstractmethod
     def landed(self, event: EpochLanded) -> None:
@@ -64,6 +77,10 @@ class Display(ABC):
     @abstractmethod
     def changed(self, event: StateChanged) -> None:
         """Show that something failed or is tried again."""
+
+    @abstractmethod
+    def awaited(self, event: LeaseAwaited) -> None:
+        """Show that another process's lease is waited for."""
 
     @abstractmethod
     def end(self) -> None:
@@ -90,6 +107,9 @@ class Quiet(Display):
         """Write the error, if there is one."""
         if event.error is not None:
             self._output.error(event.error)
+
+    def awaited(self, event: LeaseAwaited) -> None:
+        """Show nothing."""
 
     def end(self) -> None:
         """Show nothing."""
@@ -132,6 +152,11 @@ class Lines(Display):
         again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
         with self._lock:
             self._write(f"{event.name} {event.state.value}{again}: {event.error.render()}")
+
+    def awaited(self, event: LeaseAwaited) -> None:
+        """Write who is waited for, and for how long."""
+        with self._lock:
+            self._say("", f"waiting for {event.owner}: {_take_over(event)}")
 
     def end(self) -> None:
         """Write the lines that were held back."""
@@ -204,6 +229,11 @@ class Bars(Display):
         elif event.state is State.DONE:
             self._progress.update(self._task(event.name), total=1, completed=1)
 
+    def awaited(self, event: LeaseAwaited) -> None:
+        """Say on a line of its own who is waited for, and for how long."""
+        name = f"waiting for {event.owner}"
+        self._progress.update(self._task(name), what=_take_over(event))
+
     def end(self) -> None:
         """Leave the bars as they are."""
         self._progress.stop()
@@ -212,6 +242,10 @@ class Bars(Display):
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(name, total=None, what="")
         return self._tasks[name]
+
+
+def _take_over(event: LeaseAwaited) -> str:
+    return f"taking over in {event.seconds:.0f} s unless it gives a sign of life"
 
 
 def _until(watermark: int | None) -> str:

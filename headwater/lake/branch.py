@@ -19,6 +19,7 @@ from headwater.lake.table import (
     Write,
     is_commit_of,
     lost_race,
+    overtaken,
     session_settings,
 )
 
@@ -70,6 +71,14 @@ class BranchStaging:
         """Move ``main`` to the head of the branch, unless it has moved meanwhile."""
         self._table.publish(self._branch, self._head)
 
+    def is_dropped(self) -> bool:
+        """Return whether the branch is gone."""
+        return self._table.ref(self._branch) is None
+
+    def is_intact(self) -> bool:
+        """Return whether the branch still ends where this attempt left it."""
+        return self._table.ref(self._branch) == self._head
+
     def _checked_head(self) -> int:
         """Return the head of the branch if it is the base plus what this attempt wrote."""
         table, attempt = self._table, self._summary[ATTEMPT]
@@ -95,7 +104,8 @@ class BranchStaging:
 
     def _check_main(self, staged: set[int]) -> None:
         moved = list(self._table.since(self._base))
-        if any(is_commit_of(snapshot, self._marker.view) for snapshot in moved):
-            raise lost_race(self._marker)
+        for snapshot in moved:
+            if is_commit_of(snapshot, self._marker.view):
+                raise overtaken(snapshot, self._marker)
         if any(snapshot.id in staged for snapshot in moved):
             raise Moved

@@ -17,9 +17,9 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import SparkSession
 
 from headwater.errors import TerminalError
+from headwater.lake.database import CATALOG
 from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.delta_log import is_delta
-from headwater.lake.embedded import CATALOG
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
 

@@ -10,14 +10,16 @@ The steps, with the crash points that follow them:
 3. an older fence token may not commit (``3-fenced``)
 4. write the side tables, each with its own marker (each ``4-staged``, ``4-published``; ``4-sides``)
 5. write the target to a staging branch made at the snapshot of step 1, check that the branch holds
-   nothing else (``5-staged``), and publish it by fast-forward of ``main``, a compare-and-swap
-   (``5-published``). Maintenance moved ``main``: again from 1. A foreign commit moved it: lost
+   nothing else (``5-staged``), ask for the lease again, and publish it by fast-forward of ``main``,
+   a compare-and-swap (``5-published``). Maintenance or a fenced writer moved ``main``: again from
+   1. Another commit of the view moved it: lost
 6. outcome unknown: reload, look for the own attempt, decide; delete nothing (``6-decided``)
 7. release: the session carries no marker any more, the caller acknowledges (``7-released``)
 """
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +42,7 @@ from headwater.lake.table import (
     Table,
     Write,
     is_commit_of,
-    lost_race,
+    overtaken,
 )
 
 CRASH_POINTS = (
@@ -51,6 +53,13 @@ CRASH_POINTS = (
 
 ATTEMPTS = 5
 """How often a commit is tried while maintenance moves the table; each time the rows are written."""
+
+
+_CONFLICT = re.compile(
+    r"CommitFailedException|(?:Ref|Branch) does not exist|Ref \S+ already exists"
+    r"|Cannot fast-forward"
+)
+"""What Iceberg says if the table's metadata moved between its look and its swap."""
 
 
 class Outcome(Enum):
@@ -150,7 +159,7 @@ def _attempt(
         commit_side(side, marker, session)
     crash_point("4-sides", table.name)
     # 5, 6 and 7. the target
-    _stage_and_publish(table, base, marker, write, session, step=5)
+    _stage_and_publish(table, base, marker, write, session, fence, step=5)
     crash_point("7-released", table.name)
     return Outcome.COMMITTED
 
@@ -237,7 +246,7 @@ def commit_side(side: SideWrite, marker: Marker, session: SparkSession) -> None:
     if newest and newest.marker.epoch >= marker.epoch and _is_replay(table, marker, newest):
         return
     _check_token(newest, marker)
-    _stage_and_publish(table, base, marker, side.write, session, step=4)
+    _stage_and_publish(table, base, marker, side.write, session, None, step=4)
 
 
 def _stage_and_publish(
@@ -246,26 +255,56 @@ def _stage_and_publish(
     marker: Marker,
     write: Write,
     session: SparkSession,
+    fence: Fence | None,
     *,
     step: int,
 ) -> None:
     attempt = uuid.uuid4().hex
     staging = table.staging(marker, base, attempt)
-    staging.fill(write, session)
+    try:
+        staging.fill(write, session)
+    except (Py4JError, PySparkException) as error:
+        _check_overtaken(table, staging, base, marker, error)
+        raise
     crash_point(f"{step}-staged", table.name)
+    if fence:  # the write may have taken longer than a lease
+        fence.check()
     _publish(table, staging, base, attempt, marker)
     crash_point(f"{step}-published", table.name)
 
 
-def _publish(table: Table, staging: Staging, base: int, attempt: str, marker: Marker) -> None:
+def _check_overtaken(
+    table: Table, staging: Staging, base: int, marker: Marker, error: Exception
+) -> None:
+    """Say so if a write failed because of another writer: it moved main or dropped the branch."""
     try:
-        staging.publish()
-    except (Py4JError, PySparkException, OSError) as error:
-        # 6. it may have landed all the same
-        landed = _has_landed(table, base, attempt, marker, error)
-        crash_point("6-decided", table.name)
-        if not landed:
-            raise
+        table.refresh()
+        moved = list(table.since(base))
+    except (Py4JError, PySparkException, OSError):
+        return
+    for snapshot in moved:
+        if is_commit_of(snapshot, marker.view):
+            raise overtaken(snapshot, marker) from error
+    if staging.is_dropped() or _CONFLICT.search(str(error)):
+        raise Moved from error
+
+
+def _publish(table: Table, staging: Staging, base: int, attempt: str, marker: Marker) -> None:
+    for _ in range(ATTEMPTS):
+        try:
+            return staging.publish()
+        except (Py4JError, PySparkException, OSError) as error:
+            # 6. it may have landed all the same
+            landed = _has_landed(table, base, attempt, marker, error)
+            crash_point("6-decided", table.name)
+            if landed:
+                return None
+            if not _CONFLICT.search(str(error)):
+                raise
+            # another branch or tag of the table was moved: what was written is still good
+            if not staging.is_intact():
+                raise Moved from error
+    raise Moved
 
 
 def _has_landed(table: Table, base: int, attempt: str, marker: Marker, cause: Exception) -> bool:
@@ -284,7 +323,7 @@ def _has_landed(table: Table, base: int, attempt: str, marker: Marker, cause: Ex
         if snapshot.summary.get(ATTEMPT) == attempt:
             return True
         if is_commit_of(snapshot, marker.view):
-            raise lost_race(marker) from cause
+            raise overtaken(snapshot, marker) from cause
     raise Moved from cause
 
 

@@ -170,6 +170,14 @@ class DeltaStaging:
         if not self._is_committed():
             raise lost_race(marker)
 
+    def is_dropped(self) -> bool:
+        """Return False: nothing is staged apart from the table."""
+        return False
+
+    def is_intact(self) -> bool:
+        """Return False: publishing again would write again."""
+        return False
+
     def _is_committed(self) -> bool:
         self._table.refresh()
         made = self._table.since(self._base)

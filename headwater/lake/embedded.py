@@ -1,35 +1,73 @@
-"""Where the embedded catalog lies: one SQLite database in the warehouse folder.
+"""The embedded catalog: one SQLite database in the warehouse folder.
 
-In: the warehouse folder. Out: paths and addresses. Knows neither Spark nor Iceberg, so that readers
-without a JVM find the same catalog.
+In: the warehouse folder. Out: a :class:`SqliteDatabase`.
 """
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-CATALOG = "lake"
-"""Name of the catalog, in Spark and in the rows of the database."""
-
-BUSY_TIMEOUT = 10_000
-"""How long a statement waits for another writer of the catalog, in milliseconds."""
+from headwater.lake.database import BUSY_TIMEOUT, CatalogDatabase, Statements
 
 
-def catalog_database(warehouse: Path) -> Path:
-    """Return the path of the catalog's database.
+class SqliteDatabase(CatalogDatabase):
+    """A SQLite database in WAL mode: many readers beside one writer.
 
     Args:
-        warehouse: folder of the warehouse.
+        warehouse: folder of the warehouse; made by the first transaction.
+
+    Attributes:
+        path: the file.
     """
-    return warehouse.absolute() / "catalog.db"
 
+    jars = ("core",)
+    driver = "org.sqlite.JDBC"
 
-def jdbc_uri(warehouse: Path) -> str:
-    """Return the address by which Iceberg's JDBC catalog opens the database.
+    def __init__(self, warehouse: Path) -> None:
+        self.path = warehouse.absolute() / "catalog.db"
 
-    Args:
-        warehouse: folder of the warehouse.
-    """
-    path = quote(str(catalog_database(warehouse)))
-    return f"jdbc:sqlite:file:{path}?journal_mode=WAL&busy_timeout={BUSY_TIMEOUT}"
+    def spark_settings(self) -> dict[str, str]:
+        """Return the address by which Iceberg's JDBC catalog opens the database."""
+        options = f"journal_mode=WAL&busy_timeout={BUSY_TIMEOUT}"
+        return {"uri": f"jdbc:sqlite:file:{quote(str(self.path))}?{options}"}
+
+    def reader_uri(self) -> str:
+        """Return the address by which SQLAlchemy reads the database."""
+        # quoted twice: SQLAlchemy takes off one layer, SQLite the other
+        return f"sqlite:///file:{quote(quote(str(self.path)))}?mode=ro&uri=true"
+
+    def has_table(self, name: str) -> bool:
+        """Return whether a table exists; never creates the database."""
+        with self._errors():
+            if not self.path.is_file():
+                return False
+            address = f"file:{quote(str(self.path))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True)) as connection:
+                query = "SELECT 1 FROM sqlite_master WHERE name = ?"
+                return connection.execute(query, (name,)).fetchone() is not None
+
+    def close(self) -> None:
+        """Do nothing: opening a file again costs a millisecond, and a copied file is noticed."""
+
+    @contextmanager
+    def _transaction(self, writes: bool) -> Iterator[Statements]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        timeout = BUSY_TIMEOUT / 1000
+        opened = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
+        with closing(opened) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # a transaction that reads first could not become a writer's while another writes
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            try:
+                yield lambda sql, *parameters: connection.execute(sql, parameters)
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    def _is_failure(self, error: Exception) -> bool:
+        return isinstance(error, sqlite3.Error | OSError)

@@ -40,9 +40,29 @@ _CONDITIONS = (
     ),
     _condition(
         "CATALOG_LOCKED",
-        r"SQLITE_BUSY|SQLITE_LOCKED|database is locked",
+        r"SQLITE_BUSY|SQLITE_LOCKED|database is locked|canceling statement due to lock timeout",
         "the catalog is locked by another process",
         "end the process that holds the catalog's database open, then start again",
+    ),
+    _condition(
+        "CATALOG_REFUSED",
+        r"password authentication failed|no password (?:was )?(?:supplied|provided)"
+        r"|no pg_hba\.conf entry|role \".*\" does not exist|permission denied for"
+        r"|FATAL: +database \".*\" does not exist|in a read-only transaction",
+        "the catalog's database refuses this user",
+        "check user, password, database and rights: [catalog] uri in headwater.toml",
+    ),
+    _condition(
+        "CATALOG_DOWN",
+        # of psycopg, then of the JDBC driver, then of the server
+        r"connection to server (?:at|on)|server closed the connection|could not receive data"
+        r"|connection (?:failed|timeout expired|is lost)|failed to resolve host"
+        r"|the connection is (?:lost|closed)|connection is bad"
+        r"|Connection to \S+ refused|PSQLException: (?:An I/O error|The connection attempt failed)"
+        r"|This connection has been closed|terminating connection due to"
+        r"|the database system is|too many clients already|remaining connection slots",
+        "the catalog's database cannot be reached",
+        "start it, or correct [catalog] uri in headwater.toml: nothing that was committed is lost",
     ),
     _condition(
         "WAREHOUSE_NOT_WRITABLE",
@@ -60,10 +80,10 @@ _CONDITIONS = (
     ),
     _condition(
         "JAR_MISSING",
-        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite)"
-        r"|Cannot find catalog plugin class|No suitable driver found for jdbc:sqlite"
+        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite|org\.postgresql)"
+        r"|Cannot find catalog plugin class|No suitable driver found for jdbc:"
         r"|'JavaPackage' object is not callable|Jar .* does not exist",
-        "Spark runs without the Iceberg and SQLite jars",
+        "Spark runs without the jars of Iceberg and its catalog",
         "run `python -m headwater.jars.fetch`; under spark-submit give them with --jars",
     ),
     _condition(

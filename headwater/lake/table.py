@@ -86,6 +86,12 @@ class Staging(Protocol):
             pyspark.errors.PySparkException: the same.
         """
 
+    def is_dropped(self) -> bool:
+        """Return whether another writer has removed what was staged, as of the last refresh."""
+
+    def is_intact(self) -> bool:
+        """Return whether what was filled can be published once more, as of the last refresh."""
+
 
 class Table(ABC):
     """One table that a view writes, seen through one Spark session.
@@ -254,6 +260,21 @@ def is_commit_of(snapshot: Snapshot, view: str) -> bool:
     """
     marker = snapshot.marker
     return marker is not None and marker.view == view
+
+
+def overtaken(snapshot: Snapshot, marker: Marker) -> Exception:
+    """Return what it means that another commit of the view came first.
+
+    Args:
+        snapshot: the other commit.
+        marker: the marker of this one.
+
+    Returns:
+        :class:`Moved` after the last commit of a writer with an older token: that one is fenced
+        now, and this one is the owner. ``LOST_RACE`` otherwise.
+    """
+    other = snapshot.marker
+    return Moved() if other and other.token < marker.token else lost_race(marker)
 
 
 def lost_race(marker: Marker) -> TerminalError:

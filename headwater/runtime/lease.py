@@ -1,39 +1,46 @@
 """The right to run a project: one process at a time, with a token that rises with each owner.
 
-In: state folder, warehouse and namespace of a project. Out: a :class:`Lease`, or an error that
-names the owner. The operating system drops the lock when its process dies, however it dies. The
-token lies in the catalog's database, next to what it protects: it survives the loss of the state
-folder, and also fences off a process that runs the same namespace from another state folder.
+In: a project's configuration. Out: a :class:`Lease`, or an error that names the owner.
+
+Two locks. In the state folder one of the operating system, which drops it when its process dies,
+however it dies. In the catalog's database, next to what it protects, a row with the owner, which
+the owner renews: a newcomer that sees no renewal for a whole lease takes over with a higher token.
+It counts renewals by its own clock, so clocks of hosts are never compared. An owner that was only
+stopped finds the higher token at its next commit.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
-import os
-import socket
-import sqlite3
+import logging
+import threading
 import time
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.embedded import BUSY_TIMEOUT, catalog_database
+from headwater.lake.database import catalog_database
 from headwater.lake.failures import explain_failure
+from headwater.lake.ownership import LeaseRow, Life, Owner, Standing
+from headwater.runtime.progress import LeaseAwaited, Progress, silent
+
+if TYPE_CHECKING:
+    from headwater.config import Config
+
+log = logging.getLogger(__name__)
 
 LOCK_FILE = "lease.lock"
 
-_CREATE = (
-    "CREATE TABLE IF NOT EXISTS headwater_lease"
-    " (namespace TEXT PRIMARY KEY, token INTEGER NOT NULL)"
-)
-_RAISE = (
-    "INSERT INTO headwater_lease VALUES (?, 1)"
-    " ON CONFLICT (namespace) DO UPDATE SET token = token + 1 RETURNING token"
-)
-_READ = "SELECT token FROM headwater_lease WHERE namespace = ?"
+RENEW_EVERY = 3.0
+"""Seconds between two renewals, at most; a lease shorter than thrice this is renewed thrice. It is
+also how long a newcomer needs to find out that the owner is alive."""
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks of a newcomer at the row, at most."""
 
 
 class Lease:
@@ -41,66 +48,99 @@ class Lease:
 
     Attributes:
         token: fence token; higher than that of every owner before.
+        lost: the error that says so, once another process has taken over; None until then.
     """
 
-    def __init__(self, lock: TextIO, database: Path, namespace: str, token: int) -> None:
+    def __init__(
+        self, lock: TextIO, row: LeaseRow, token: int, owner: Owner, on_lost: Callable[[], None]
+    ) -> None:
         self.token = token
+        self.lost: TerminalError | None = None
         self._lock = lock
-        self._database = database
-        self._namespace = namespace
+        self._row = row
+        self._on_lost = on_lost
+        self._released = threading.Event()
+        self._every = min(owner.lease / 3, RENEW_EVERY)
+        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
+        self._thread.start()
 
     @classmethod
-    def acquire(cls, state: Path, warehouse: Path, namespace: str) -> Lease:
-        """Take the lease of a project.
+    def acquire(
+        cls,
+        config: Config,
+        *,
+        progress: Progress = silent,
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> Lease:
+        """Take the lease of a project; wait for a silent owner's lease to run out.
 
         Args:
-            state: the project's state folder; holds the lock file.
-            warehouse: the project's warehouse; its catalog holds the token.
-            namespace: the project's namespace.
+            config: the project's configuration.
+            progress: told while a silent owner is waited for.
+            on_lost: called, in a thread of the lease's own, when another process has taken over.
 
         Raises:
             ServiceError: ``ALREADY_RUNNING`` with pid, host and age of the owner;
-                ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED`` or ``DISK_FULL``.
+                ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``DISK_FULL``, ….
         """
-        database = catalog_database(warehouse)
+        row = LeaseRow(catalog_database(config, keep_open=True), config.namespace)
+        owner = Owner.this_process(config.lease)
         try:
-            state.mkdir(parents=True, exist_ok=True)
-            database.parent.mkdir(parents=True, exist_ok=True)
-            lock = (state / LOCK_FILE).open("a+", encoding="utf-8")
+            config.state.mkdir(parents=True, exist_ok=True)
+            lock = (config.state / LOCK_FILE).open("a+", encoding="utf-8")
             try:
-                _lock(lock, state)
-                token = _raise_token(database, namespace)
-                _sign(lock, token)
+                _lock(lock)
+                row.create()
+                token = _take(row, owner, progress)
+                _sign(lock, owner)
             except BaseException:
                 lock.close()
+                row.close()
                 raise
-        except (OSError, sqlite3.Error) as error:
+        except OSError as error:
             raise explain_failure(error) or error from error
-        return cls(lock, database, namespace, token)
+        return cls(lock, row, token, owner, on_lost)
 
     def check(self) -> None:
         """Make sure that nobody has taken over.
 
         Raises:
             TerminalError: ``FENCED`` if a later owner has a higher token.
+            ServiceError: the catalog's database cannot be read.
         """
-        try:
-            with closing(_connect(self._database)) as connection:
-                row = connection.execute(_READ, (self._namespace,)).fetchone()
-        except sqlite3.Error as error:
-            raise explain_failure(error) or error from error
-        newest = row[0] if row else 0
+        standing = self._row.read()
+        newest = standing.token if standing else 0
         if newest != self.token:
+            by = f" by {standing.owner}" if standing and standing.owner else ""
             raise TerminalError(
                 "FENCED",
-                f'another process has taken over namespace "{self._namespace}": '
+                f'namespace "{self._row.namespace}" was taken over{by}: '
                 f"its fence token is {newest}, the one of this process {self.token}",
-                hint="stop this process",
+                hint="stop this process; it was silent for longer than its lease (run.lease)",
             )
 
     def release(self) -> None:
-        """Give the lease back; harmless if it was given back before."""
+        """Give the lease back; harmless if it was given back or lost before."""
+        if not self._released.is_set():
+            self._released.set()
+            self._thread.join()
+            with suppress(ServiceError):  # then the next owner sees that this process is dead
+                self._row.release(self.token)
+            self._row.close()
         self._lock.close()
+
+    def _renew(self) -> None:
+        while not self._released.wait(self._every):
+            try:
+                if self._row.renew(self.token):
+                    continue
+                self.check()
+            except TerminalError as error:
+                self.lost = error
+                self._on_lost()
+                return
+            except ServiceError as error:  # what is not renewed may be taken; commits find out
+                log.warning("the lease could not be renewed: %s", error.message)
 
     def __enter__(self) -> Lease:
         return self
@@ -114,49 +154,58 @@ class Lease:
         self.release()
 
 
-def _lock(lock: TextIO, state: Path) -> None:
+def _take(row: LeaseRow, owner: Owner, progress: Progress) -> int:
+    """Take the lease as soon as nobody holds it.
+
+    Raises:
+        ServiceError: ``ALREADY_RUNNING`` as soon as the holder gives a sign of life.
+    """
+    watched: Standing | None = None
+    since = time.monotonic()
+    while True:
+        seen = row.read()
+        holder = (
+            seen.owner if seen and (not seen.owner or seen.owner.life is not Life.DEAD) else None
+        )
+        if holder is not None and seen is not None:
+            if watched is not None and seen != watched:
+                raise _already_running(str(holder))
+            watched = seen
+            left = since + holder.lease - time.monotonic()
+            if left > 0:
+                progress(LeaseAwaited(str(holder), left))
+                time.sleep(min(LOOK_EVERY, owner.lease / 10, left))
+                continue
+        token = row.take(owner, seen)
+        if token is not None:
+            return token
+
+
+def _lock(lock: TextIO) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         lock.seek(0)
-        raise ServiceError(
-            "ALREADY_RUNNING",
-            f"this project is run by {_owner(lock.read())}",
-            hint=f"stop that process first, or give this one a state folder other than {state}",
-        ) from error
+        raise _already_running(_signed(lock.read())) from error
 
 
-def _owner(text: str) -> str:
+def _already_running(owner: str) -> ServiceError:
+    return ServiceError(
+        "ALREADY_RUNNING",
+        f"this project is run by {owner}",
+        hint="stop that process first: one process at a time may write the tables of a namespace",
+    )
+
+
+def _signed(text: str) -> str:
     try:
-        owner = json.loads(text)
-        age = max(0, int(time.time() - owner["since"]))
-        return f"process {owner['pid']} on host {owner['host']}, for {_duration(age)}"
-    except (ValueError, KeyError, TypeError):
+        return str(Owner(**json.loads(text)))
+    except (ValueError, TypeError):
         return "a process that has just started"
 
 
-def _duration(seconds: int) -> str:
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
-
-
-def _sign(lock: TextIO, token: int) -> None:
-    owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time(), "token": token}
+def _sign(lock: TextIO, owner: Owner) -> None:
     lock.seek(0)
     lock.truncate()
-    json.dump(owner, lock)
+    json.dump(asdict(owner), lock)
     lock.flush()
-
-
-def _raise_token(database: Path, namespace: str) -> int:
-    with closing(_connect(database)) as connection, connection:
-        connection.execute(_CREATE)
-        return int(connection.execute(_RAISE, (namespace,)).fetchone()[0])
-
-
-def _connect(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT / 1000)
-    connection.execute("PRAGMA journal_mode = WAL")
-    return connection

@@ -82,7 +82,20 @@ class StateChanged:
     retry_in: float | None = None
 
 
-Event = EpochLanded | ViewCommitted | StateChanged
+@dataclass(frozen=True, slots=True)
+class LeaseAwaited:
+    """Another process holds the project and may be dead; its lease is waited for.
+
+    Attributes:
+        owner: the process, its host and its age as owner.
+        seconds: when its lease runs out, unless it gives a sign of life.
+    """
+
+    owner: str
+    seconds: float
+
+
+Event = EpochLanded | ViewCommitted | StateChanged | LeaseAwaited
 Progress = Callable[[Event], None]
 
 

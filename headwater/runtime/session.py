@@ -1,7 +1,7 @@
 """The Spark session of a project, and sessions for the threads that run its views.
 
-In: the project's configuration. Out: a session with the embedded catalog ``lake`` (Iceberg on
-SQLite), UTC, ANSI SQL, and settings that make small batches fast. Works as a plain Python process
+In: the project's configuration. Out: a session with the catalog ``lake`` (Iceberg on SQLite or
+PostgreSQL), UTC, ANSI SQL, and settings that make small batches fast. Works as a plain process
 and under ``spark-submit``, whose master and settings are kept. Otherwise nothing of Spark reaches
 the console: its log and the JVM's own words go to ``_logs`` in the state folder.
 """
@@ -27,9 +27,10 @@ from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
 from headwater.lake.branch import SNAPSHOT_PROPERTY
-from headwater.lake.embedded import CATALOG, jdbc_uri
+from headwater.lake.database import catalog_database, prefixed
 from headwater.lake.failures import explain_failure
 from headwater.lake.java import java_class, java_session
+from headwater.runtime.storage import EXTENSIONS, Storage
 
 if TYPE_CHECKING:
     from headwater.config import Config
@@ -38,11 +39,6 @@ __all__ = ["explain_failure", "open_session", "session_for_thread"]
 
 LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-_EXTENSIONS = "spark.sql.extensions"
-_ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-_DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
-_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-_CLASSES = ("org.apache.iceberg.spark.SparkCatalog", "org.sqlite.JDBC")
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 
 
@@ -65,14 +61,15 @@ def open_session(
     try:
         for folder in (config.warehouse, logs):
             _check_writable(folder)
-        found = tuple(jars) or tuple(fetch(("core", "delta") if delta else ("core",)))
+        storage = Storage(catalog_database(config), config.warehouse.absolute(), delta)
+        found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
-            context = _join_submitted(config, app_name, found, delta)
+            context = _join_submitted(config, app_name, found, storage)
         else:
-            context = _start(config, app_name, found, logs, delta)
+            context = _start(config, app_name, found, logs, storage)
         spark = SparkSession(context)
         _silence()
-        _check_jars(spark, (*_CLASSES, _DELTA_CATALOG) if delta else _CLASSES)
+        _check_jars(spark, storage)
         _spare_checksum_files(spark)
     except (OSError, PySparkException) as error:
         raise explain_failure(error) or error from error
@@ -115,26 +112,29 @@ def _silence() -> None:
 
 
 def _start(
-    config: Config, app_name: str, jars: Sequence[Path], logs: Path, delta: bool
+    config: Config, app_name: str, jars: Sequence[Path], logs: Path, storage: Storage
 ) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
-    settings = _settings(config, app_name, jars, {}, delta)
+    settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # PySpark would let the JVM write to our console; started here, its words go to a file
     with (logs / "jvm.log").open("ab") as words:
         gateway = launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
+    # secrets only now: what launches the JVM stands on its command line, which everyone can read
+    conf.setAll(list(prefixed(storage.database.spark_secrets()).items()))
     return SparkContext(conf=conf, gateway=gateway)
 
 
 def _join_submitted(
-    config: Config, app_name: str, jars: Sequence[Path], delta: bool
+    config: Config, app_name: str, jars: Sequence[Path], storage: Storage
 ) -> SparkContext:
     gateway: JavaGateway = launch_gateway()  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
     conf = SparkConf()  # now with everything that spark-submit was given
-    settings = _settings(config, app_name, jars, dict(conf.getAll()), delta)
+    settings = _settings(config, app_name, jars, dict(conf.getAll()), storage)
+    settings |= prefixed(storage.database.spark_secrets())
     _add_to_driver(gateway, jars)
     context = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
     context.setLogLevel("ERROR")
@@ -150,7 +150,11 @@ def _add_to_driver(gateway: JavaGateway, jars: Sequence[Path]) -> None:
 
 
 def _settings(
-    config: Config, app_name: str, jars: Sequence[Path], submitted: Mapping[str, str], delta: bool
+    config: Config,
+    app_name: str,
+    jars: Sequence[Path],
+    submitted: Mapping[str, str],
+    storage: Storage,
 ) -> dict[str, str]:
     given = {"spark.app.name": app_name, **config.spark, **submitted}
     master = given.setdefault("spark.master", config.master)
@@ -160,8 +164,8 @@ def _settings(
         "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
         **given,
         "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
-        **_required(config.warehouse.absolute(), given.get(_EXTENSIONS)),
-        **(_delta(given.get(_EXTENSIONS)) if delta else {}),
+        **storage.settings(given.get(EXTENSIONS)),
+        **_REQUIRED,
     }
 
 
@@ -169,39 +173,13 @@ def _joined(*parts: str | None) -> str:
     return ",".join(part for part in parts if part)
 
 
-def _required(warehouse: Path, extensions: str | None) -> dict[str, str]:
-    """Settings that results or safety depend on: nobody overrides them."""
-    name = f"spark.sql.catalog.{CATALOG}"
-    return {
-        name: "org.apache.iceberg.spark.SparkCatalog",
-        f"{name}.type": "jdbc",
-        f"{name}.uri": jdbc_uri(warehouse),
-        f"{name}.jdbc.schema-version": "V1",
-        f"{name}.warehouse": warehouse.as_uri(),
-        # a cached table stays stale after a commit from another session, even for ever
-        f"{name}.cache-enabled": "false",
-        _EXTENSIONS: _joined(_ICEBERG_EXTENSIONS, extensions),
-        "spark.sql.defaultCatalog": CATALOG,
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.ansi.enabled": "true",
-        # text.`/etc/passwd` is not a table
-        "spark.sql.runSQLOnFiles": "false",
-    }
-
-
-def _delta(extensions: str | None) -> dict[str, str]:
-    """Settings that Delta tables need, on top of those required for all."""
-    delta = "spark.databricks.delta"
-    return {
-        _EXTENSIONS: _joined(_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS, extensions),
-        "spark.sql.catalog.spark_catalog": _DELTA_CATALOG,
-        # a transaction begins by reading the log: 50 tasks by default, seconds on a few cores
-        f"{delta}.snapshotPartitions": "1",
-        # INT96, the default, has nanoseconds and so no year after 2262 in most readers
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        # a view's rows are where its table is; nothing is written that was not asked for
-        f"{delta}.autoCompact.enabled": "false",
-    }
+_REQUIRED = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    # text.`/etc/passwd` is not a table
+    "spark.sql.runSQLOnFiles": "false",
+}
+"""Settings that results or safety depend on: nobody overrides them."""
 
 
 def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
@@ -271,10 +249,10 @@ def _spare_checksum_files(spark: SparkSession) -> None:
     files.get(local, hadoop).setWriteChecksum(False)
 
 
-def _check_jars(spark: SparkSession, classes: Sequence[str]) -> None:
+def _check_jars(spark: SparkSession, storage: Storage) -> None:
     threads = java_class(spark, "java.lang.Thread")
     loader = threads.currentThread().getContextClassLoader()
-    for name in classes:
+    for name in storage.classes:
         if loader.getResource(f"{name.replace('.', '/')}.class") is None:
             raise ServiceError(
                 "JAR_MISSING",

@@ -125,6 +125,7 @@ class Supervisor:
                     self._finish_input()
                 else:
                     self._board.wait_until(self._is_over)
+                self._check_lease()
                 self.stop()
         except Exception as error:
             raise (gone() if spark_is_gone() else error) from error
@@ -185,7 +186,7 @@ class Supervisor:
     def _open(self, once: bool) -> None:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
-        self._lease = Lease.acquire(config.state, config.warehouse, config.namespace)
+        self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
         delta = any(plan.view.options.get("format") == "delta" for plan in self._plans.values())
         name = f"headwater {config.name}"
         self._spark = self._given or open_session(config, app_name=name, delta=delta)
@@ -390,7 +391,14 @@ class Supervisor:
         ]
         return None if None in known else min((w for w in known if w is not None), default=None)
 
+    def _check_lease(self) -> None:
+        """Say it once for all if another process has taken over: idle views would not notice."""
+        if self._lease and self._lease.lost:
+            raise self._lease.lost
+
     def _is_over(self) -> bool:
+        if self._lease and self._lease.lost:
+            return True
         return self._interrupted or not any(worker.alive for worker in self._workers())
 
 

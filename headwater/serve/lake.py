@@ -8,19 +8,17 @@ expires it.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
-from urllib.parse import quote
 
-from headwater.errors import ConfigError, ServiceError
+from headwater.errors import ConfigError, HeadwaterError, ServiceError
+from headwater.lake.database import CATALOG, catalog_database
 from headwater.lake.delta_log import is_delta
-from headwater.lake.embedded import CATALOG, catalog_database
+from headwater.lake.failures import explain_failure
 from headwater.lake.marker import Marker
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ class Commit:
 
 
 class LakeReader:
-    """The tables of one project, in the embedded catalog (SQLite, opened read-only).
+    """The tables of one project; its catalog is opened read-only.
 
     Args:
         config: the project's configuration.
@@ -88,16 +86,14 @@ class LakeReader:
         """The catalog, or None before the first run made it."""
         from pyiceberg.catalog import load_catalog
 
-        database = catalog_database(self._config.warehouse)
-        path = quote(str(database))
+        database = catalog_database(self._config)
         try:
-            if not database.is_file() or not _has_tables(path):
+            if not database.has_table("iceberg_tables"):  # a lease may lie there before
                 return None
             return load_catalog(
                 CATALOG,
                 type="sql",
-                # quoted twice: SQLAlchemy takes off one layer, SQLite the other
-                uri=f"sqlite:///file:{quote(path)}?mode=ro&uri=true",
+                uri=database.reader_uri(),
                 warehouse=self._config.warehouse.absolute().as_uri(),
                 init_catalog_tables="false",
             )
@@ -261,13 +257,9 @@ def _refuse_part(table: History, found: Commit) -> None:
             )
 
 
-def _has_tables(path: str) -> bool:
-    """Whether Iceberg has made its tables in the database; a lease may lie in it before."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        query = "SELECT 1 FROM sqlite_master WHERE name = 'iceberg_tables'"
-        return database.execute(query).fetchone() is not None
-
-
-def _unreadable(error: Exception) -> ServiceError:
+def _unreadable(error: Exception) -> HeadwaterError:
+    known = explain_failure(error) if not isinstance(error, ConfigError) else error
+    if known is not None and (known is error or known.condition.startswith("CATALOG_")):
+        return known
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return ServiceError("CATALOG_UNREADABLE", f"the catalog could not be read: {first}")

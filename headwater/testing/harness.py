@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlparse
 from headwater.analyze.definitions import Catalog
 from headwater.config import Config, load_config
 from headwater.errors import ErrorGroup, HeadwaterError
-from headwater.lake.embedded import CATALOG
+from headwater.lake.database import CATALOG
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project

@@ -62,6 +62,7 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
         max_bytes_per_epoch = "1 GiB"
         max_future = "2 days"
         state = "/data/state"
+        lease = "90 seconds"
         """,
     )
     assert (config.name, config.namespace) == ("air", "traffic")
@@ -71,6 +72,7 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
     assert config.max_bytes_per_epoch == 2**30
     assert config.max_future == timedelta(days=2)
     assert config.state == Path("/data/state")
+    assert config.lease == timedelta(seconds=90)
 
 
 def test_environment_wins_over_file_and_override_over_environment(folder: Path) -> None:
@@ -141,6 +143,10 @@ def test_all_mistakes_are_reported_at_once(folder: Path) -> None:
         ("[catalog]\ntype = 'rest'", "NOT_YET", 2),
         ("[catalog]\ntype = 'hive'", "INVALID_OPTION", 2),
         ("[catalog]\nuri = 'postgresql://me:hunter2@db/x'", "INVALID_OPTION", 2),
+        ("[catalog]\nuri = 'postgresql://db/x'", "INVALID_OPTION", 2),
+        ("[catalog]\ntype = 'jdbc'", "INVALID_OPTION", 2),
+        ("[catalog]\ntype = 'jdbc'\nuri = 'mysql://db/x'", "INVALID_OPTION", 3),
+        ("[run]\nlease = '0 s'", "INVALID_OPTION", 2),
         ("[spark.settings]\n'spark.ssl.keyPassword' = 'hunter2'", "INVALID_OPTION", 1),
         ("[spark.settings]\nspark.ui.enabled = false", "INVALID_OPTION", 1),
     ],
@@ -173,7 +179,7 @@ def test_a_secret_is_read_late_and_never_printed(
 ) -> None:
     config = load(
         folder,
-        "[catalog]\nuri = 'postgresql://me:${env:DB_PASSWORD}@db/x'\n"
+        "[catalog]\ntype = 'jdbc'\nuri = 'postgresql://me:${env:DB_PASSWORD}@db/x'\n"
         "[spark.settings]\n'fs.s3a.secret.key' = '${env:DB_PASSWORD}'",
     )
     assert config.catalog_uri is not None

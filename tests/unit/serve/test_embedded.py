@@ -154,4 +154,4 @@ def test_a_damaged_catalog_is_one_line(tmp_path: Path) -> None:
     (lake.project.config.warehouse / "catalog.db").write_text("no database at all" * 100)
     with pytest.raises(HeadwaterError) as caught:
         ask(lake, "SELECT * FROM clicks")
-    assert (caught.value.condition, caught.value.exit_code) == ("CATALOG_UNREADABLE", 3)
+    assert (caught.value.condition, caught.value.exit_code) == ("CATALOG_DAMAGED", 3)

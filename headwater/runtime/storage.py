@@ -1,0 +1,77 @@
+"""What the tables of a project need of Spark: jars, classes and settings.
+
+In: the catalog's database, the warehouse, whether a view is a Delta table. Out: names of jars and
+settings; nothing is started here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.lake.database import CATALOG, CatalogDatabase, prefixed
+
+EXTENSIONS = "spark.sql.extensions"
+
+_ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+_ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where the tables of a project are.
+
+    Attributes:
+        database: the catalog's database.
+        warehouse: folder of the tables, absolute.
+        delta: whether Delta tables are written; otherwise Spark starts without Delta.
+    """
+
+    database: CatalogDatabase
+    warehouse: Path
+    delta: bool = False
+
+    @property
+    def jars(self) -> tuple[str, ...]:
+        """Configurations of ``headwater/jars/ivy.xml`` to load."""
+        return (*self.database.jars, *(["delta"] if self.delta else []))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes that must be there once the jars are loaded."""
+        needed = (_ICEBERG_CATALOG, self.database.driver)
+        return (*needed, _DELTA_CATALOG) if self.delta else needed
+
+    def settings(self, extensions: str | None) -> dict[str, str]:
+        """Return the settings that nobody overrides.
+
+        Args:
+            extensions: further session extensions, as the user gave them.
+        """
+        name = f"spark.sql.catalog.{CATALOG}"
+        own = (_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS if self.delta else None)
+        return {
+            name: _ICEBERG_CATALOG,
+            f"{name}.type": "jdbc",
+            **prefixed(self.database.spark_settings()),
+            f"{name}.jdbc.schema-version": "V1",
+            f"{name}.warehouse": self.warehouse.as_uri(),
+            # a cached table stays stale after a commit from another session, even for ever
+            f"{name}.cache-enabled": "false",
+            "spark.sql.defaultCatalog": CATALOG,
+            EXTENSIONS: ",".join(filter(None, (*own, extensions))),
+            **(_DELTA if self.delta else {}),
+        }
+
+
+_DELTA = {
+    "spark.sql.catalog.spark_catalog": _DELTA_CATALOG,
+    # a transaction begins by reading the log: 50 tasks by default, seconds on a few cores
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # INT96, the default, has nanoseconds and so no year after 2262 in most readers
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # a view's rows are where its table is; nothing is written that was not asked for
+    "spark.databricks.delta.autoCompact.enabled": "false",
+}

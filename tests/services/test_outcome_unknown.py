@@ -1,0 +1,150 @@
+"""The connection to the catalog is cut at any moment of a commit: nothing lost, nothing doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from headwater.errors import HeadwaterError
+from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.commit import Outcome, commit
+from headwater.lake.failures import explain_failure
+from headwater.lake.iceberg import LakeTable
+from headwater.lake.marker import Marker
+from headwater.serve.lake import LakeReader
+from tests.faults.postgres import PASSWORD
+from tests.faults.proxy import CUTS, Proxy
+
+STEPS = ("stage", "write", "publish")
+DONE = (Outcome.COMMITTED, Outcome.ALREADY_COMMITTED)
+
+
+class Breakable(LakeTable):
+    """A table that lets a fault loose just before one of its moves, once."""
+
+    breaks = ""
+
+    def break_before(self, step: str, loose: Callable[[], None]) -> None:
+        self.breaks, self._loose = step, loose
+
+    def stage(self, view: str, base: int) -> str:
+        if self.breaks == "stage":
+            self.breaks = ""
+            self.replace_staged(view)
+            self._loose()
+        return super().stage(view, base)
+
+    def replace_staged(self, view: str) -> None:
+        """Point the staging branch elsewhere, so that staging has something to commit."""
+        first = list(self.ancestors(self.snapshot_id()))[-1].id
+        branch = self.staging_branch(view)
+        self._java.manageSnapshots().replaceBranch(branch, first).commit()
+
+    def publish(self, branch: str, head: int) -> None:
+        if self.breaks == "publish":
+            self.breaks = ""
+            self._loose()
+        super().publish(branch, head)
+
+
+def breakable(lake: Lake, epochs: int = 3) -> Breakable:
+    """A table with some epochs, whose writer has a staging branch already."""
+    lake.ensure(TableSpec("t", (("k", "INT", True), ("v", "INT", True))))
+    table = Breakable(lake.spark, "t", lake.identifier("t"))
+    for number in range(epochs):
+        done = commit(table, epoch(number), append(lake, number), session=lake.spark)
+        assert done is Outcome.COMMITTED
+    return table
+
+
+def epoch(number: int) -> Marker:
+    return Marker("t", 1, number, {"in": str(number)} if number else {}, {"in": str(number + 1)})
+
+
+def append(lake: Lake, key: int):
+    return lambda target: lake.spark.sql(f"SELECT {key} AS k, 0 AS v").writeTo(target).append()
+
+
+def merge(lake: Lake, key: int):
+    """Corrects epoch 0's row and inserts one: deletes and data in one snapshot."""
+
+    def write(target: str) -> None:
+        lake.spark.sql(
+            f"MERGE INTO {target} t USING (SELECT * FROM VALUES (0, {key}), ({key}, 0) AS s (k, v))"
+            " s ON t.k = s.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    return write
+
+
+def rows(table: LakeTable) -> list[tuple[int, int]]:
+    return sorted((row.k, row.v) for row in table.read().collect())
+
+
+def check_files(lake: Lake, config) -> None:
+    """Every file of every snapshot that the table knows of is there, staged ones included."""
+    reader = LakeReader(replace(config, namespace=lake.namespace))
+    table = reader.table("t")
+    assert table is not None
+    assert reader._catalog is not None
+    reader._catalog.close()
+    for snapshot in table.metadata.snapshots:
+        for manifest in snapshot.manifests(table.io):
+            for entry in manifest.fetch_manifest_entry(table.io):
+                path = Path(unquote(urlparse(entry.data_file.file_path).path))
+                assert path.is_file(), f"{path} of snapshot {snapshot.snapshot_id} was deleted"
+
+
+def maintain(lake: Lake) -> None:
+    """Compaction and expiry, which read what commits that failed have left behind."""
+    name = f"{lake.namespace}.t"
+    call = f"CALL lake.system.expire_snapshots(table => '{name}', retain_last => 1,"
+    lake.spark.sql(f"{call} older_than => TIMESTAMP '2100-01-01')").collect()
+
+
+def attempt(table: LakeTable, lake: Lake, number: int, write) -> Outcome | str:
+    try:
+        return commit(table, epoch(number), write, session=lake.spark)
+    except HeadwaterError as error:
+        return error.condition
+    except Exception as error:
+        known = explain_failure(error)
+        assert known is not None, error
+        assert PASSWORD not in str(error)
+        return known.condition
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["blip", "outage"])
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("step", [*STEPS, "merge"])
+def test_a_cut_connection_loses_nothing_and_doubles_nothing(
+    lake: Lake, proxy: Proxy, direct, step: str, cut: str, lasting: bool
+) -> None:
+    table = breakable(lake)
+    table.break_before(step, lambda: proxy.arm(cut, stay_down=lasting))
+    fired = proxy.fired
+    content = merge(lake, 3) if step == "merge" else append(lake, 3)
+
+    def write(target: str) -> None:
+        if step in ("write", "merge") and proxy.fired == fired:
+            proxy.arm(cut, stay_down=lasting)
+        content(target)
+
+    end = attempt(table, lake, 3, write)
+    assert proxy.fired == fired + 1, "the fault did not fire"
+    proxy.disarm()
+    again = attempt(table, lake, 3, content)
+    assert again in DONE, again
+    if end in DONE:
+        assert again is Outcome.ALREADY_COMMITTED
+    check_files(lake, direct)
+    assert attempt(lake.table("t"), lake, 4, append(lake, 4)) is Outcome.COMMITTED
+    corrected = 3 if step == "merge" else 0
+    assert rows(table) == [(0, corrected), (1, 0), (2, 0), (3, 0), (4, 0)]
+    maintain(lake)
+    check_files(lake, direct)
+    assert rows(lake.table("t")) == [(0, corrected), (1, 0), (2, 0), (3, 0), (4, 0)]
