@@ -22,6 +22,7 @@ from typing import TextIO
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.embedded import BUSY_TIMEOUT, catalog_database
 from headwater.lake.failures import explain_failure
+from headwater.secrets import private_folder
 
 LOCK_FILE = "lease.lock"
 
@@ -64,8 +65,8 @@ class Lease:
         """
         database = catalog_database(warehouse)
         try:
-            state.mkdir(parents=True, exist_ok=True)
-            database.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(state)
+            private_folder(database.parent)
             lock = (state / LOCK_FILE).open("a+", encoding="utf-8")
             try:
                 _lock(lock, state)
