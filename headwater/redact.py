@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, cast
+from typing import Any, TextIO, cast
 from urllib.parse import quote, quote_plus
 
 MASK = "***"
@@ -61,9 +61,9 @@ def holds_secret(text: str) -> bool:
 
 
 def java_pattern() -> str:
-    """Return a regular expression of Java that finds the secrets known now, without special marks.
+    r"""Return a regular expression of Java that finds the secrets known now, without special marks.
 
-    Every character is written as ``\\uXXXX``, so that it passes through configuration files whole.
+    Every character is written as ``\uXXXX``, so that it passes through configuration files whole.
     """
     longest_first = sorted(_forms, key=len, reverse=True)
     return "|".join(map(_escaped, longest_first)) or "(?!)"
@@ -84,17 +84,17 @@ def clean_streams(module: Any) -> Iterator[None]:  # noqa: ANN401
         module.stdout, module.stderr = before
 
 
-def clean(stream: IO[str]) -> IO[str]:
+def clean(stream: TextIO) -> TextIO:
     """Return a stream that scrubs each text before it passes it on.
 
     Args:
         stream: where the texts go.
     """
-    return cast("IO[str]", _Clean(stream))
+    return cast("TextIO", _Clean(stream))
 
 
 class _Clean:
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:

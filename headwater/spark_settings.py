@@ -1,4 +1,4 @@
-"""The Spark settings that a project may not make: results, safety or another setting depend on them.
+"""The Spark settings that a project may not make, since results or safety depend on them.
 
 In: name and value of a setting in ``[spark.settings]``. Out: what is wrong with it, or None.
 """

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze import functions as f
 from headwater.analyze import types as t
+from headwater.analyze.determinism import REFUSED
 from headwater.analyze.report import Report, did_you_mean
 from headwater.analyze.typed import merge, type_of
 
@@ -110,9 +111,11 @@ def _units(func: exp.Func, report: Report) -> bool:
 
 def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
     name = f.function_name(func)
-    if name in f.REFUSED:
-        condition, reason, hint = f.REFUSED[name]
-        report.add(condition, f"{name} is refused: {reason}", func, hint)
+    hazard = REFUSED.get(name)
+    if hazard and func.find(exp.Order):
+        report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
+    elif hazard:
+        report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         hint = did_you_mean(name, f.names(), "functions")
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"

@@ -17,6 +17,7 @@ from headwater.analyze.connectors import CONNECTORS, ENCODINGS, Connector, Optio
 from headwater.analyze.definitions import Column, Source, Watermark
 from headwater.analyze.event_time import interval
 from headwater.analyze.infer import infer
+from headwater.analyze.nodes import only_allowed
 from headwater.analyze.nullable import nullable
 from headwater.analyze.options import bind_options
 from headwater.analyze.report import Report, check_name, did_you_mean
@@ -88,6 +89,8 @@ def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Repo
     for column in list(root.find_all(exp.Column)):
         resolve(column, [relation], report)
     kind = infer(root, report)
+    if not t.is_unknown(kind):
+        only_allowed(root, report)
     if aggregate := root.find(exp.AggFunc):
         hint = "aggregate in a view"
         report.add(

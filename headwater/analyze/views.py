@@ -14,6 +14,7 @@ from headwater.analyze.connectors import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.event_time import interval
 from headwater.analyze.inline import inline_ctes
+from headwater.analyze.nodes import only_allowed
 from headwater.analyze.options import bind_options
 from headwater.analyze.query import QueryBinder
 from headwater.analyze.report import Report
@@ -47,6 +48,7 @@ def bind_view(
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None
+    only_allowed(query, report)
     view = View(
         name=statement.this.name,
         query=query,
