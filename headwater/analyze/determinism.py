@@ -44,7 +44,7 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "two runs over the same rows would differ",
         "derive the value from the row's columns",
-        *("rand", "random", "randn", "randstr", "uniform", "normal", "zipf", "uuid"),
+        *("rand", "random", "randn", "randstr", "uniform", "uuid"),
         *("gen_random_uuid", "shuffle", "sample", "tablesample", "setseed"),
     ),
     _refused(
@@ -65,7 +65,7 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "it depends on who runs the view and where, not on the rows",
         "write a literal",
-        *("current_user", "user", "session_user", "current_role", "current_catalog"),
+        *("current_user", "session_user", "current_role", "current_catalog"),
         *("current_schema", "current_database", "current_version", "version"),
         *("current_timezone", "getenv", "current_setting"),
     ),
@@ -102,7 +102,7 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "its text depends on the engine and its language",
         "use date_format(x, '%Y-%m-%d') or CAST(x AS VARCHAR)",
-        *("format", "format_number", "format_datetime", "parse_datetime", "to_char"),
+        *("format", "format_number", "format_datetime", "parse_datetime"),
         *("number_to_str", "format_string", "printf"),
         condition="NOT_PORTABLE",
     ),
@@ -118,7 +118,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "remove the call",
         *("reflect", "java_method", "try_reflect", "transform", "query_transform"),
         *("read_csv", "read_parquet", "read_json", "read_text", "read_blob", "read_files"),
-        *("glob", "sniff_csv", "identifier", "ai_query", "http_request", "secret"),
+        *("sniff_csv", "identifier", "ai_query", "http_request"),
         condition="FORBIDDEN_FUNCTION",
     ),
     Hazard(

@@ -26,7 +26,10 @@ Rule = Callable[[exp.Expr, Report], exp.DataType]
 
 _REFUSED = (exp.Query, exp.Window, exp.Lambda, exp.WithinGroup)
 """What is refused as a whole, without a look inside."""
-_SILENT = (exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart)
+_SILENT = (
+    *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
+    exp.Order,  # of an aggregate, which is refused with it
+)
 
 
 def infer(expression: exp.Expr, report: Report) -> exp.DataType:
