@@ -140,6 +140,16 @@ def only_allowed(root: exp.Expr, report: Report) -> None:
             _date_format(node, report)
 
 
+def drop_comments(root: exp.Expr) -> None:
+    """Remove comments, which sqlglot would print into the SQL of an engine that reads hints there.
+
+    Args:
+        root: a query or expression; changed in place.
+    """
+    for node in root.walk():
+        node.comments = None
+
+
 def _refuse(what: str, at: exp.Expr, report: Report) -> None:
     hint = "write it with the operators and functions of Trino SQL"
     report.add("UNSUPPORTED_SYNTAX", f"{what} is not part of the language", at, hint)

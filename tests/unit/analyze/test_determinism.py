@@ -82,11 +82,12 @@ class Novelty(exp.Expression):
     arg_types = {"this": False}
 
 
+BODY = "SELECT upper(b) AS u, sum(a) AS n FROM t WHERE a > 1 GROUP BY 1"
+BOUND = bind({"t": TABLES, "v": parse(f"CREATE STREAMING VIEW v AS {BODY}")}).views["v"].query
+
+
 def bound_query() -> exp.Expr:
-    sql = (
-        "CREATE STREAMING VIEW v AS SELECT upper(b) AS u, sum(a) AS n FROM t WHERE a > 1 GROUP BY 1"
-    )
-    query: exp.Expr = bind({"t": TABLES, "v": parse(sql)}).views["v"].query.copy()
+    query: exp.Expr = BOUND.copy()
     return query
 
 
@@ -114,6 +115,15 @@ def test_a_flag_that_nobody_has_read_is_refused_on_every_node() -> None:
             query = bound_query()
             list(query.walk())[at].set(key, True)
             assert len(complaints(query)) == 1, (original, key)
+
+
+def test_comments_do_not_reach_an_engine() -> None:
+    text = "CREATE STREAMING VIEW v AS SELECT /*+ BROADCAST(t) */ b /* x */ FROM t -- y"
+    view = bind({"t": TABLES, "v": parse(text)}).views["v"]
+    assert "/*" not in view.query.sql("spark")
+    text = TABLE.replace("ts TIMESTAMP", "c AS a /*+ y */ + 1, ts TIMESTAMP")
+    (column,) = [c for c in bind({"t": parse(text)}).sources["t"].columns if c.computed]
+    assert column.computed is not None and "/*" not in column.computed.sql("spark")
 
 
 @pytest.mark.parametrize(
