@@ -14,10 +14,10 @@ from typing import Literal
 Kind = Literal[
     "text", "integer", "number", "boolean", "interval", "choice", "list", "time", "secret"
 ]
-"""``secret``: a reference ``${env:NAME}`` and nothing else; it reaches the intake as written, which
-reads it with :class:`headwater.secrets.Secret` when it needs it. ``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
+"""``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
 ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
-``Option.choices``."""
+``Option.choices``; ``secret``: a reference ``${env:NAME}`` and nothing else, which reaches the
+intake as written and is read with :class:`headwater.secrets.Secret` when it is needed."""
 
 
 @dataclass(frozen=True, slots=True)
