@@ -21,6 +21,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from headwater.errors import ConfigError, Span, raise_all
+from headwater.secrets import Secret, SecretMap, written_secrets
+from headwater.spark_settings import wrong_setting
+
+__all__ = ["FILE", "Config", "Secret", "SecretMap", "load_config", "parse_duration", "parse_size"]
 
 FILE = "headwater.toml"
 
@@ -28,53 +32,7 @@ _DURATIONS = {"ms": 0.001, "millisecond": 0.001, "s": 1, "second": 1, "m": 60, "
 _DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
 _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZES |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
-_REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 _DATABASE = re.compile(r"postgres(?:ql)?://|\$\{env:")
-_SECRET_KEY = re.compile(r"(password|secret|token|secret[._-](access[._-])?key)$", re.IGNORECASE)
-_URI_PASSWORD = re.compile(
-    r"://[^/@:]*:(?!\$\{env:)[^/@]+@|[?&;]password=(?!\$\{env:)", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """Text that may refer to secrets as ``${env:NAME}``; printing it shows the reference only.
-
-    Attributes:
-        template: the text as written.
-    """
-
-    template: str
-
-    def reveal(self) -> str:
-        """Return the text with every reference replaced, read from the environment now.
-
-        Raises:
-            ConfigError: ``SECRET_MISSING`` if a variable is not set.
-        """
-        return _REFERENCE.sub(lambda match: _read_secret(match[1]), self.template)
-
-    def __str__(self) -> str:
-        return self.template
-
-
-class SecretMap(Mapping[str, str]):
-    """Settings whose values are revealed when they are read, never when they are printed."""
-
-    def __init__(self, templates: Mapping[str, str]) -> None:
-        self._templates = dict(templates)
-
-    def __getitem__(self, key: str) -> str:
-        return Secret(self._templates[key]).reveal()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._templates)
-
-    def __len__(self) -> int:
-        return len(self._templates)
-
-    def __repr__(self) -> str:
-        return f"SecretMap({self._templates!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +112,13 @@ def _settings(value: object) -> object:
     if nested:
         raise ValueError(f'write names with dots in quotes, as in "{nested}.…" = "…"')
     for key, text in texts.items():
-        if _SECRET_KEY.search(key) and not _REFERENCE.search(text):
-            raise ValueError(f'"{key}" holds a secret; write "${{env:NAME}}" and set NAME outside')
+        if wrong := wrong_setting(key, text):
+            raise ValueError(wrong)
     return texts
 
 
 def _uri(value: object) -> object:
-    if _URI_PASSWORD.search(str(value)):
+    if written_secrets(str(value)):
         raise ValueError(
             'the password stands in the file; write "${env:NAME}" and set NAME outside'
         )
@@ -295,7 +253,7 @@ def _toml_error(message: str, path: Path, text: str) -> tuple[str, Span]:
     line, column = len(lines), len(lines[-1]) + 1  # "at end of document"
     if place := re.search(r"at line (\d+), column (\d+)", message):
         line, column = int(place[1]), int(place[2])
-    shown = lines[line - 1] if line <= len(lines) else ""
+    shown = _shown(lines[line - 1]) if line <= len(lines) else ""
     message = re.sub(r" \(at [^()]*\)$", "", message)
     return message[:1].lower() + message[1:], Span(str(path), line, column, text=shown)
 
@@ -353,12 +311,18 @@ def _span(path: Path, text: str, key: Key) -> Span:
         if header := re.match(r"\s*\[([^\[\]]+)\]", line):
             section = header[1].strip()
             if section == ".".join(key):
-                return Span(str(path), number, header.start(1) + 1, len(header[1]), line)
+                return Span(str(path), number, header.start(1) + 1, len(header[1]), _shown(line))
         elif (found := re.match(r'\s*"?([A-Za-z0-9_.-]+?)"?\s*=', line)) is not None:
             name = f"{section}.{found[1]}" if section else found[1]
             if name == ".".join(key):
-                return Span(str(path), number, found.start(1) + 1, len(found[1]), line)
+                return Span(str(path), number, found.start(1) + 1, len(found[1]), _shown(line))
     return Span(str(path), 1, 1)
+
+
+def _shown(line: str) -> str:
+    """Return a line as errors show it: without its value, which may be a secret gone astray."""
+    name, equals, _ = line.partition("=")
+    return f"{name}= …" if equals else line if line.lstrip().startswith("[") else ""
 
 
 def _resolve(settings: _File, directory: Path) -> Config:
@@ -380,13 +344,3 @@ def _resolve(settings: _File, directory: Path) -> Config:
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
     )
-
-
-def _read_secret(name: str) -> str:
-    try:
-        return os.environ[name]
-    except KeyError:
-        hint = f"set it before you start: export {name}=…"
-        raise ConfigError(
-            "SECRET_MISSING", f"environment variable {name} is not set", hint=hint
-        ) from None

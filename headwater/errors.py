@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headwater.redact import scrub
+
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_SERVICE = 0, 1, 2, 3
 
 
@@ -60,21 +62,24 @@ class HeadwaterError(Exception):
     def __init__(
         self, condition: str, message: str, *, hint: str = "", span: Span | None = None
     ) -> None:
-        super().__init__(message)
         self.condition = condition
-        self.message = message
-        self.hint = hint
+        self.message = scrub(message)
+        self.hint = scrub(hint)
+        super().__init__(self.message)
         self.span = span
 
     def render(self) -> str:
-        """Return the error as a person reads it: one line, then caret and hint if it has them."""
+        """Return the error as a person reads it: one line, then caret and hint if it has them.
+
+        No secret that was read is in it, nor in ``message`` and ``hint``.
+        """
         where = f"{self.span} " if self.span else ""
         lines = [f"{where}{self.condition} — {self.message}"]
         if self.span and (picture := self.span.underlined()):
             lines.append(picture)
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+        return scrub("\n".join(lines))
 
     def __str__(self) -> str:
         return self.render()

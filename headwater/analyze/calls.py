@@ -11,8 +11,10 @@ from sqlglot import exp
 
 from headwater.analyze import functions as f
 from headwater.analyze import types as t
+from headwater.analyze.determinism import REFUSED
 from headwater.analyze.report import Report, did_you_mean
 from headwater.analyze.typed import merge, type_of
+from headwater.dialect.syntax import GIVEN
 
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
@@ -34,7 +36,8 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
     kinds = [type_of(item) for item in given]
     if isinstance(func, exp.Count):
         return t.BIGINT
-    if not _arity_fits(known, len(given)):
+    written = func.meta.get(GIVEN, 0) - _consumed(func)
+    if not _arity_fits(known, len(given)) or written > len(given):
         report.add("WRONG_ARGUMENTS", f"{known.name} takes {_signature(known)}", node, "")
         return t.UNKNOWN
     fits = [_argument(known, at, item, report) for at, item in enumerate(given)]
@@ -52,6 +55,14 @@ def _arity_fits(known: f.Function, count: int) -> bool:
         return count > 0
     least = sum(1 for param in known.params if not param.endswith("?"))
     return least <= count <= len(known.params)
+
+
+def _consumed(func: exp.Func) -> int:
+    """How many arguments became units, formats and paths, which :func:`arguments` leaves out."""
+    special = ("unit", "format") + (
+        ("expression",) if isinstance(func, exp.JSONExtractScalar) else ()
+    )
+    return sum(1 for key in special if func.args.get(key) is not None)
 
 
 def _signature(known: f.Function) -> str:
@@ -110,9 +121,11 @@ def _units(func: exp.Func, report: Report) -> bool:
 
 def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
     name = f.function_name(func)
-    if name in f.REFUSED:
-        condition, reason, hint = f.REFUSED[name]
-        report.add(condition, f"{name} is refused: {reason}", func, hint)
+    hazard = REFUSED.get(name)
+    if hazard and func.find(exp.Order):
+        report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
+    elif hazard:
+        report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         hint = did_you_mean(name, f.names(), "functions")
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"

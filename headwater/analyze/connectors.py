@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["text", "integer", "number", "boolean", "interval", "choice", "list", "time"]
+Kind = Literal[
+    "text", "integer", "number", "boolean", "interval", "choice", "list", "time", "secret"
+]
 """``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
 ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
-``Option.choices``."""
+``Option.choices``; ``secret``: a reference ``${env:NAME}`` and nothing else, which reaches the
+intake as written and is read with :class:`headwater.secrets.Secret` when it is needed."""
 
 
 @dataclass(frozen=True, slots=True)

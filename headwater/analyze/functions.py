@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from sqlglot import exp
 
 from headwater.analyze import types as t
+from headwater.analyze.determinism import NODES
 
 Result = Callable[[Sequence[exp.DataType]], exp.DataType]
 
@@ -232,112 +233,14 @@ TRUNC_UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "y
 DIFF_UNITS = ("second", "minute", "hour", "day")
 EXTRACT_UNITS = ("year", "quarter", "month", "day", "hour", "minute", "second")
 
-_RANDOM = "two runs over the same rows would differ"
-_CLOCK = "the clock is not part of the data: a replay would differ"
-_JAVA = "it runs code outside SQL"
-_ORDER = "its result depends on the order of rows"
-_READER = "it depends on how files are read, not on the rows"
-_CONSTANT_TIME = "write a literal, or use the event-time column or a METADATA column of the source"
 
-REFUSED: Mapping[str, tuple[str, str, str]] = {
-    **dict.fromkeys(
-        ("rand", "random", "randn", "uuid", "gen_random_uuid", "shuffle", "sample"),
-        ("NON_DETERMINISTIC", _RANDOM, "derive the value from the row's columns"),
-    ),
-    **dict.fromkeys(
-        (
-            "now",
-            "current_timestamp",
-            "current_date",
-            "current_time",
-            "localtime",
-            "localtimestamp",
-            "today",
-            "unix_timestamp",
-            "current_timezone",
-        ),
-        ("NON_DETERMINISTIC", _CLOCK, _CONSTANT_TIME),
-    ),
-    **dict.fromkeys(
-        (
-            "reflect",
-            "java_method",
-            "try_reflect",
-            "transform_using",
-            "read_csv",
-            "read_parquet",
-            "read_json",
-            "read_text",
-            "read_files",
-        ),
-        ("FORBIDDEN_FUNCTION", _JAVA, "remove the call"),
-    ),
-    **dict.fromkeys(
-        (
-            "input_file_name",
-            "input_file_block_start",
-            "monotonically_increasing_id",
-            "spark_partition_id",
-            "current_user",
-            "user",
-            "session_user",
-            "current_catalog",
-            "current_schema",
-            "version",
-        ),
-        ("NON_DETERMINISTIC", _READER, "declare a METADATA FROM 'file' column in the source"),
-    ),
-    **dict.fromkeys(
-        ("any_value", "arbitrary", "first", "last", "first_value", "last_value"),
-        ("NON_DETERMINISTIC", _ORDER, "use min(…) or max(…)"),
-    ),
-    **dict.fromkeys(
-        (
-            "array_agg",
-            "collect_list",
-            "listagg",
-            "string_agg",
-            "group_concat",
-            "min_by",
-            "max_by",
-            "arg_min",
-            "arg_max",
-            "map_agg",
-        ),
-        ("NOT_YET", _ORDER, "use min(…), max(…) or count(…)"),
-    ),
-}
-"""Functions with a reason of their own: name → (condition, reason, hint)."""
-
-_REFUSED_NODES: Mapping[type[exp.Expr], str] = {
-    exp.Rand: "rand",
-    exp.Randn: "randn",
-    exp.Uuid: "uuid",
-    exp.CurrentTimestamp: "current_timestamp",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTime: "current_time",
-    exp.Localtime: "localtime",
-    exp.Localtimestamp: "localtimestamp",
-    exp.CurrentUser: "current_user",
-    exp.AnyValue: "any_value",
-    exp.First: "first",
-    exp.Last: "last",
-    exp.FirstValue: "first_value",
-    exp.LastValue: "last_value",
-    exp.ArrayAgg: "array_agg",
-    exp.GroupConcat: "listagg",
-    exp.ArgMin: "min_by",
-    exp.ArgMax: "max_by",
-}
-
-
-def function_name(node: exp.Func) -> str:
-    """Return the name to show for a function node, lower case."""
+def function_name(node: exp.Expr) -> str:
+    """Return the name to show for a function or an operator that is refused as one, lower case."""
     if function := FUNCTIONS.get(type(node)):
         return function.name
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
-    return _REFUSED_NODES.get(type(node)) or node.sql_name().lower()
+    return NODES.get(type(node)) or cast(exp.Func, node).sql_name().lower()
 
 
 def arguments(node: exp.Func) -> list[exp.Expr]:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.calls import call
 from headwater.analyze.casts import bind_cast
+from headwater.analyze.determinism import NODES
 from headwater.analyze.functions import FUNCTIONS
 from headwater.analyze.report import Report, did_you_mean
 from headwater.analyze.typed import align, cast_to, clash, expect_boolean, merge, type_of
@@ -25,7 +26,10 @@ Rule = Callable[[exp.Expr, Report], exp.DataType]
 
 _REFUSED = (exp.Query, exp.Window, exp.Lambda, exp.WithinGroup)
 """What is refused as a whole, without a look inside."""
-_SILENT = (exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart)
+_SILENT = (
+    *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
+    exp.Order,  # of an aggregate, which is refused with it
+)
 
 
 def infer(expression: exp.Expr, report: Report) -> exp.DataType:
@@ -55,7 +59,7 @@ def _rule(node: exp.Expr) -> Rule:
         return rule
     if isinstance(node, exp.Connector):
         return _logic
-    if isinstance(node, exp.Func) or type(node) in FUNCTIONS:
+    if isinstance(node, exp.Func) or type(node) in FUNCTIONS or type(node) in NODES:
         return call
     return _unsupported
 

@@ -15,6 +15,8 @@ from sqlglot import exp
 from headwater.analyze.connectors import Option
 from headwater.analyze.report import Report, did_you_mean
 from headwater.dialect import syntax
+from headwater.redact import remember
+from headwater.secrets import REFERENCE
 
 SPAN = re.compile(
     r"\s*(\d+(?:\.\d+)?)\s*(microsecond|millisecond|second|minute|hour|day|week)s?\s*", re.I
@@ -46,7 +48,10 @@ def bind_options(
             report.add("UNKNOWN_OPTION", message, node, did_you_mean(name, allowed, "options"))
             continue
         found[name] = _text(node.expression)
-        if wrong := check_value(found[name], option):
+        if option.kind != "secret" and REFERENCE.search(found[name]):
+            hint = "write the value itself; only secrets are read from the environment"
+            report.add("INVALID_OPTION", f'option "{name}" is not a secret', node, hint)
+        elif wrong := check_value(found[name], option):
             report.add("INVALID_OPTION", f'option "{name}" {wrong[0]}', node, wrong[1])
     for name, option in allowed.items():
         if option.required and name not in found:
@@ -62,6 +67,9 @@ def check_value(text: str, option: Option) -> tuple[str, str] | None:
         text: the value.
         option: its description.
     """
+    if option.kind == "secret" and not REFERENCE.fullmatch(text):
+        remember(text)  # errors show the line it stands in
+        return "holds a secret itself", "write '${env:NAME}' and set NAME outside"
     if option.kind == "choice" and text not in option.choices:
         return f"cannot be {text}", did_you_mean(text, option.choices, "choices")
     if option.kind == "boolean" and text not in ("true", "false"):

@@ -91,6 +91,23 @@ def _spark_trunc(node: exp.Expr) -> exp.Expr:
     return node if kind == t.TIMESTAMPTZ or t.is_unknown(kind) else _cast(node, kind)
 
 
+def spark_time_cast(node: exp.Expr) -> exp.Expr:
+    """Make Spark refuse a time without a date, to which it would add the date of the run.
+
+    Args:
+        node: a typed cast; changed in place if it makes a timestamp of text.
+    """
+    text = node.this
+    to_timestamp = node.args["to"].this is t.TIMESTAMPTZ.this
+    if to_timestamp and t.family(type_of(text)) == "text" and not text.is_string:
+        pattern = exp.Literal.string(r"^(?!\s*[0-9]{4}-)")
+        marked = exp.RegexpReplace(
+            this=text.copy(), expression=pattern, replacement=exp.Literal.string("?")
+        )
+        node.set("this", marked)
+    return node
+
+
 def _spark_if(node: exp.Expr) -> exp.Expr:
     if not isinstance(node.parent, exp.Case) and not node.args.get("false"):
         node.set("false", exp.Null())
@@ -169,6 +186,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
         exp.If: _spark_if,
+        exp.Cast: spark_time_cast,
+        exp.TryCast: spark_time_cast,
         exp.Div: _whole_division,
         exp.Sign: _kept_type,
     },

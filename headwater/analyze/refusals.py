@@ -10,8 +10,10 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.analyze.report import Report
+from headwater.analyze.determinism import REFUSED
+from headwater.analyze.report import Report, check_name
 from headwater.dialect import syntax
+from headwater.dialect.source import offsets_of
 
 IGNORED_CLAUSES = ("order", "limit", "offset")
 
@@ -55,6 +57,7 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
         "match": ("MATCH_RECOGNIZE", ""),
     }
     known = {
+        "sample",  # has an error of its own
         "with_",
         "expressions",
         "distinct",
@@ -67,6 +70,8 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
     }
     known |= {"limit", "offset", "kind", *later}
     for select in statement.expression.find_all(exp.Select):
+        if sample := select.args.get("sample"):
+            _refuse_sample(sample, select, report)
         for key, (words, hint) in later.items():
             if node := select.args.get(key):
                 report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
@@ -80,6 +85,12 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
                 message = f"{words} is not part of the language"
                 at = node if isinstance(node, exp.Expression) else select
                 report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
+
+
+def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Report) -> None:
+    hazard = REFUSED["tablesample"]
+    message = f"TABLESAMPLE is refused: {hazard.reason}"
+    report.add(hazard.condition, message, sample if offsets_of(sample) else at, hazard.hint)
 
 
 def set_operations(statement: syntax.CreateStreamingView, report: Report) -> None:
@@ -112,7 +123,9 @@ def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report
     for table in statement.expression.find_all(exp.Table):
         if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
             report.not_yet("FOR SYSTEM_TIME AS OF", table, "join on time with BETWEEN")
-        for key in ("pivots", "sample", "joins", "laterals", "partition", "changes", "rows_from"):
+        if sample := table.args.get("sample"):
+            _refuse_sample(sample, table, report)
+        for key in ("pivots", "joins", "laterals", "partition", "changes", "rows_from"):
             if table.args.get(key):
                 message = f"{key.upper()} of a table is not part of the language"
                 report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
@@ -123,6 +136,22 @@ def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report
             report.not_yet(window.args["kind"].upper(), window, "use TUMBLE or HOP")
         if window.args.get("partition_by"):
             report.not_yet("PARTITION BY in a window", window, "group by the column instead")
+
+
+def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse names for tables and columns inside a query that a user may not define.
+
+    They end up in the SQL of three engines; the system's own names begin with ``_``.
+    """
+    for node in statement.expression.find_all(exp.Alias, exp.TableAlias):
+        if isinstance(node, exp.Alias):
+            given = [(node.args["alias"], "column")]
+        else:
+            given = [(column, "column") for column in node.args.get("columns") or []]
+            given += [(node.this, "table")] if node.this is not None else []
+        for name, what in given:
+            if isinstance(name, exp.Identifier):
+                check_name(report, name.name, name, what)
 
 
 def can_be_bound(statement: syntax.CreateStreamingView) -> bool:
@@ -140,4 +169,5 @@ RULES: tuple[Rule, ...] = (
     set_operations,
     joins_of_later_issues,
     tables_of_later_issues,
+    names_given,
 )

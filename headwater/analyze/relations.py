@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.definitions import Field
 from headwater.analyze.infer import infer
-from headwater.analyze.report import did_you_mean
+from headwater.analyze.report import NAME, did_you_mean
 from headwater.analyze.scope import Relation, as_fields, resolve
 from headwater.analyze.shape import union_branches
 from headwater.analyze.typed import expect_boolean, type_of
@@ -126,6 +126,10 @@ class RelationBinder:
         if node.args.get("db"):
             shown = ".".join(part.name for part in node.parts)
             message = f'"{shown}" is not a table of the project'
+            self.report.add("INVALID_TABLE_NAME", message, node, FILE_HINT)
+            return self._broken(alias, node)
+        if not NAME.fullmatch(name):
+            message = f'"{name}" cannot be the name of a table'
             self.report.add("INVALID_TABLE_NAME", message, node, FILE_HINT)
             return self._broken(alias, node)
         if name in self.binder.broken:

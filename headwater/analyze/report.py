@@ -97,4 +97,5 @@ def check_name(report: Report, name: str, at: exp.Expr, what: str) -> None:
         hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are the system's"
     else:
         return
-    report.add("BAD_NAME", f'"{name}" is not a valid {what} name', at, hint)
+    shown = re.sub(r"[^\S ]", " ", name)[:80]
+    report.add("BAD_NAME", f'"{shown}" is not a valid {what} name', at, hint)

@@ -14,6 +14,7 @@ from headwater.analyze.connectors import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.event_time import interval
 from headwater.analyze.inline import inline_ctes
+from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.options import bind_options
 from headwater.analyze.query import QueryBinder
 from headwater.analyze.report import Report
@@ -37,6 +38,7 @@ def bind_view(
     for rule in refusals.RULES:
         rule(statement, report)
     query = statement.expression.copy()
+    drop_comments(query)
     for select in query.find_all(exp.Query):
         for clause in refusals.IGNORED_CLAUSES:  # reported above; the rest can still be looked at
             select.set(clause, None)
@@ -47,6 +49,7 @@ def bind_view(
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None
+    only_allowed(query, report)
     view = View(
         name=statement.this.name,
         query=query,

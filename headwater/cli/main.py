@@ -25,6 +25,7 @@ from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
+from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
 _STARTERS = (init, check, explain, run, status, sql, verify, test)
@@ -62,6 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    with clean_streams(sys):
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     context = Context()
     try:
         result = cli.main(

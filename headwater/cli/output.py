@@ -1,7 +1,7 @@
 """How a command says what it found: a table for people, JSON or CSV for programs.
 
 In: rows, documents, texts, notes, errors. Out: results on standard output, everything else on
-standard error. No other module prints.
+standard error, both without the secrets that were read. No other module prints.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TextIO
 
 from headwater.errors import ErrorGroup, HeadwaterError
+from headwater.redact import clean, scrub
 
 Row = Sequence[object]
 TABLE_LIMIT = 1000
@@ -38,8 +39,8 @@ class Output(ABC):
     for_people = False
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
-        self.out = out or sys.stdout
-        self.err = err or sys.stderr
+        self.out = clean(out or sys.stdout)
+        self.err = clean(err or sys.stderr)
 
     @abstractmethod
     def rows(
@@ -96,7 +97,8 @@ class TableOutput(Output):
             numbers = shown and all(_is_number(row[index]) for row in shown)
             table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
         for row in shown:
-            texts = (null if value is None else as_text(value) for value in row)
+            # before a narrow terminal breaks a secret into lines
+            texts = (null if value is None else scrub(as_text(value)) for value in row)
             table.add_row(*map(Text, texts))
         width = None if self.out.isatty() else 10_000
         console = Console(file=self.out, width=width, highlight=False, soft_wrap=False)

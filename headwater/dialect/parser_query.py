@@ -13,8 +13,8 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from headwater.dialect.parser_base import ClauseParser
-from headwater.dialect.syntax import MatchRecognize, WindowTable
+from headwater.dialect.parser_base import ClauseParser, E
+from headwater.dialect.syntax import GIVEN, MatchRecognize, WindowTable
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -108,6 +108,16 @@ class QueryParser(ClauseParser):
             hint = "look at their number and types"
             message = f"the arguments of {start.text.upper()} are not valid"
             return self.fail("SYNTAX_ERROR", message, hint=hint, token=start)
+
+    def validate_expression(self, expression: E, args: list[Any] | None = None) -> E:
+        """Check a node as sqlglot does, and note how many arguments a function was given.
+
+        Its builders leave out what they do not know, such as a time zone for ``date_trunc``.
+        """
+        checked: E = super().validate_expression(expression, args)
+        if args:
+            checked.meta[GIVEN] = len(args)
+        return checked
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         window = super()._parse_window(this, alias)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+GIVEN = "given"
+"""Key of ``meta`` of a function call: how many arguments it was written with."""
+
 
 class CreateSource(exp.Expression):
     """``CREATE SOURCE`` (``kept`` is False) or a landed ``CREATE TABLE`` (``kept`` is True)."""

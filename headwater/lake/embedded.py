@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from headwater.lake.database import BUSY_TIMEOUT, CatalogDatabase, Statements
+from headwater.secrets import private_folder
 
 
 class SqliteDatabase(CatalogDatabase):
@@ -55,7 +56,7 @@ class SqliteDatabase(CatalogDatabase):
 
     @contextmanager
     def _transaction(self, writes: bool) -> Iterator[Statements]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.path.parent)
         timeout = BUSY_TIMEOUT / 1000
         opened = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
         with closing(opened) as connection:

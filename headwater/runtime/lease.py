@@ -27,6 +27,7 @@ from headwater.lake.database import catalog_database
 from headwater.lake.failures import explain_failure
 from headwater.lake.ownership import LeaseRow, Life, Owner, Standing
 from headwater.runtime.progress import LeaseAwaited, Progress, silent
+from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
     from headwater.config import Config
@@ -86,7 +87,7 @@ class Lease:
         row = LeaseRow(catalog_database(config, keep_open=True), config.namespace)
         owner = Owner.this_process(config.lease)
         try:
-            config.state.mkdir(parents=True, exist_ok=True)
+            private_folder(config.state)
             lock = (config.state / LOCK_FILE).open("a+", encoding="utf-8")
             try:
                 _lock(lock)

@@ -30,7 +30,9 @@ from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.database import catalog_database, prefixed
 from headwater.lake.failures import explain_failure
 from headwater.lake.java import java_class, java_session
+from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.storage import EXTENSIONS, Storage
+from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
     from headwater.config import Config
@@ -40,6 +42,11 @@ __all__ = ["explain_failure", "open_session", "session_for_thread"]
 LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
+_REDACTION = "HEADWATER_REDACTION"
+_SECRET_NAMES = (
+    "secret|pass(word|wd|phrase)|pwd|token|access[._-]?key|account[._-]?key|api[._-]?key"
+    "|credential|jaas|sasl|keystore|truststore"
+)
 
 
 def open_session(
@@ -118,13 +125,24 @@ def _start(
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
     settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
+    gateway = _launch(settings, logs)
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    # PySpark would let the JVM write to our console; started here, its words go to a file
-    with (logs / "jvm.log").open("ab") as words:
-        gateway = launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
-    # secrets only now: what launches the JVM stands on its command line, which everyone can read
     conf.setAll(list(prefixed(storage.database.spark_secrets()).items()))
     return SparkContext(conf=conf, gateway=gateway)
+
+
+def _launch(settings: Mapping[str, str], logs: Path) -> JavaGateway:
+    """Start the JVM. Settings become arguments that every user of the machine sees: not secrets."""
+    seen = [(name, value) for name, value in settings.items() if not holds_secret(value)]
+    os.environ[_REDACTION] = java_pattern()  # log4j2.properties reads it; only we see it
+    try:
+        # PySpark would let the JVM write to our console; started here, its words go to a file
+        with (logs / "jvm.log").open("ab") as words:
+            return launch_gateway(  # type: ignore[no-untyped-call]
+                SparkConf(loadDefaults=False).setAll(seen), {"stdout": words, "stderr": words}
+            )
+    finally:
+        del os.environ[_REDACTION]
 
 
 def _join_submitted(
@@ -178,6 +196,11 @@ _REQUIRED = {
     "spark.sql.ansi.enabled": "true",
     # text.`/etc/passwd` is not a table
     "spark.sql.runSQLOnFiles": "false",
+    # '${env:HOME}' in a query is text, not the variable
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.scripting.enabled": "false",
+    "spark.redaction.regex": f"(?i){_SECRET_NAMES}",
+    "spark.sql.redaction.options.regex": f"(?i)url|key|{_SECRET_NAMES}",
 }
 """Settings that results or safety depend on: nobody overrides them."""
 
@@ -189,8 +212,6 @@ def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
         "spark.driver.memory": "1g",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.redaction.regex": r"(?i)secret|password|token|access[._-]?key|credential|jaas",
-        "spark.sql.redaction.options.regex": r"(?i)url|secret|password|token|key|credential|jaas",
         "spark.sql.shuffle.partitions": str(shuffle_partitions or _cores(master)),
         # many views with a few generated classes each; the default holds 100
         "spark.sql.codegen.cache.maxEntries": "1000",
@@ -224,6 +245,8 @@ def _java_options(logs: Path, cores: int) -> list[str]:
         f"-Dlog4j2.configurationFile={settings.as_uri()}",
         f"-Dheadwater.logs={logs}",
         "-Duser.timezone=UTC",
+        # lower('I') is 'ı' in Turkish
+        *("-Duser.language=en", "-Duser.country=US"),
         # Hadoop starts `chmod` for each local file: without the helper process in between
         "-Djdk.lang.Process.launchMechanism=VFORK",
         # less memory and less CPU than G1 where there are no cores to collect beside the work
@@ -233,7 +256,7 @@ def _java_options(logs: Path, cores: int) -> list[str]:
 
 
 def _check_writable(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     probe = folder / f".probe-{os.getpid()}"
     try:
         probe.write_bytes(b"headwater")

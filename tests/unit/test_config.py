@@ -99,7 +99,7 @@ def test_an_unknown_option_names_its_place_and_the_nearest_one(folder: Path) -> 
     assert error.render() == (
         f"{folder}/headwater.toml:3:3 UNKNOWN_OPTION —"
         ' option "run.max_file_per_epoch" does not exist\n'
-        "    max_file_per_epoch = 3\n"
+        "    max_file_per_epoch = …\n"
         "    ^^^^^^^^^^^^^^^^^^\n"
         '  hint: did you mean "max_files_per_epoch"?'
     )

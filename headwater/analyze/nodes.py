@@ -1,0 +1,184 @@
+"""The syntax a bound query may consist of: an allow-list of nodes and of what each may carry.
+
+In: a bound query or computed column. Out: an error for every node, and every part of a node, that
+is not listed. The binder refuses with better words what it knows; this is what holds when a new
+version of sqlglot, or another dialect of the body, brings a node or a flag that nobody has read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.functions import FUNCTIONS
+from headwater.analyze.report import Report
+from headwater.analyze.typed import type_of
+from headwater.dialect.syntax import WindowTable
+
+_ONE = frozenset(("this",))
+_TWO = frozenset(("this", "expression"))
+_MANY = frozenset(("expressions",))
+
+_QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.Select: frozenset(
+        ("expressions", "from_", "joins", "where", "group", "having", "distinct")
+    ),
+    exp.Union: _TWO,
+    exp.Subquery: frozenset(("this", "alias")),
+    exp.From: _ONE,
+    exp.Join: frozenset(("this", "on", "side", "kind")),
+    exp.Table: frozenset(("this", "alias")),
+    exp.TableAlias: frozenset(("this", "columns")),
+    exp.Unnest: frozenset(("expressions", "alias")),
+    WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset")),
+    exp.Where: _ONE,
+    exp.Group: _MANY,
+    exp.Having: _ONE,
+    exp.Distinct: _MANY,
+    exp.Alias: frozenset(("this", "alias")),
+}
+
+_OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            *(exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.And, exp.Or, exp.Is, exp.Dot),
+            *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+            *(exp.Escape, exp.Filter),
+        ),
+        _TWO,
+    ),
+    exp.Div: _TWO | {"typed", "safe"},
+    exp.DPipe: _TWO | {"safe"},
+    exp.Like: _TWO | {"negate"},
+    exp.Neg: _ONE,
+    exp.Not: _ONE,
+    exp.Paren: _ONE,
+    exp.Between: frozenset(("this", "low", "high")),
+    exp.In: frozenset(("this", "expressions")),
+    exp.Case: frozenset(("this", "ifs", "default")),
+    exp.If: frozenset(("this", "true", "false")),
+    exp.Cast: frozenset(("this", "to")),
+    exp.TryCast: frozenset(("this", "to", "safe", "requires_string")),
+}
+
+_LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.Column: frozenset(("this", "table")),
+    exp.Identifier: frozenset(("this", "quoted")),
+    exp.Literal: frozenset(("this", "is_string")),
+    exp.Boolean: _ONE,
+    exp.Null: frozenset(),
+    exp.Star: frozenset(),
+    exp.Interval: frozenset(("this", "unit")),
+    exp.Var: _ONE,
+    exp.DataType: frozenset(("this", "expressions", "nested")),
+    exp.DataTypeParam: _ONE,
+    exp.ColumnDef: frozenset(("this", "kind")),
+    exp.JSONPath: _MANY,
+    exp.JSONPathRoot: frozenset(),
+    exp.JSONPathKey: _ONE,
+    exp.JSONPathSubscript: _ONE,
+}
+
+_ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.ApproxQuantile: frozenset(("this", "quantile")),
+    exp.Concat: frozenset(("expressions", "safe", "coalesce")),
+    exp.Count: frozenset(("this", "big_int")),
+    exp.DateDiff: frozenset(("this", "expression", "unit")),
+    exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
+    exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
+    exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),
+    exp.RegexpReplace: frozenset(("this", "expression", "replacement")),
+    exp.Replace: frozenset(("this", "expression", "replacement")),
+    exp.Round: frozenset(("this", "decimals")),
+    exp.SplitPart: frozenset(("this", "delimiter", "part_index")),
+    exp.StrPosition: frozenset(("this", "substr")),
+    exp.Substring: frozenset(("this", "start", "length")),
+    exp.TimeToStr: frozenset(("this", "format")),
+    exp.TimestampTrunc: frozenset(("this", "unit", "input_type_preserved")),
+    exp.Translate: frozenset(("this", "from_", "to")),
+    exp.Trim: frozenset(("this", "position")),
+}
+"""What a function of the allow-list may carry if that is more than ``this`` and others like it."""
+
+ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
+    **dict.fromkeys(FUNCTIONS, frozenset(("this", "expression", "expressions"))),
+    **_ARGUMENTS,
+    **_QUERIES,
+    **_OPERATORS,
+    **_LEAVES,
+}
+"""Node class → the arguments that may be set."""
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
+
+
+def only_allowed(root: exp.Expr, report: Report) -> None:
+    """Refuse every node that is not in the language, and every part of one that nobody has read.
+
+    Args:
+        root: a bound query or expression.
+        report: where errors go.
+    """
+    for node in root.walk():
+        allowed = ALLOWED.get(type(node))
+        name = _WORDS.sub(" ", type(node).__name__).upper()
+        if allowed is None:
+            _refuse(name, node, report)
+            continue
+        for key, value in node.args.items():
+            if key not in allowed and value not in (None, False, []):
+                at = value if isinstance(value, exp.Expression) else node
+                _refuse(f"{key.rstrip('_').upper().replace('_', ' ')} of {name}", at, report)
+        if isinstance(node, (exp.Cast, exp.TryCast)):
+            _constant_time(node, report)
+        elif isinstance(node, exp.TimeToStr):
+            _date_format(node, report)
+
+
+def drop_comments(root: exp.Expr) -> None:
+    """Remove comments, which sqlglot would print into the SQL of an engine that reads hints there.
+
+    Args:
+        root: a query or expression; changed in place.
+    """
+    for node in root.walk():
+        node.comments = None
+
+
+def _refuse(what: str, at: exp.Expr, report: Report) -> None:
+    hint = "write it with the operators and functions of Trino SQL"
+    report.add("UNSUPPORTED_SYNTAX", f"{what} is not part of the language", at, hint)
+
+
+def _constant_time(node: exp.Expr, report: Report) -> None:
+    """Refuse constants that Spark reads as the time of the run, such as ``'now'``."""
+    target, value = type_of(node), node.this
+    if t.family(target) != "time" or t.family(type_of(value)) != "text" or value.find(exp.Column):
+        return
+    if not value.is_string:
+        message = "a date made from constants must be written as one"
+        report.add("NON_DETERMINISTIC", message, node, "write DATE '2026-01-31'")
+        return
+    text = value.name.strip().removesuffix(" UTC").replace(" +", "+")
+    try:
+        (date if target == t.DATE else datetime).fromisoformat(text)
+    except ValueError:
+        message = f"'{value.name}' is not a {t.sql_type(target)}"
+        hint = "write it like 2026-01-31" + ("" if target == t.DATE else " 23:59:59")
+        report.add("INVALID_LITERAL", message, value, hint)
+
+
+def _date_format(node: exp.Expr, report: Report) -> None:
+    pattern = node.args.get("format")
+    if not isinstance(pattern, exp.Literal):
+        message = "argument 2 of date_format must be a literal"
+        report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
+    elif not _FORMAT.fullmatch(pattern.name):
+        message = f"'{pattern.name}' does not mean the same in every engine"
+        hint = "use %Y %m %d %H %i %s %T %y %I %p %a %b and - / : . , _; the rest with ||"
+        report.add("NOT_PORTABLE", message, pattern, hint)
