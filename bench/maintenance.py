@@ -35,7 +35,7 @@ from headwater.lake.maintenance import Job, maintain, size_of
 from headwater.lake.marker import Marker
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
-from headwater.serve.lake import LakeReader
+from headwater.serve.lake import LakeReader, current_snapshot_id
 from headwater.serve.relations import create_view
 
 SECONDS = 5
@@ -143,7 +143,7 @@ class Table:
         found = LakeReader(self.config).table(self.name)
         assert found is not None
         with duckdb_connection() as connection:
-            create_view(connection, "t", found, None, ["id", "value"])
+            create_view(connection, "t", found, current_snapshot_id(found), ["id", "value"])
             row = connection.execute("SELECT count(*), sum(value) FROM t").fetchone()
         assert row
         return int(row[0])

@@ -160,7 +160,7 @@ def size_of(table: LakeTable) -> Size:
     snapshot = table.snapshot(table.snapshot_id())
     summary: Mapping[str, str] = snapshot.summary if snapshot else {}
     return Size(
-        sum(1 for _ in java.snapshots()),
+        len(java.snapshots()),
         int(summary.get("total-data-files", 0)),
         int(summary.get("total-delete-files", 0)),
         java.currentSnapshot().allManifests(java.io()).size(),

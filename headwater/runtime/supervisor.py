@@ -244,7 +244,7 @@ class Supervisor:
     def _maintain(self, workers: Sequence[Worker]) -> None:
         """Let each worker maintain what it commits to, between two commits."""
         assert self._spark is not None
-        keeper = Keeper(self._kept, self._spark, self._config.namespace)
+        keeper = Keeper(self._kept, self._spark, self._config.namespace, self._lease)
         for worker in workers:
             worker.upkeep = Upkeep(keeper, worker.keeps, self._board)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from headwater.errors import HeadwaterError
 from headwater.intake import ledger, quarantine
 from headwater.lake.catalog import Lake
+from headwater.lake.commit import Fence
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
@@ -98,12 +99,16 @@ class Keeper:
         tables: the project's tables.
         spark: the session of the application.
         namespace: the project's namespace.
+        fence: asked before each table, if given.
     """
 
-    def __init__(self, tables: Tables, spark: SparkSession, namespace: str) -> None:
+    def __init__(
+        self, tables: Tables, spark: SparkSession, namespace: str, fence: Fence | None = None
+    ) -> None:
         self.tables = tables
         self._spark = spark
         self._namespace = namespace
+        self._fence = fence
         self._lake: Lake | None = None
         self._turn = threading.Lock()
 
@@ -128,6 +133,8 @@ class Keeper:
         """
         for table in self.tables.of(name):
             try:
+                if self._fence:
+                    self._fence.check()
                 lake = self._own_lake()
                 if not lake.exists(table):
                     continue
@@ -251,7 +258,7 @@ def maintain_project(
     opened: SparkSession | None = None
     try:
         session = spark or (opened := open_session(config, app_name=f"headwater {config.name}"))
-        keeper = Keeper(tables, session, config.namespace)
+        keeper = Keeper(tables, session, config.namespace, lease)
         for name in names or tables.names():
             yield from keeper.maintain(name, dry_run=dry_run)
     finally:
