@@ -37,15 +37,13 @@ HARD = Maintenance.model_construct(
 @pytest.fixture(autouse=True)
 def few_files_are_many(monkeypatch):
     monkeypatch.setattr(maintenance, "MIN_FILES", 2)
-    monkeypatch.setattr(maintenance, "MIN_MANIFESTS", 2)
     monkeypatch.setattr(maintenance, "_LEVELS", ((3 / 4, 2),))
 
 
-@pytest.fixture
-def landed(lake):
-    """Six epochs of one row each, an hour apart, the fourth row before the others."""
+def landed_at(lake, *hours):
+    """A log table with an epoch of one row for each hour."""
     table = Landed(lake, "d", {"id": "INT", "ts": "TIMESTAMP"}, "ts")
-    for number, hour in enumerate((1, 2, 3, -5, 4, 5)):
+    for number, hour in enumerate(hours):
         table.land((number, NOON + timedelta(hours=hour)))
     return table
 
@@ -82,60 +80,54 @@ def by_another_tool(landed, *, tag=True):
     landed.table.refresh()
 
 
-def test_rows_marker_bounds_and_changes_survive(landed):
-    table, before = landed.table, landed.table.newest()
+def test_a_log_table_gets_small_and_its_readers_go_on(lake, monkeypatch):
+    monkeypatch.setattr(maintenance, "MIN_MANIFESTS", 2)
+    landed = landed_at(lake, 1, 5, 2, 3)
+    table, before, unchanged = landed.table, landed.table.newest(), landed.table.metadata()
     commits = snapshots(table)
-    result = maintain(job(landed, needed={commits[2]}))
-    assert list(result.done) == ["compaction", "manifests", "expiry"]
-    assert (result.before.data_files, result.after.data_files) == (6, 1)
-    table.refresh()
-    assert ids(table.read()) == [0, 1, 2, 3, 4, 5]
-    assert table.newest() == before
-    assert snapshots(table) == commits[2:]
-    # what a reader at the third commit asks next
-    item = InputTable("d", table, landed.source)
-    assert item.pin() == commits[-1]
-    assert item.rows_added(Range(commits[2], commits[-1])) == 3
-    assert ids(table.changes(commits[2], commits[-1])) == [3, 4, 5]
-    assert item.watermark_after(commits[-1]) == landed.watermark_after
-    assert item.rows_added(Range(None, commits[-1])) == 6
-    # and after the compaction a new commit
-    landed.land((6, NOON))
-    assert ids(table.changes(commits[4], table.snapshot_id())) == [5, 6]
-    assert ids(table.changes(table.snapshot_id(), table.snapshot_id())) == []
-
-
-def test_without_work_nothing_is_written(landed):
-    maintain(job(landed))
-    landed.table.refresh()
-    at, versions = landed.table.snapshot_id(), landed.table.metadata()["metadata-log"]
-    assert maintain(job(landed)).done == {}
-    landed.table.refresh()
-    assert landed.table.snapshot_id() == at
-    assert landed.table.metadata()["metadata-log"] == versions
-
-
-def test_a_dry_run_says_it_all_and_changes_nothing(landed):
-    before = landed.table.metadata()
-    result = maintain(job(landed, dry_run=True, orphans=True))
-    assert result.done == {
-        "compaction": "6 new files to compact",
-        "manifests": "6 manifests to rewrite",
-        "expiry": "5 snapshots to expire",
+    cut = commits[1]
+    # a dry run says it all and changes nothing
+    assert maintain(job(landed, needed={cut}, dry_run=True)).done == {
+        "compaction": "4 new files to compact",
+        "manifests": "4 manifests to rewrite",
+        "expiry": "2 snapshots to expire",
     }
-    landed.table.refresh()
-    assert landed.table.metadata() == before
+    table.refresh()
+    assert table.metadata() == unchanged
+    # the rows, the marker and everything from the reader's cut on survive
+    result = maintain(job(landed, needed={cut}))
+    assert list(result.done) == ["compaction", "manifests", "expiry"]
+    assert (result.before.data_files, result.after.data_files) == (4, 1)
+    table.refresh()
+    assert ids(table.read()) == [0, 1, 2, 3]
+    assert table.newest() == before
+    assert snapshots(table) == commits[1:]
+    # what a reader at the cut asks next
+    item = InputTable("d", table, landed.source)
+    assert item.pin() == commits[-1] != table.snapshot_id()
+    assert item.rows_added(Range(cut, commits[-1])) == 2
+    assert item.rows_added(Range(None, commits[-1])) == 4
+    assert ids(table.changes(cut, commits[-1])) == [2, 3]
+    assert item.watermark_after(commits[-1]) == landed.watermark_after
+    # without work nothing is written
+    versions = table.metadata()["metadata-log"]
+    assert maintain(job(landed, needed={cut})).done == {}
+    table.refresh()
+    assert table.metadata()["metadata-log"] == versions
+    # the next commit is a change after the compaction
+    landed.land((4, NOON))
+    assert ids(table.changes(commits[-1], item.pin())) == [4]
 
 
-def test_the_end_of_input_is_not_underestimated_when_its_history_is_gone(landed):
+def test_the_end_of_input_is_not_underestimated_when_its_history_is_gone(lake):
+    landed = landed_at(lake, 5, 1, 2, 3)
     item = InputTable("d", landed.table, landed.source)
     highest = (NOON + timedelta(hours=5) - EPOCH) // MICROSECOND
     assert since_closing(item) == (highest, None)
-    landed.land((6, NOON))
-    landed.land((7, NOON + timedelta(hours=1)))
     maintain(job(landed))
     landed.table.refresh()
-    # the newest commits alone would say one o'clock
+    # the commits that are kept would say three o'clock
+    assert len(snapshots(landed.table)) < 4
     assert since_closing(item) == (highest, None)
 
 
@@ -167,63 +159,68 @@ def test_deletes_of_an_upsert_table_do_not_pile_up(lake):
     assert again is Outcome.ALREADY_COMMITTED
 
 
-def test_only_old_files_are_orphans_and_a_younger_age_is_refused(landed):
-    folder = Path(landed.table.java.location().removeprefix("file:")) / "data"
+def test_only_old_files_and_branches_are_orphans(lake):
+    landed = landed_at(lake, 1)
+    table = landed.table
+    folder = Path(table.java.location().removeprefix("file:")) / "data"
     old, young = folder / "old.parquet", folder / "young.parquet"
     for path, days in ((old, 4), (young, 1)):
         path.write_bytes(b"of a write that died")
         at = time.time() - timedelta(days=days).total_seconds()
         os.utime(path, (at, at))
-    assert maintain(job(landed, orphans=True, dry_run=True)).done["orphans"] == "1 files to delete"
-    assert old.exists()
+    dead = lake.table("d")
+    dead.stage("d", dead.snapshot_id())
+    branch = dead.staging_branch("d")
+    dead.append_nothing(branch, {})
     assert maintain(job(landed, orphans=True)).done["orphans"] == "1 files"
     assert (old.exists(), young.exists()) == (False, True)
-    assert ids(landed.table.read()) == [0, 1, 2, 3, 4, 5]
-    with pytest.raises(TerminalError) as caught:
-        maintain(job(landed, orphans=True, longest_batch=timedelta(hours=8)))
-    assert caught.value.condition == "ORPHAN_AGE_TOO_SHORT"
-    assert '"80 hours"' in caught.value.hint
-
-
-def test_a_dead_staging_branch_goes_when_it_is_old(landed):
-    table = landed.lake.table("d")
-    table.stage("d", table.snapshot_id())
-    branch = table.staging_branch("d")
-    table.append_nothing(branch, {})
-    assert "expiry" in maintain(job(landed)).done
+    assert ids(table.read()) == [0]
     table.refresh()
     assert table.ref(branch) is not None
     later = datetime.now(UTC) + timedelta(days=4)
     assert "1 dead staging branches" in maintain(job(landed, now=later)).done["expiry"]
     table.refresh()
     assert table.ref(branch) is None
+    with pytest.raises(TerminalError) as caught:
+        maintain(job(landed, orphans=True, longest_batch=timedelta(hours=8)))
+    assert caught.value.condition == "ORPHAN_AGE_TOO_SHORT"
+    assert '"80 hours"' in caught.value.hint
 
 
-def test_after_the_hardest_expiry_by_another_tool_readers_refuse(landed, spark, tmp_path):
-    cut = snapshots(landed.table)[2]
+def test_after_the_hardest_expiry_by_another_tool_nothing_is_doubled_or_lost(lake):
+    landed = landed_at(lake, 1, 2, 3)
+    table, cut, last = landed.table, snapshots(landed.table)[0], landed.table.newest()
     by_another_tool(landed)
-    item = InputTable("d", landed.table, landed.source)
-    # the marker survives on its tag, and so does the watermark that it leads to
+    # the marker survives on its tag: the last epoch is known, and the watermark it leads to
+    again = commit(table, last.marker, lambda target: None, session=lake.spark)
+    assert again is Outcome.ALREADY_COMMITTED
+    item = InputTable("d", table, landed.source)
     assert item.watermark_after(item.pin()) == landed.watermark_after
-    landed.land((6, NOON + timedelta(hours=6)))
-    for read in (lambda: item.rows_added(Range(cut, item.pin())),
-                 lambda: landed.table.changes(cut, item.pin())):  # fmt: skip
+    # a reader that has not read it all is refused: there is no telling what it lacks
+    for read in (item.rows_added, lambda span: table.changes(span.after, span.upto)):
         with pytest.raises(TerminalError) as caught:
-            read()
+            read(Range(cut, item.pin()))
         assert caught.value.condition == "SNAPSHOT_NOT_IN_HISTORY"
 
 
-def test_without_tag_and_history_nothing_is_maintained_or_begun(landed, spark, tmp_path):
+def test_without_the_tag_too_nothing_goes_on_or_begins(lake, spark, tmp_path):
+    landed = landed_at(lake, 1, 2)
+    marker = landed.table.newest().marker
     by_another_tool(landed, tag=False)
-    with pytest.raises(TerminalError) as caught:
-        maintain(job(landed))
-    assert caught.value.condition == "MARKER_LOST"
+    for act in (
+        lambda: commit(landed.table, marker, lambda target: None, session=lake.spark),
+        lambda: maintain(job(landed)),
+    ):
+        with pytest.raises(TerminalError) as caught:
+            act()
+        assert caught.value.condition == "MARKER_LOST"
+    # Iceberg's streaming source would leave out the rows of the compaction, and say nothing
     catalog, plans = planned(
         "CREATE TABLE d (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)"
         " WITH (connector = 'files', path = 'd') FORMAT PLAIN ENCODE JSON;"
         " CREATE STREAMING VIEW v AS SELECT id, ts FROM d"
     )
-    own = landed.lake.using(session_for_thread(spark))
+    own = lake.using(session_for_thread(spark))
     with pytest.raises(TerminalError) as caught:
         StreamingView(own, plans["v"], catalog, tmp_path / "v1").start()
     assert caught.value.condition == "HISTORY_EXPIRED"

@@ -61,7 +61,6 @@ LEVELS = ((3 / 4, 2),)
 @pytest.fixture(autouse=True)
 def few_files_are_many(monkeypatch):
     monkeypatch.setattr(maintenance, "MIN_FILES", 2)
-    monkeypatch.setattr(maintenance, "MIN_MANIFESTS", 2)
     monkeypatch.setattr(maintenance, "_LEVELS", LEVELS)
 
 
