@@ -90,6 +90,10 @@ type: setup ## mypy, strict
 bench: setup ## the benchmarks, against Spark by hand and DuckDB
 	@$(BIN)/python bench/run.py
 
+.PHONY: bench-maintenance
+bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
+	@$(BIN)/python bench/maintenance.py $(ARGS)
+
 ##@ Change
 
 .PHONY: format

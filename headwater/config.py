@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from headwater.errors import ConfigError, Span, raise_all
@@ -27,6 +27,9 @@ from headwater.spark_settings import wrong_setting
 __all__ = ["FILE", "Config", "Secret", "SecretMap", "load_config", "parse_duration", "parse_size"]
 
 FILE = "headwater.toml"
+
+ORPHAN_FLOOR = timedelta(hours=24)
+"""Age below which no file is taken for an orphan: it may belong to a write that goes on."""
 
 _DURATIONS = {"ms": 0.001, "millisecond": 0.001, "s": 1, "second": 1, "m": 60, "minute": 60}
 _DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
@@ -53,6 +56,7 @@ class Config:
         max_bytes_per_epoch: bytes that one epoch of a source takes at most.
         max_future: how far ahead of arrival an event may be dated.
         lease: for how long a process that runs the project stays its owner without a sign of life.
+        maintenance: how tables are kept small.
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
         catalog_uri: address of the catalog's database, None for the embedded one.
     """
@@ -70,6 +74,7 @@ class Config:
     max_bytes_per_epoch: int = 256 * 10**6
     max_future: timedelta = timedelta(hours=1)
     lease: timedelta = timedelta(seconds=30)
+    maintenance: Maintenance = field(default_factory=lambda: Maintenance())
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
 
@@ -125,6 +130,19 @@ def _uri(value: object) -> object:
     return value
 
 
+def _every(value: object) -> timedelta | None:
+    return None if str(value).strip().lower() == "off" else parse_duration(value)
+
+
+def _at_least(least: timedelta, why: str) -> AfterValidator:
+    def check(value: timedelta | None) -> timedelta | None:
+        if value is not None and value < least:
+            raise ValueError(why)
+        return value
+
+    return AfterValidator(check)
+
+
 _Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
 _Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
@@ -160,6 +178,38 @@ class _Run(_Section):
     lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
 
 
+class Maintenance(_Section):
+    """How tables are kept small: section ``[maintain]``.
+
+    Attributes:
+        every: how often a running project maintains each table; None for never.
+        retain: how long every snapshot is kept.
+        keep_snapshots: how many of the newest snapshots are kept, whatever their age.
+        target_file_size: bytes of the files that compaction writes.
+        orphan_age: age from which a file that no snapshot knows is deleted.
+    """
+
+    every: Annotated[
+        timedelta | None,
+        BeforeValidator(_every),
+        _at_least(timedelta(seconds=1), 'the shortest is 1 second; to switch it off write "off"'),
+    ] = timedelta(minutes=10)
+    retain: Annotated[
+        _Duration,
+        _at_least(timedelta(minutes=1), "readers need a minute to finish what they read"),
+    ] = timedelta(hours=1)
+    keep_snapshots: Annotated[int, Field(ge=2)] = 20
+    target_file_size: Annotated[_Size, Field(ge=2**20)] = 128 * 10**6
+    orphan_age: Annotated[
+        _Duration,
+        _at_least(
+            ORPHAN_FLOOR,
+            "a file younger than 24 hours may belong to a write that has not committed yet, and "
+            "deleting it would destroy the table",
+        ),
+    ] = timedelta(days=3)
+
+
 class _File(_Section):
     name: _Name
     namespace: _Name | None = None
@@ -167,10 +217,12 @@ class _File(_Section):
     warehouse: _Warehouse = _Warehouse()
     spark: _Spark = _Spark()
     run: _Run = _Run()
+    maintain: Maintenance = Maintenance()
 
 
 _SECTIONS: Mapping[str, type[_Section]] = {
     "catalog": _Catalog, "warehouse": _Warehouse, "spark": _Spark, "run": _Run,
+    "maintain": Maintenance,
 }  # fmt: skip
 
 Key = tuple[str, ...]
@@ -341,6 +393,7 @@ def _resolve(settings: _File, directory: Path) -> Config:
         max_bytes_per_epoch=run.max_bytes_per_epoch,
         max_future=run.max_future,
         lease=run.lease,
+        maintenance=settings.maintain,
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
     )

@@ -55,9 +55,9 @@ class InputTable:
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     def pin(self) -> int:
-        """Return the id of its current snapshot, read anew from the catalog."""
+        """Return the id of its newest snapshot that changed rows, read anew from the catalog."""
         self.table.refresh()
-        return self.table.snapshot_id()
+        return self.table.last_change()
 
     def watermark_after(self, snapshot_id: int) -> int | None:
         """Return the watermark that holds once the rows up to a snapshot are known.
@@ -111,14 +111,21 @@ class InputTable:
 
         Args:
             span: the piece of history.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
         """
         rows = 0
         self.know(span.upto)
         for snapshot in self.table.ancestors(span.upto):
             if snapshot.id == span.after:
-                break
+                return rows
+            if span.after is None and self.table.is_expired(snapshot.parent):
+                return rows + int(snapshot.summary.get("total-records", 0))
             if snapshot.operation == "append":
                 rows += int(snapshot.summary.get("added-records", 0))
+        if span.after is not None:
+            raise self.table.not_in_history(span.after, span.upto)
         return rows
 
 

@@ -74,7 +74,7 @@ class Ticks:
                 except Exception as error:  # noqa: BLE001 - one view's failure is not another's
                     failed[name] = error
                 view.target.refresh()
-                reached[name] = view.target.snapshot_id()
+                reached[name] = view.target.last_change()
         order = [view.plan.view.name for view in views]
         return TickResult(
             reached, tuple(committed[name] for name in order if name in committed), failed

@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
@@ -107,11 +108,7 @@ class LakeTable(Table):
             return self.read(upto).where("false")
         between = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
         if not between.isParentAncestorOf(self._java, upto, after):
-            raise TerminalError(
-                "SNAPSHOT_NOT_IN_HISTORY",
-                f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
-                hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
-            )
+            raise self.not_in_history(after, upto)
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
 
@@ -254,6 +251,78 @@ class LakeTable(Table):
         for key, value in summary.items():
             append = append.set(key, value)
         append.commit()
+
+    # -- maintenance
+
+    def not_in_history(self, after: int, upto: int) -> TerminalError:
+        """Return the error that the rows between two snapshots cannot be read.
+
+        Args:
+            after: the snapshot that was read up to.
+            upto: the snapshot to read up to now.
+        """
+        return TerminalError(
+            "SNAPSHOT_NOT_IN_HISTORY",
+            f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
+            hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
+        )
+
+    def greatest(self, column: str) -> int | None:
+        """Return the largest value of a time column in the whole table, from file metrics.
+
+        Args:
+            column: as for :meth:`upper_bound`.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if there is none.
+        """
+        newest = self.read(self.snapshot_id()).selectExpr(f"max(`{column}`) AS newest")
+        if "TIMESTAMP" in self.columns()[column]:
+            newest = newest.selectExpr("unix_micros(CAST(newest AS TIMESTAMP)) AS newest")
+        row = newest.first()
+        return None if row is None or row.newest is None else int(row.newest)
+
+    def is_expired(self, snapshot_id: int | None) -> bool:
+        """Return whether a snapshot that was there once is not kept any more.
+
+        Args:
+            snapshot_id: its id; None, the parent of the first snapshot, is nothing that expires.
+        """
+        return snapshot_id is not None and self.java.snapshot(snapshot_id) is None
+
+    def begins_compacted(self) -> bool:
+        """Return whether the oldest snapshot that is kept is a compaction, as of a fresh refresh.
+
+        Iceberg's streaming source, begun there, leaves out the rows of that snapshot.
+        """
+        self.refresh()
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        return bool(util.oldestAncestor(self._java).operation() == "replace")
+
+    @property
+    def java(self) -> JavaObject:
+        """Iceberg's table object, for the actions of maintenance."""
+        return self._java
+
+    def metadata(self) -> dict[str, Any]:
+        """Return Iceberg's whole table metadata as of the last refresh, as its JSON says it."""
+        parser = java_class(self.spark, f"{_ICEBERG}.TableMetadataParser")
+        found: dict[str, Any] = json.loads(parser.toJson(self._java.operations().current()))
+        return found
+
+    def last_change(self) -> int:
+        """Return the newest snapshot that changed rows, as of the last refresh.
+
+        Compactions after it hold the same rows in other files. Iceberg's streaming source stops
+        here too, so that all readers name the same cut.
+        """
+        snapshot = self._java.currentSnapshot()
+        while snapshot.operation() == "replace" and snapshot.parentId() is not None:
+            before = self._java.snapshot(snapshot.parentId())
+            if before is None:
+                break
+            snapshot = before
+        return int(snapshot.snapshotId())
 
 
 def _staged_view(branch: str) -> str | None:

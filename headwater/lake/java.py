@@ -6,6 +6,9 @@ internals.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
@@ -36,3 +39,22 @@ def java_class(spark: SparkSession, name: str) -> JavaClass:
             found = getattr(found, part)
         _classes[key] = found
     return _classes[key]
+
+
+@contextmanager
+def active(spark: SparkSession) -> Iterator[None]:
+    """Make a session the active one of the calling thread for a while, as Iceberg's actions need.
+
+    Args:
+        spark: the session.
+    """
+    sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(java_session(spark))
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()

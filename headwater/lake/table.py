@@ -120,6 +120,13 @@ class Table(ABC):
     def snapshot_id(self) -> int:
         """Return the id of the current snapshot as of the last refresh."""
 
+    def last_change(self) -> int:
+        """Return the newest snapshot that changed rows, as of the last refresh: what a cut names.
+
+        Compactions after it hold the same rows in other files.
+        """
+        return self.snapshot_id()
+
     @abstractmethod
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         """Return one snapshot, or None if it is unknown or was expired.

@@ -65,11 +65,15 @@ def since_closing(table: InputTable) -> tuple[int | None, int | None]:
     assert table.source is not None and table.source.watermark is not None
     column = table.source.watermark.column
     newest: int | None = None
-    for snapshot in table.table.ancestors(table.table.snapshot_id()):
+    here = table.table
+    for snapshot in here.ancestors(here.snapshot_id()):
         marker = snapshot.marker
         if marker and marker.epoch and marker.cut_from == marker.cut_to:
             return newest, marker.watermark
-        bound = table.table.upper_bound(column, snapshot.id) if marker else None
+        if here.is_expired(snapshot.parent):
+            # the last closing may be further back: then every row there is counts
+            return here.greatest(column), None
+        bound = here.upper_bound(column, snapshot.id) if marker else None
         if bound is not None:
             newest = bound if newest is None else max(newest, bound)
     return newest, None

@@ -35,6 +35,7 @@ from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress, State, StateChanged, silent
 from headwater.runtime.session import open_session, session_for_thread, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
+from headwater.runtime.upkeep import Keeper, Tables, Upkeep
 from headwater.runtime.workers import (
     BackOff,
     LandingWorker,
@@ -83,6 +84,7 @@ class Supervisor:
     ) -> None:
         self._config, self._catalog = project.config, project.catalog
         plans = plan_project(project.catalog)
+        self._kept = Tables(project, plans)
         wanted = _with_inputs(plans, views)
         self._plans = {n: plan for n, plan in plans.items() if not views or n in wanted}
         self._tables = [
@@ -240,8 +242,17 @@ class Supervisor:
             self._quarantines.append(
                 StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
             )
+        if not once and self._config.maintenance.every:
+            self._maintain(self._workers())
         for worker in self._workers():
             worker.start()
+
+    def _maintain(self, workers: Sequence[Worker]) -> None:
+        """Let each worker maintain what it commits to, between two commits."""
+        assert self._spark is not None
+        keeper = Keeper(self._kept, self._spark, self._config.namespace, self._lease)
+        for worker in workers:
+            worker.upkeep = Upkeep(keeper, worker.keeps, self._board)
 
     def _workers(self) -> list[Worker]:
         ticker = [self._ticker] if self._ticker else []

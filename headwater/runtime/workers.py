@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.target import Committed
@@ -21,11 +21,15 @@ from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.failures import SPARK_GONE, explain_failure, gone
+from headwater.lake.gate import Gate
 from headwater.runtime.board import Board
 from headwater.runtime.progress import EpochLanded, State, StateChanged, ViewCommitted
 from headwater.runtime.session import spark_is_gone
 from headwater.streaming.quarantine import SourceQuarantine
 from headwater.streaming.query import StreamingView
+
+if TYPE_CHECKING:
+    from headwater.runtime.upkeep import Upkeep
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +70,10 @@ class Worker(ABC):
         board: where its states go.
         back_off: its pauses.
         poll: seconds between two looks for something to do.
+
+    Attributes:
+        keeps: the tables or views that it commits to.
+        upkeep: maintains them between two steps, if set.
     """
 
     def __init__(self, name: str, board: Board, back_off: BackOff, poll: float) -> None:
@@ -75,6 +83,9 @@ class Worker(ABC):
         self._poll = poll
         self._stopping = threading.Event()
         self._failed_for_good = False
+        self._gate = Gate()
+        self.upkeep: Upkeep | None = None
+        self.keeps = [name]
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
@@ -95,6 +106,11 @@ class Worker(ABC):
         """Wait for the end of the thread."""
         if self._thread.ident is not None:
             self._thread.join()
+
+    @property
+    def gate(self) -> Gate:
+        """Where commits to its tables pass; a step commits, unless the worker says otherwise."""
+        return self._gate
 
     @abstractmethod
     def open(self) -> None:
@@ -120,9 +136,12 @@ class Worker(ABC):
                     self.open()
                     opened = True
                     self._say(State.RUNNING)
-                worked = self.step()
+                with self._gate.commit():
+                    worked = self.step()
                 if worked is None:
                     break
+                if self.upkeep:
+                    self.upkeep.run_if_due(self.gate)
                 if worked:
                     self._back_off.worked()
                 else:
@@ -286,6 +305,11 @@ class StreamWorker(Worker, Generic[Query]):
         self._furthest = -1
         self.view: Query | None = None
 
+    @property
+    def gate(self) -> Gate:
+        """Where the query's batches pass, in a thread of their own."""
+        return self.view.gate if self.view else self._gate
+
     def open(self) -> None:
         """Start the query."""
         self.view = self._make()
@@ -328,6 +352,7 @@ class TickWorker(Worker):
     ) -> None:
         self._makers = makers
         super().__init__("tick", board, back_offs(), poll)
+        self.keeps = list(makers)
         self._make_ticks = ticks
         self._back_offs = {name: back_offs() for name in makers}
         self._due: dict[str, float] = {}

@@ -237,7 +237,7 @@ def newest_commit(table: History, snapshot_id: int | None = None) -> Commit | No
     if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
         raise ConfigError(
             "UNKNOWN_SNAPSHOT",
-            f'table "{table.name()[-1]}" has no snapshot {snapshot_id}',
+            f'table "{table.name()[-1]}" has no snapshot {snapshot_id}; maybe it was expired',
             hint=f"list them with: headwater sql 'SELECT * FROM \"{table.name()[-1]}$snapshots\"'",
         )
     found = next(commits(table, snapshot_id), None)

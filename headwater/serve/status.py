@@ -40,7 +40,7 @@ class Status:
         lag: commits of its inputs that are not in its newest commit; None for tables.
         freshness: age of its newest commit.
         rows_in: rows read: by a table from its connector, by a view from its inputs.
-        rows_out: rows written, over all commits that are kept.
+        rows_out: rows written; by commits that were expired, those that are still there.
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
         rows: rows in it now.
@@ -158,7 +158,7 @@ def _row(
     for commit in history:
         counts.update(commit.marker.counts)
     watermark = newest.marker.watermark
-    written = sum(commit.added for commit in history)
+    written = _added(history)
     bad = histories.rejected(name) if kind == "table" else counts
     refused = bad["quarantined"] + bad["dropped"]
     return Status(
@@ -192,10 +192,16 @@ def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
 
 def _read(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
     """Count the rows of the inputs up to the cut of a view's newest commit."""
-    return sum(
-        commit.added
-        for name in inputs
-        for commit in histories[name][_behind(newest, name, histories[name]) :]
+    return sum(_added(histories[name][_behind(newest, name, histories[name]) :]) for name in inputs)
+
+
+def _added(history: Sequence[Commit]) -> int:
+    """Count the rows added by commits; of expired ones, the rows that are still there."""
+    if not history:
+        return 0
+    *newer, oldest = history
+    return sum(commit.added for commit in newer) + (
+        oldest.total if oldest.marker.epoch else oldest.added
     )
 
 

@@ -25,6 +25,7 @@ from headwater.intake.connectors.streams import StreamConfig
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import SideWrite, commit_side
+from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
 from headwater.streaming.execution import finish
 
@@ -96,6 +97,7 @@ class SourceQuarantine:
         self._query: StreamingQuery | None = None
         self._failure: HeadwaterError | None = None
         self.epoch = -1
+        self.gate = Gate()
 
     def start(self) -> None:
         """Make ready; reads nothing before there is word of bad rows."""
@@ -147,6 +149,10 @@ class SourceQuarantine:
         finish(query)
 
     def _batch(self, rows: DataFrame, epoch: int) -> None:
+        with self.gate.commit():
+            self._commit(rows, epoch)
+
+    def _commit(self, rows: DataFrame, epoch: int) -> None:
         self.epoch = epoch
         if (bad := rows.count()) == 0:
             return

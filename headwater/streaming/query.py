@@ -27,6 +27,7 @@ from headwater.incremental.target import Committed, Writer, ensure_target, rows_
 from headwater.intake.connectors.streams import StreamConfig
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
@@ -122,6 +123,7 @@ class StreamingView:
         self._beaten: int | None = None
         self._moved = threading.Condition()
         self._started = threading.Event()
+        self.gate = Gate()
 
     # -- life
 
@@ -318,7 +320,8 @@ class StreamingView:
         if self._stopping:
             raise _Stopped
         try:
-            self._commit(rows, epoch)
+            with self.gate.commit():
+                self._commit(rows, epoch)
         except BaseException as error:
             self._failure = error
             raise

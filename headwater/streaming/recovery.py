@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
+from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
 from headwater.lake.table import Table
 from headwater.streaming.checkpoint import NOTHING, Checkpoint, offset_at
@@ -33,9 +34,13 @@ def recover(
         inputs: the view's inputs in the lake.
 
     Raises:
-        TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if only a rebuild helps.
+        TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if only a rebuild helps;
+            ``HISTORY_EXPIRED`` if an input cannot be read from its beginning.
     """
     marker = target.marker()
+    for stream in order:
+        if stream.kept and stream.name and not (marker and stream.name in marker.cut_to):
+            _check_beginning(target.name, inputs[stream.name].table)
     if marker is None:
         if checkpoint.last_planned() is not None and checkpoint.last_finished() is not None:
             checkpoint.discard()  # of a table that was dropped: everything is read again
@@ -45,6 +50,17 @@ def recover(
     if stateful or any(stream.name and not stream.kept for stream in order):
         raise _refused(checkpoint, marker)
     checkpoint.write(marker.epoch, [_end(stream, marker, inputs) for stream in order])
+
+
+def _check_beginning(view: str, table: LakeTable) -> None:
+    """Refuse to begin at a compaction: Iceberg's streaming source would leave out its rows."""
+    if table.begins_compacted():
+        raise TerminalError(
+            "HISTORY_EXPIRED",
+            f'view "{view}" cannot begin to read "{table.name}": the commits before its compaction '
+            "were expired by another tool",
+            hint="keep the view with WITH (engine = 'incremental'), or land the table anew",
+        )
 
 
 def _agrees(checkpoint: Checkpoint, marker: Marker, order: Sequence[Stream]) -> bool:

@@ -38,6 +38,8 @@ def test_an_empty_file_gives_the_defaults(folder: Path) -> None:
     assert (config.max_files_per_epoch, config.max_bytes_per_epoch) == (100, 256_000_000)
     assert config.max_future == timedelta(hours=1)
     assert config.catalog_uri is None
+    assert config.maintenance.every == timedelta(minutes=10)
+    assert config.maintenance.retain == timedelta(hours=1)
 
 
 def test_everything_that_can_be_set_is_read(folder: Path) -> None:
@@ -63,8 +65,17 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
         max_future = "2 days"
         state = "/data/state"
         lease = "90 seconds"
+        [maintain]
+        every = "off"
+        retain = "2 hours"
+        keep_snapshots = 50
+        target_file_size = "64 MiB"
+        orphan_age = "7 days"
         """,
     )
+    kept = config.maintenance
+    assert (kept.every, kept.retain, kept.keep_snapshots) == (None, timedelta(hours=2), 50)
+    assert (kept.target_file_size, kept.orphan_age) == (64 * 2**20, timedelta(days=7))
     assert (config.name, config.namespace) == ("air", "traffic")
     assert config.warehouse == Path("/data/lake")
     assert dict(config.spark) == {"spark.ui.enabled": "false", "spark.executor.cores": "4"}
@@ -140,6 +151,10 @@ def test_all_mistakes_are_reported_at_once(folder: Path) -> None:
         ("run = 3", "INVALID_OPTION", 1),
         ("[run]\nmax_future = 5", "INVALID_OPTION", 2),
         ("[run]\nmax_bytes_per_epoch = '3 parsecs'", "INVALID_OPTION", 2),
+        ("[maintain]\norphan_age = '23 hours'", "INVALID_OPTION", 2),
+        ("[maintain]\nkeep_snapshots = 1", "INVALID_OPTION", 2),
+        ("[maintain]\nretain = '59 seconds'", "INVALID_OPTION", 2),
+        ("[maintain]\nevery = 'never'", "INVALID_OPTION", 2),
         ("[catalog]\ntype = 'rest'", "NOT_YET", 2),
         ("[catalog]\ntype = 'hive'", "INVALID_OPTION", 2),
         ("[catalog]\nuri = 'postgresql://me:hunter2@db/x'", "INVALID_OPTION", 2),

@@ -62,6 +62,7 @@ CASES = {
     "verify_unknown_view": "verify nope",
     "verify_snapshot_of_all": "verify --snapshot 1",
     "run_unknown_view": "run --once --view nope",
+    "maintain_unknown_view": "maintain nope",
     "test_without_files": "test empty",
     "not_yet": "plan --whatever",
     "project_without_settings": "--project empty check",

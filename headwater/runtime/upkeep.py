@@ -1,0 +1,268 @@
+"""Maintenance of a project: which tables, what their readers need, and when.
+
+In: a project. Out: maintained tables, either all of them once (``headwater maintain``), or while
+the project runs each by the worker that commits to it, between two of its commits. A failure is
+told and tried again later; it never stops a view.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from headwater.errors import HeadwaterError
+from headwater.intake import ledger, quarantine
+from headwater.lake.catalog import Lake
+from headwater.lake.commit import Fence
+from headwater.lake.gate import Gate
+from headwater.lake.java import active
+from headwater.lake.maintenance import Job, MaintenanceResult, maintain
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import plan_project
+from headwater.project import Project
+from headwater.runtime.board import Board
+from headwater.runtime.lease import Lease
+from headwater.runtime.progress import State, StateChanged
+from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.workers import as_headwater_error
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+ORPHANS_EVERY = timedelta(days=1)
+"""How often a running project lists a table's folder to find orphan files."""
+
+Result = tuple[str, MaintenanceResult | HeadwaterError]
+"""A table, and what was done to it or why that failed."""
+
+
+class Tables:
+    """The tables of a project as maintenance sees them.
+
+    Args:
+        project: the project.
+        plans: the plans of all its views, also if only a part of it runs: they say who reads what.
+    """
+
+    def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
+        self._plans = plans
+        self._sources = project.catalog.sources
+        self.settings = project.config.maintenance
+
+    def names(self) -> list[str]:
+        """Return the landed tables and the views, and the SOURCEs, which have a quarantine."""
+        return [*self._sources, *self._plans]
+
+    def of(self, name: str) -> list[str]:
+        """Return the tables that the worker of a table or view commits to, if they exist.
+
+        Args:
+            name: the table, SOURCE or view.
+        """
+        if name in self._plans:
+            return [name, *filter(None, [self._plans[name].late.into])]
+        return [name, name + ledger.SUFFIX, name + quarantine.SUFFIX]
+
+    def needed(self, lake: Lake, name: str) -> set[int]:
+        """Return the snapshots of a table that its readers go on from, or replay from.
+
+        Args:
+            lake: the lake.
+            name: the table.
+
+        Raises:
+            TerminalError: ``MARKER_LOST`` if a reader's marker is lost, and with it what it needs.
+        """
+        needed: set[int] = set()
+        for reader in self._readers(name):
+            marker = lake.table(reader).marker() if lake.exists(reader) else None
+            for cut in (marker.cut_from, marker.cut_to) if marker else ():
+                if name in cut:
+                    needed.add(int(cut[name]))
+        return needed
+
+    def _readers(self, name: str) -> Iterator[str]:
+        plans: Iterable[ViewPlan] = self._plans.values()
+        return (p.view.name for p in plans if any(each.name == name for each in p.inputs))
+
+
+class Keeper:
+    """Maintains tables one at a time, through a session of its own.
+
+    Args:
+        tables: the project's tables.
+        spark: the session of the application.
+        namespace: the project's namespace.
+        fence: asked before each table, if given.
+    """
+
+    def __init__(
+        self, tables: Tables, spark: SparkSession, namespace: str, fence: Fence | None = None
+    ) -> None:
+        self.tables = tables
+        self._spark = spark
+        self._namespace = namespace
+        self._fence = fence
+        self._lake: Lake | None = None
+        self._turn = threading.Lock()
+
+    def maintain(
+        self,
+        name: str,
+        *,
+        orphans: bool = True,
+        longest_batch: timedelta = timedelta(0),
+        dry_run: bool = False,
+    ) -> Iterator[Result]:
+        """Maintain the tables that belong to a table or view; what fails does not stop the others.
+
+        Args:
+            name: the table, SOURCE or view.
+            orphans: whether to look for orphan files.
+            longest_batch: how long its longest batch took.
+            dry_run: change nothing.
+
+        Yields:
+            Each table that exists, with what was done or the error.
+        """
+        for table in self.tables.of(name):
+            try:
+                if self._fence:
+                    self._fence.check()
+                lake = self._own_lake()
+                if not lake.exists(table):
+                    continue
+                job = Job(
+                    lake.table(table),
+                    self.tables.settings,
+                    self.tables.needed(lake, table),
+                    longest_batch,
+                    orphans=orphans,
+                    dry_run=dry_run,
+                )
+                yield table, maintain(job)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
+                log.info("maintenance of %s", table, exc_info=error)
+                yield table, as_headwater_error(table, error)
+
+    def _own_lake(self) -> Lake:
+        if self._lake is None:
+            with active(self._spark):  # the thread goes on with the session it had
+                self._lake = Lake(session_for_thread(self._spark), self._namespace)
+        return self._lake
+
+    def try_turn(self) -> bool:
+        """Take the turn to maintain, unless another worker has it; :meth:`end_turn` ends it."""
+        return self._turn.acquire(blocking=False)
+
+    def end_turn(self) -> None:
+        """Give the turn back."""
+        self._turn.release()
+
+
+class Upkeep:
+    """The schedule of one worker.
+
+    Args:
+        keeper: does the work.
+        names: the tables or views that the worker keeps.
+        board: where failures are told.
+    """
+
+    def __init__(self, keeper: Keeper, names: Sequence[str], board: Board) -> None:
+        self._keeper = keeper
+        self._names = names
+        self._board = board
+        self._due = time.monotonic() + self._every()
+        self._orphans_due = self._due
+        self._troubled: set[str] = set()
+
+    def _every(self) -> float:
+        every = self._keeper.tables.settings.every
+        return every.total_seconds() if every else float("inf")
+
+    def run_if_due(self, gate: Gate) -> None:
+        """Maintain what the worker keeps, if it is time and no other worker does; raise nothing.
+
+        Args:
+            gate: keeps commits away meanwhile.
+        """
+        now = time.monotonic()
+        if now < self._due or not self._keeper.try_turn():
+            return
+        try:
+            orphans = now >= self._orphans_due
+            for name in self._names:
+                with gate.maintenance():
+                    results = list(
+                        self._keeper.maintain(name, orphans=orphans, longest_batch=gate.longest)
+                    )
+                self._tell(name, results)
+            if orphans:
+                self._orphans_due = time.monotonic() + ORPHANS_EVERY.total_seconds()
+        finally:
+            self._due = time.monotonic() + self._every()
+            self._keeper.end_turn()
+
+    def _tell(self, name: str, results: Iterable[Result]) -> None:
+        failed = False
+        for table, result in results:
+            if isinstance(result, HeadwaterError):
+                failed = True
+                self._say(name, result)
+            elif result.done:
+                log.info("maintained %s: %s", table, dict(result.done))
+        if failed:
+            self._troubled.add(name)
+        elif name in self._troubled:
+            self._troubled.discard(name)
+            self._say(name, None)
+
+    def _say(self, name: str, error: HeadwaterError | None) -> None:
+        if self._board.state(name) in (State.RUNNING, State.STARTING, None):
+            retry_in = self._every() if error else None
+            self._board.tell(StateChanged(name, State.RUNNING, error, retry_in))
+
+
+def maintain_project(
+    project: Project,
+    names: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
+    spark: SparkSession | None = None,
+) -> Iterator[Result]:
+    """Maintain the tables of a project that is not running.
+
+    Args:
+        project: the project.
+        names: the tables and views to maintain, with their side tables; all if empty.
+        dry_run: change nothing, say what would be done; then it may run.
+        spark: a running session to use; if None, one is opened, and stopped at the end.
+
+    Yields:
+        Each table that exists, with what was done or why it failed.
+
+    Raises:
+        ServiceError: ``ALREADY_RUNNING``: a running project maintains itself; Spark or the lake
+            cannot be had.
+    """
+    config = project.config
+    tables = Tables(project, plan_project(project.catalog))
+    lease = None if dry_run else Lease.acquire(config)
+    opened: SparkSession | None = None
+    try:
+        session = spark or (opened := open_session(config, app_name=f"headwater {config.name}"))
+        keeper = Keeper(tables, session, config.namespace, lease)
+        for name in names or tables.names():
+            yield from keeper.maintain(name, dry_run=dry_run)
+    finally:
+        if opened:
+            opened.stop()
+        if lease:
+            lease.release()

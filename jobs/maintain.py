@@ -1,0 +1,16 @@
+"""``spark-submit jobs/maintain.py DIR [VIEW…] [--dry-run]``: ``headwater maintain`` for DIR.
+
+The master and further settings come from spark-submit; everything else from DIR/headwater.toml.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from headwater.cli.main import main  # noqa: E402
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: spark-submit jobs/maintain.py DIR [VIEW…] [--dry-run]")
+    sys.exit(main(["--project", sys.argv[1], "maintain", *sys.argv[2:]]))

@@ -1,0 +1,220 @@
+"""Maintenance of a project: the law holds before and after, and whoever reads goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from headwater.config import Maintenance
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.lake import maintenance
+from headwater.lake.crash import VARIABLE
+from headwater.lake.maintenance import CRASH_POINTS
+from headwater.lake.retention import MAINTENANCE
+from headwater.plan.planner import plan_project
+from headwater.project import load_project
+from headwater.runtime.lease import Lease
+from headwater.runtime.supervisor import Supervisor
+from headwater.runtime.upkeep import maintain_project
+from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, summary_of
+from headwater.serve.verify import Verdict, verify
+from headwater.testing.harness import warehouse_of
+
+NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
+ROWS = 4
+SQL = """
+CREATE TABLE orders (
+  id INTEGER, who VARCHAR, ts TIMESTAMP WITH TIME ZONE,
+  WATERMARK FOR ts AS ts - INTERVAL '15' MINUTE
+) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+
+CREATE STREAMING VIEW per_hour LATE ROWS DROP INTO late AS
+SELECT window_start, count(*) AS n FROM TUMBLE(orders, ts, INTERVAL '1' HOUR)
+GROUP BY window_start, window_end EMIT ON WINDOW CLOSE;
+
+CREATE STREAMING VIEW some AS SELECT id, ts FROM orders WHERE id % 2 = 0;
+
+CREATE STREAMING VIEW per_who AS
+SELECT who, count(*) AS n, max(id) AS newest FROM orders GROUP BY who;
+"""
+HARD = Maintenance.model_construct(
+    every=timedelta(milliseconds=100),
+    retain=timedelta(0),
+    keep_snapshots=2,
+    target_file_size=128 * 10**6,
+    orphan_age=timedelta(days=3),
+)
+
+
+LEVELS = ((3 / 4, 2),)
+
+
+@pytest.fixture(autouse=True)
+def few_files_are_many(monkeypatch):
+    monkeypatch.setattr(maintenance, "MIN_FILES", 2)
+    monkeypatch.setattr(maintenance, "_LEVELS", LEVELS)
+
+
+def load(folder, namespace, warehouse):
+    found = load_project(folder)
+    config = replace(
+        found.config,
+        namespace=namespace,
+        warehouse=warehouse,
+        trigger=timedelta(milliseconds=50),
+        maintenance=HARD,
+    )
+    return replace(found, config=config)
+
+
+@pytest.fixture
+def project(spark, lake, tmp_path):
+    (tmp_path / "headwater.toml").write_text('name = "t"\n[spark]\nmaster = "local[2]"\n')
+    (tmp_path / "views.sql").write_text(SQL)
+    (tmp_path / "in").mkdir()
+    return load(tmp_path, lake.namespace, warehouse_of(spark))
+
+
+class Orders:
+    """Writes files, each an epoch of four rows of one hour, the last of them too late."""
+
+    def __init__(self, folder):
+        self.folder, self.files = folder, 0
+
+    def more(self):
+        lines = []
+        for row in range(ROWS):
+            number = self.files * ROWS + row
+            back = 200 if self.files and row == ROWS - 1 else 0
+            ts = NOON + timedelta(hours=self.files, minutes=row - back)
+            lines.append({"id": number, "who": f"w{number % 3}", "ts": ts.isoformat()})
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (self.folder / f"{self.files:03}.json").write_text(text)
+        self.files += 1
+
+
+def check(project):
+    results = verify(project, plan_project(project.catalog))
+    assert {r.view: r.verdict for r in results} == dict.fromkeys(
+        project.catalog.views, Verdict.EQUAL
+    ), results
+
+
+def maintained(project, table):
+    """The steps that wrote to a table, as its kept history says."""
+    found = LakeReader(project.config).table(table)
+    return {
+        summary_of(snapshot)[MAINTENANCE]
+        for snapshot in ancestors(found, current_snapshot_id(found))
+        if MAINTENANCE in summary_of(snapshot)
+    }
+
+
+def test_a_project_maintains_itself_and_goes_on(spark, project):
+    """While it runs, between its commits; stopped, by the command; and started again."""
+    orders = Orders(project.root / "in")
+    orders.more()
+    supervisor = Supervisor(project, spark=spark)
+    try:
+        for _ in range(4):
+            supervisor.tick()
+            check(project)
+            orders.more()
+    finally:
+        supervisor.stop()
+    for view in ("per_hour", "some", "per_who"):
+        assert "compaction" in maintained(project, view), view
+    # landed tables have no worker in a tick
+    assert maintained(project, "orders") == set()
+    results = dict(maintain_project(project, spark=spark))
+    assert {"compaction", "expiry"} <= set(results["orders"].done)
+    assert not [found for found in results.values() if isinstance(found, HeadwaterError)]
+    check(project)
+    supervisor = Supervisor(project, spark=spark)
+    try:
+        supervisor.close()
+    finally:
+        supervisor.stop()
+    check(project)
+    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
+    assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
+
+
+def test_a_running_project_is_not_maintained_by_another_process(spark, project):
+    config = project.config
+    with Lease.acquire(config.state, config.warehouse, config.namespace):
+        with pytest.raises(ServiceError) as caught:
+            next(maintain_project(project, spark=spark))
+        assert caught.value.condition == "ALREADY_RUNNING"
+        assert list(maintain_project(project, dry_run=True, spark=spark)) == []
+
+
+def killed_at(project, point):
+    """Maintain in a process of its own that dies at a crash point; its exit status and output."""
+    here = Path(__file__).resolve()
+    path = os.pathsep.join([str(here.parents[3]), str(here.parents[1]), str(here.parent)])
+    config = project.config
+    done = subprocess.run(
+        [sys.executable, str(here), str(project.root), config.namespace, str(config.warehouse)],
+        env=os.environ | {VARIABLE: point, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def main(folder, namespace, warehouse):
+    """What :func:`killed_at` runs."""
+    maintenance.MIN_FILES = maintenance.MIN_MANIFESTS = 2
+    maintenance._LEVELS = LEVELS
+    for table, result in maintain_project(load(Path(folder), namespace, Path(warehouse))):
+        sys.stdout.write(f"{table} {result}\n")
+
+
+def test_killed_after_each_step_nothing_is_lost(spark, project):
+    orders = Orders(project.root / "in")
+    own = replace(project.config, maintenance=replace_every(None))
+    supervisor = Supervisor(replace(project, config=own), spark=spark)
+    try:
+        for _ in range(4):
+            orders.more()
+            supervisor.tick()
+    finally:
+        supervisor.stop()
+    stray = project.config.warehouse / project.config.namespace / "orders" / "data" / "x.parquet"
+    stray.write_bytes(b"of a write that died")
+    old = time.time() - timedelta(days=4).total_seconds()
+    os.utime(stray, (old, old))
+    for point in CRASH_POINTS:
+        status, said = killed_at(project, point)
+        assert status == -signal.SIGKILL, (point, said)
+        check(project)
+    assert not stray.exists()
+    results = dict(maintain_project(project, spark=spark))
+    assert not [found for found in results.values() if isinstance(found, HeadwaterError)]
+    orders.more()
+    supervisor = Supervisor(project, spark=spark)
+    try:
+        supervisor.close()
+    finally:
+        supervisor.stop()
+    check(project)
+    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
+    assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
+
+
+def replace_every(every):
+    return HARD.model_copy(update={"every": every})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
