@@ -15,6 +15,7 @@ import click
 
 from headwater import __version__
 from headwater.cli.commands.check import check
+from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.init import init
 from headwater.cli.commands.later import LATER
@@ -27,7 +28,7 @@ from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 
 EXIT_INTERRUPTED = 130
-_STARTERS = (init, check, explain, run, status, sql, verify, test)
+_STARTERS = (init, check, explain, run, status, sql, verify, test, doctor)
 
 
 class _Group(click.Group):

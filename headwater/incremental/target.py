@@ -53,8 +53,8 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> LakeTable:
         plan: the view's plan.
 
     Raises:
-        TerminalError: ``SCHEMA_CHANGED``, or ``TARGET_NOT_EMPTY`` if rows are in it that no view
-            wrote.
+        TerminalError: ``SCHEMA_CHANGED``; ``DEFINITION_CHANGED`` if another definition of the view
+            wrote it; ``TARGET_NOT_EMPTY`` if rows are in it that no view wrote.
     """
     table = lake.ensure(
         TableSpec(
@@ -64,7 +64,15 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> LakeTable:
             plan.view.comment,
         )
     )
-    if table.marker() is None and total_rows(table):
+    marker = table.marker()
+    if marker and marker.fingerprint not in ("", plan.fingerprint):
+        raise TerminalError(
+            "DEFINITION_CHANGED",
+            f'view "{plan.view.name}" was changed since its table was written',
+            hint="undo the change or give the new definition a new name; "
+            f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
+        )
+    if marker is None and total_rows(table):
         raise TerminalError(
             "TARGET_NOT_EMPTY",
             f'table "{table.name}" holds rows that view "{plan.view.name}" did not write',
