@@ -21,7 +21,8 @@ from headwater.lake.filelog import FileLog
 from headwater.lake.offsets import NOTHING, Stream
 
 OWNER_FILE = "headwater.json"
-_STATE_FILE = re.compile(r"(\d+)\.(changelog|zip)")
+_STATE_FILE = re.compile(r"(\d+)(?:_[^.]+)?\.(changelog|zip)")
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -142,7 +143,10 @@ class Checkpoint:
         """
         root = self.folder / "state"
         batch = self.batch(number)
-        partitions = int((batch.conf if batch else {}).get(_PARTITIONS, 1))
+        conf = batch.conf if batch else {}
+        if "RocksDB" not in conf.get(_PROVIDER, "RocksDB"):
+            return []  # files of another kind: only Spark can tell
+        partitions = int(conf.get(_PARTITIONS, 1))
         lost = [] if root.is_dir() else ["state"]
         for operator in sorted(root.glob("*")) if root.is_dir() else ():
             for partition in map(str, range(partitions)):

@@ -65,6 +65,8 @@ class Held:
         stateful: whether the query keeps state in it.
         newest: the newest marker of the view's table, None before the first commit.
         history: returns the markers of the table by epoch, as far as they are kept.
+        reaches: returns whether an input's snapshots after one (None: from its first) up to another
+            are all kept.
     """
 
     checkpoint: Checkpoint
@@ -72,6 +74,7 @@ class Held:
     stateful: bool
     newest: Marker | None
     history: Callable[[], Mapping[int, Marker]]
+    reaches: Callable[[str, str | None, str], bool] = lambda name, after, upto: True
 
 
 def judge(held: Held) -> Verdict:
@@ -260,6 +263,10 @@ def _replayed(held: Held, newest: Marker, damage: tuple[str, ...], good: int) ->
     gone = next((n for n in range(good + 1, newest.epoch) if n not in history), None)
     if gone is not None:
         return _refused(held, damage, f"the marker of epoch {gone} is not kept any more")
+    read = history[good].cut_to if good >= 0 else {}
+    for name, upto in newest.cut_to.items():
+        if not held.reaches(name, read.get(name), upto):
+            return _refused(held, damage, f'snapshots of "{name}" that it has read were expired')
     return Verdict(Way.REPLAY, good, damage)
 
 

@@ -55,7 +55,9 @@ class Recovery:
                 ``SNAPSHOT_EXPIRED``, ``REPLAY_DIFFERS``, ``STATE_DAMAGED``.
         """
         newest = self.target.marker()
-        held = Held(self.checkpoint, self.owner, self.stateful, newest, self._markers)
+        held = Held(
+            self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
+        )
         verdict = judge(held)
         self._act(verdict, newest, query)
         self._mend_heartbeats()
@@ -153,6 +155,15 @@ class Recovery:
                     # of several snapshots of one epoch the last one is the whole of it
                     self._history.setdefault(marker.epoch, Commit(snapshot.id, marker))
         return {epoch: commit.marker for epoch, commit in self._history.items()}
+
+    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
+        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
+        item, oldest = self.inputs[name], None
+        item.know(int(upto))
+        for oldest in item.table.ancestors(int(upto)):
+            if str(oldest.id) == after:
+                return True
+        return after is None and oldest is not None and oldest.parent is None
 
     def _refused(self, verdict: Verdict) -> TerminalError:
         view = self.owner.view

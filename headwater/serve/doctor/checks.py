@@ -15,7 +15,7 @@ from headwater.lake.continuity import Way, judge
 from headwater.lake.marker import PREFIX
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
-from headwater.serve.lake import ancestors, current_snapshot_id, marker_of, summary_of
+from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
 
 if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
@@ -25,7 +25,14 @@ Check = Callable[[Subject], Iterator[Finding]]
 MAINTENANCE = PREFIX + "maintenance"
 STAGING = "headwater_"
 MARKER_TAG = "headwater-marker"
-STATE_ERRORS = ("STATE_DAMAGED", "REPLAY_DIFFERS")
+REBUILT_AFTER = frozenset(
+    {
+        *("EPOCH_RANGE_CHANGED", "CUT_GAP", "CUT_OVERLAP", "VERSION_CHANGED", "MARKER_LOST"),
+        *("SNAPSHOT_EXPIRED", "SNAPSHOT_NOT_IN_HISTORY", "DEFINITION_CHANGED", "SCHEMA_CHANGED"),
+        *("REPLAY_DIFFERS", "STATE_DAMAGED"),
+    }
+)
+"""Errors after which a view goes on only if it is computed again."""
 _AT_NEXT_START = "the next run does this by itself before it reads anything"
 
 
@@ -48,7 +55,7 @@ def marker_kept(subject: Subject) -> Iterator[Finding]:
     if table is None or subject.history:
         return
     last = list(ancestors(table, current_snapshot_id(table)))
-    if not last or last[-1].parent_snapshot_id is None:
+    if not hasattr(table, "metadata") or not last or last[-1].parent_snapshot_id is None:
         return
     tag = table.metadata.refs.get(MARKER_TAG)
     kept = table.snapshot_by_id(tag.snapshot_id) if tag else None
@@ -77,7 +84,7 @@ def foreign_snapshots(subject: Subject) -> Iterator[Finding]:
 def staging(subject: Subject) -> Iterator[Finding]:
     """No rows of dead writers wait on a staging branch."""
     table = subject.table
-    if table is None or subject.running:
+    if table is None or subject.running or not hasattr(table, "metadata"):
         return
     published = {s.snapshot_id for s in ancestors(table, current_snapshot_id(table))}
     for name, ref in table.metadata.refs.items():
@@ -152,20 +159,19 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
 def last_error(subject: Subject) -> Iterator[Finding]:
     """The supervisor has not given it up."""
     error = subject.said.get("error") or {}
-    if not error:
+    mended = subject.held is not None and not subject.held.checkpoint.folder.exists()
+    if not error or (error["condition"] == "STATE_DAMAGED" and mended):
         return
     problem = f"{error['condition']}: {error['message']}"
-    if error["condition"] not in STATE_ERRORS:
-        safe = error.get("hint") or "see the other findings, then start it again"
-        yield Finding(subject.name, "error", problem, safe)
-    elif subject.verdict and subject.verdict.way is Way.REPLAY:
-        safe = "the damaged state is not there any more, the next run rebuilds it"
-        yield Finding(subject.name, "error", problem, safe)
-    elif error["condition"] == "STATE_DAMAGED" and _can_replay(subject):
+    condition = error["condition"]
+    if condition == "STATE_DAMAGED" and _can_replay(subject):
         safe = "the markers of all epochs are kept, the state can be rebuilt from them"
         yield Finding(subject.name, "error", problem, safe, Repair.DROP_STATE)
-    else:
+    elif condition in REBUILT_AFTER:
         yield _rebuilt(subject, "error", problem)
+    else:
+        safe = error.get("hint") or "see the other findings, then start it again"
+        yield Finding(subject.name, "error", problem, safe)
 
 
 def files(subject: Subject) -> Iterator[Finding]:
@@ -184,15 +190,25 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 
 def quarantine(subject: Subject) -> Iterator[Finding]:
-    """No bad rows of a SOURCE wait to be kept."""
-    if not subject.running and (subject.state / "waiting").exists():
+    """The bad rows of a SOURCE are kept, or will be."""
+    if subject.kind != "source" or subject.running:
+        return
+    name = f"{subject.name}__quarantine"
+    table = subject.lake.table(name)
+    newest = next(commits(table, view=subject.name), None) if table is not None else None
+    folder = subject.state / "checkpoint"
+    planned = Checkpoint(folder).last_planned()
+    if newest and (planned is None or planned < newest.marker.epoch):
         yield Finding(
             subject.name,
             "quarantine",
-            "views have met bad rows that its quarantine may lack",
-            "the next run reads the source again and keeps them",
-            serious=False,
+            f"the checkpoint of {name} is missing or old; which files were read is not known",
+            f'drop table "{name}" and folder "{subject.state}": bad rows are then read again',
         )
+    elif (subject.state / "waiting").exists():
+        problem = "views have met bad rows that its quarantine may lack"
+        safe = "the next run reads the source again and keeps them"
+        yield Finding(subject.name, "quarantine", problem, safe, serious=False)
 
 
 CHECKS: tuple[Check, ...] = (

@@ -16,7 +16,7 @@ from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
 from headwater.lake.offsets import Stream
 from headwater.plan.program import StreamingProgram
-from headwater.serve.lake import Commit, LakeReader, commits
+from headwater.serve.lake import Commit, LakeReader, ancestors, commits
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -119,7 +119,16 @@ class Subject:
             plan.program.stateful,
             newest,
             lambda: {commit.marker.epoch: commit.marker for commit in self.history},
+            self._reaches,
         )
+
+    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
+        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
+        table, oldest = self.lake.table(name), None
+        for oldest in ancestors(table, int(upto)) if table else ():
+            if str(oldest.snapshot_id) == after:
+                return True
+        return after is None and oldest is not None and oldest.parent_snapshot_id is None
 
     @cached_property
     def verdict(self) -> Verdict | None:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.errors import TerminalError
+from headwater.errors import ServiceError, TerminalError
 from headwater.lake.continuity import ends_of
 from headwater.lake.offsets import offset_at
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
-from headwater.serve.lake import drop_table, summary_of
+from headwater.serve.lake import LakeReader, drop_table, summary_of
 
 if TYPE_CHECKING:
     from headwater.plan.nodes import ViewPlan
@@ -108,6 +108,12 @@ def _rebuild(subject: Subject) -> None:
     assert subject.plan is not None
     for table in _tables(subject.plan):
         drop_table(subject.project.config, table)
+        if LakeReader(subject.project.config).table(table) is not None:
+            raise ServiceError(
+                "REPAIR_FAILED",
+                f'table "{table}" could not be dropped',
+                hint=f'drop it with Spark or another tool, and the folder "{subject.state}"',
+            )
     # a checkpoint without its table is discarded anyway, so the table goes first
     shutil.rmtree(subject.state, ignore_errors=True)
 

@@ -271,6 +271,7 @@ def newest_state(view: Kept) -> Path:
 KEPT: dict[str, tuple[Callable[[Kept], None], Way, Way]] = {
     # damage: what is done, how a view without state goes on, how one with state does
     "folder lost": (folder_lost, Way.ANEW, Way.REPLAY),
+    "foreign": (foreign, Way.ANEW, Way.REPLAY),
     "metadata lost": (metadata_lost, Way.GO_ON, Way.GO_ON),
     "offsets empty": (empty("offsets"), Way.ANEW, Way.REPLAY),
     "offsets half": (half("offsets"), Way.ANEW, Way.REPLAY),
@@ -283,8 +284,14 @@ KEPT: dict[str, tuple[Callable[[Kept], None], Way, Way]] = {
     "an older one lost": (older_lost, Way.GO_ON, Way.GO_ON),
     "old copy": (old_copy, Way.ANEW, Way.REPLAY),
     "torn plan": (torn_plan, Way.CUT_BACK, Way.CUT_BACK),
-    "foreign": (foreign, Way.ANEW, Way.REPLAY),
 }
+
+
+@pytest.mark.parametrize("do", [state_lost, state_file_lost])
+def test_state_that_is_lost_is_rebuilt(
+    window: Kept, verdicts: list[Verdict], do: Callable[[Kept], None]
+) -> None:
+    goes_on(window, verdicts, do, Way.REPLAY)
 
 
 @pytest.mark.parametrize("damage", KEPT)
@@ -299,13 +306,6 @@ def test_view_with_state(window: Kept, verdicts: list[Verdict], damage: str) -> 
     goes_on(window, verdicts, do, way)
 
 
-@pytest.mark.parametrize("do", [state_lost, state_file_lost])
-def test_state_that_is_lost_is_rebuilt(
-    window: Kept, verdicts: list[Verdict], do: Callable[[Kept], None]
-) -> None:
-    goes_on(window, verdicts, do, Way.REPLAY)
-
-
 def test_state_that_is_damaged_is_an_error_and_nothing_is_written(window: Kept) -> None:
     refuses(window, lambda view: newest_state(view).write_bytes(b"garbage" * 9), "STATE_DAMAGED")
 
@@ -316,7 +316,6 @@ def test_other_number_of_partitions(window: Kept, verdicts: list[Verdict]) -> No
     window.spark.conf.set(key, "5")
     try:
         goes_on(window, verdicts, lambda view: None, Way.GO_ON)
-        goes_on(window, verdicts, folder_lost, Way.REPLAY)
     finally:
         window.spark.conf.set(key, before)
 

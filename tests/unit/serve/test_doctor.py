@@ -46,13 +46,13 @@ ORDER = (Stream("clicks", True), HEARTBEAT)
 
 @pytest.fixture
 def lake(tmp_path: Path) -> FakeLake:
-    """Three epochs of a table, and a window view over it with its checkpoint."""
+    """Two epochs of a table, and a window view over it with its checkpoint."""
     made = make_lake(tmp_path, SQL)
     made.create("clicks", CLICKS)
     made.create("per_hour", HOURS)
     (tmp_path / "in").mkdir()
     (tmp_path / "taps").mkdir()
-    for epoch in range(3):
+    for epoch in range(2):
         land(made, epoch)
         commit(made, epoch)
     return made
@@ -143,20 +143,20 @@ def test_project_that_never_ran_is_healthy(tmp_path: Path) -> None:
 
 
 def test_gap_between_epochs_is_found_and_a_view_rebuilt(lake: FakeLake) -> None:
-    commit(lake, 4)
+    commit(lake, 3)
     findings = {finding.check: finding for finding in found(lake)}
-    assert "epoch 4 follows epoch 2" in findings["markers"].problem
+    assert "epoch 3 follows epoch 1" in findings["markers"].problem
     assert findings["markers"].repair is Repair.REBUILD
 
 
 def test_epoch_that_begins_elsewhere_is_found(lake: FakeLake) -> None:
-    commit(lake, 3, cut_from={"clicks": "7"})
-    assert "epoch 3 does not begin where 2 ended" in only(lake, "markers").problem
+    commit(lake, 2, cut_from={"clicks": "7"})
+    assert "epoch 2 does not begin where 1 ended" in only(lake, "markers").problem
 
 
 def test_token_that_falls_is_found(lake: FakeLake) -> None:
-    commit(lake, 3, token=5)
-    commit(lake, 4, token=4)
+    commit(lake, 2, token=5)
+    commit(lake, 3, token=4)
     assert "fence token is 4, the one before 5" in only(lake, "markers").problem
 
 
@@ -190,7 +190,7 @@ def test_rows_on_the_branch_of_a_dead_writer_are_a_note(lake: FakeLake) -> None:
 
 
 def test_changed_definition_is_found(lake: FakeLake) -> None:
-    commit(lake, 3, fingerprint="another", checkpoint=False)
+    commit(lake, 2, fingerprint="another", checkpoint=False)
     checks = [finding.check for finding in found(lake)]
     assert "definition" in checks
 
@@ -233,11 +233,11 @@ def test_lost_checkpoint_of_a_view_with_state_is_replayed_by_the_next_run(lake: 
     shutil.rmtree(state(lake))
     finding = only(lake, "checkpoint")
     assert finding.repair is None
-    assert "repeats 3 committed epochs" in finding.safe
+    assert "repeats 2 committed epochs" in finding.safe
 
 
 def test_torn_plan_is_removed(lake: FakeLake) -> None:
-    torn = state(lake) / "checkpoint" / "offsets" / "3"
+    torn = state(lake) / "checkpoint" / "offsets" / "2"
     torn.write_text("v1\n{")
     assert only(lake, "checkpoint").repair is Repair.CUT_BACK
     repair(lake)
@@ -275,7 +275,7 @@ def test_damaged_state_is_dropped_where_the_markers_can_rebuild_it(lake: FakeLak
     assert only(lake, "error").repair is Repair.DROP_STATE
     repair(lake)
     assert not (state(lake) / "checkpoint").exists()
-    assert "repeats 3 committed epochs" in found(lake)[0].safe
+    assert "repeats 2 committed epochs" in found(lake)[0].safe
 
 
 def failed(lake: FakeLake, condition: str) -> None:
@@ -346,6 +346,13 @@ def test_bad_rows_that_wait_are_a_note(lake: FakeLake) -> None:
     assert (finding.name, finding.serious) == ("taps", False)
 
 
+def test_lost_checkpoint_of_a_quarantine_is_told(lake: FakeLake) -> None:
+    lake.create("taps__quarantine", pa.schema({"reason": pa.string()}))
+    lake.append("taps__quarantine", [{"reason": "x"}], Marker("taps", 1, 1, {}, {"taps": "2"}))
+    finding = only(lake, "quarantine")
+    assert (finding.name, finding.serious, finding.repair) == ("taps", True, None)
+
+
 # -- the command
 
 
@@ -363,16 +370,16 @@ def test_command_says_healthy_and_exits_with_0(
 def test_command_exits_with_1_and_explains(
     lake: FakeLake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (state(lake) / "checkpoint" / "offsets" / "3").write_text("")
+    (state(lake) / "checkpoint" / "offsets" / "2").write_text("")
     assert run(lake, "per_hour") == 1
     shown = capsys.readouterr()
-    assert "offsets/3 cannot be read" in shown.out
+    assert "offsets/2 cannot be read" in shown.out
     assert "headwater doctor per_hour --repair would" in shown.out
     assert run(lake, "clicks") == 0
 
 
 def test_command_for_programs(lake: FakeLake, capsys: pytest.CaptureFixture[str]) -> None:
-    (state(lake) / "checkpoint" / "offsets" / "3").write_text("")
+    (state(lake) / "checkpoint" / "offsets" / "2").write_text("")
     assert run(lake, "--output", "json") == 1
     (finding,) = json.loads(capsys.readouterr().out)
     assert (finding["name"], finding["repair"]) == ("per_hour", "cut_back")
@@ -381,7 +388,7 @@ def test_command_for_programs(lake: FakeLake, capsys: pytest.CaptureFixture[str]
 def test_repair_asks_and_without_an_answer_does_nothing(
     lake: FakeLake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    torn = state(lake) / "checkpoint" / "offsets" / "3"
+    torn = state(lake) / "checkpoint" / "offsets" / "2"
     torn.write_text("")
     assert run(lake, "--repair") == 1
     assert torn.exists()
@@ -393,7 +400,7 @@ def test_repair_asks_and_without_an_answer_does_nothing(
 def test_repair_refuses_while_the_project_runs(
     lake: FakeLake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (state(lake) / "checkpoint" / "offsets" / "3").write_text("")
+    (state(lake) / "checkpoint" / "offsets" / "2").write_text("")
     config = lake.project.config
     with Lease.acquire(config.state, config.warehouse, config.namespace):
         assert run(lake, "--repair", "--yes") == 3
