@@ -15,6 +15,7 @@ import click
 
 from headwater import __version__
 from headwater.cli.commands.check import check
+from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.init import init
 from headwater.cli.commands.later import LATER
@@ -29,7 +30,7 @@ from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceE
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
-_STARTERS = (init, check, explain, run, status, sql, verify, test, maintain)
+_STARTERS = (init, check, explain, run, status, sql, verify, test, maintain, doctor)
 
 
 class _Group(click.Group):

@@ -54,8 +54,9 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
         plan: the view's plan.
 
     Raises:
-        TerminalError: ``SCHEMA_CHANGED``, ``FORMAT_CHANGED``, or ``TARGET_NOT_EMPTY`` if rows are
-            in it that no view wrote.
+        TerminalError: ``SCHEMA_CHANGED``, ``FORMAT_CHANGED``; ``DEFINITION_CHANGED`` if another
+            definition of the view wrote it; ``TARGET_NOT_EMPTY`` if rows are in it that no view
+            wrote.
     """
     ensure = lake.ensure_delta if plan.view.options.get("format") == "delta" else lake.ensure
     table: Table = ensure(
@@ -66,7 +67,15 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             plan.view.comment,
         )
     )
-    if table.marker() is None and table.total_rows() != 0:
+    marker = table.marker()
+    if marker and marker.fingerprint not in ("", plan.fingerprint):
+        raise TerminalError(
+            "DEFINITION_CHANGED",
+            f'view "{plan.view.name}" was changed since its table was written',
+            hint="undo the change or give the new definition a new name; "
+            f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
+        )
+    if marker is None and table.total_rows() != 0:
         raise TerminalError(
             "TARGET_NOT_EMPTY",
             f'table "{table.name}" holds rows that view "{plan.view.name}" did not write',

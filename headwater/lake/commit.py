@@ -336,5 +336,6 @@ def _refused(condition: str, marker: Marker, what: str) -> TerminalError:
     return TerminalError(
         condition,
         f'epoch {marker.epoch} of view "{marker.view}" {what}',
-        hint="the checkpoint and the table disagree: run `headwater doctor`, or rebuild the view",
+        hint="the checkpoint and the table disagree: "
+        f"run `headwater doctor {marker.view}`, which can rebuild the view",
     )

@@ -75,6 +75,14 @@ class CatalogDatabase(ABC):
         """
 
     @abstractmethod
+    def writer_uri(self) -> str:
+        """Return the address by which SQLAlchemy may change the catalog too.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+
+    @abstractmethod
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.
 

@@ -41,6 +41,10 @@ class SqliteDatabase(CatalogDatabase):
         # quoted twice: SQLAlchemy takes off one layer, SQLite the other
         return f"sqlite:///file:{quote(quote(str(self.path)))}?mode=ro&uri=true"
 
+    def writer_uri(self) -> str:
+        """Return the address by which SQLAlchemy may change the catalog too."""
+        return f"sqlite:///{quote(str(self.path))}"
+
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database."""
         with self._errors():

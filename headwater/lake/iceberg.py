@@ -112,6 +112,15 @@ class LakeTable(Table):
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
 
+    def added_by(self, snapshot_id: int) -> DataFrame:
+        """Return the rows that one snapshot appended, from its own files.
+
+        Args:
+            snapshot_id: the snapshot; the one before it must be kept too.
+        """
+        snapshot = self.snapshot(snapshot_id)
+        return self.changes(snapshot.parent if snapshot else None, snapshot_id)
+
     def lower_bound(self, column: str, snapshot_id: int) -> int | None:
         """Return the smallest value of a time column in the data files that a snapshot added.
 

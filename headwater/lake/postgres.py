@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -137,13 +137,20 @@ class PostgresDatabase(CatalogDatabase):
 
     def reader_uri(self) -> str:
         """Return the address by which SQLAlchemy reads the database."""
+        return self._uri({"options": "-c default_transaction_read_only=on"})
+
+    def writer_uri(self) -> str:
+        """Return the address by which SQLAlchemy may change the catalog too."""
+        return self._uri({})
+
+    def _uri(self, further: Mapping[str, str]) -> str:
         address = self._address
         user = quote(address.user.reveal(), safe="") if address.user else ""
         if address.password:
             user += ":" + quote(address.password.reveal(), safe="")
         options = {
             "connect_timeout": str(CONNECT_TIMEOUT),
-            "options": "-c default_transaction_read_only=on",
+            **further,
             **dict(address.options),
         }
         place = f"{_host(address)}:{address.port}/{quote(address.database)}"

@@ -257,6 +257,18 @@ class Table(ABC):
             reader = reader.option("versionAsOf", str(snapshot_id))
         return reader.table(self.identifier)
 
+    def added_by(self, snapshot_id: int) -> DataFrame:
+        """Return the rows that one snapshot of an append-only table added.
+
+        Args:
+            snapshot_id: the snapshot; the one before it must be kept too.
+        """
+        snapshot = self.snapshot(snapshot_id)
+        rows = self.read(snapshot_id)
+        if snapshot is None or snapshot.parent is None:
+            return rows
+        return rows.exceptAll(self.read(snapshot.parent))
+
 
 def is_commit_of(snapshot: Snapshot, view: str) -> bool:
     """Return whether a snapshot is a commit of a view.

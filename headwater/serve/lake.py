@@ -147,6 +147,32 @@ class LakeReader:
         return self._config.warehouse / self.namespace / name
 
 
+def drop_table(config: Config, name: str) -> None:
+    """Remove a table from the catalog; its files stay until maintenance removes orphans.
+
+    The caller holds the lease of the project.
+
+    Args:
+        config: the project's configuration.
+        name: name of the table, without its namespace; it may be missing.
+
+    Raises:
+        ServiceError: ``CATALOG_UNREADABLE``.
+    """
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.exceptions import NoSuchTableError
+
+    try:
+        uri = catalog_database(config).writer_uri()
+        load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false").drop_table(
+            (config.namespace, name)
+        )
+    except NoSuchTableError:
+        return
+    except Exception as error:
+        raise _unreadable(error) from error
+
+
 def current_snapshot_id(table: History) -> int | None:
     """Return the id of a table's current snapshot, or None if it has none yet."""
     snapshot = table.current_snapshot()

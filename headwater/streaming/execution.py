@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.intake.connectors.streams import bad_rows
-from headwater.streaming.streams import Stream
+from headwater.lake.offsets import Stream
 
 
 def finish(query: StreamingQuery) -> None:

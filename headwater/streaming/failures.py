@@ -5,8 +5,16 @@ In: the exception of a batch or of Spark. Out: the error to raise.
 
 from __future__ import annotations
 
-from headwater.errors import HeadwaterError, ServiceError
+import re
+
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.failures import explain_failure
+
+_STATE_DAMAGED = re.compile(
+    r"CANNOT_LOAD_STATE_STORE|CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED|Stream is corrupted"
+    r"|STATE_STORE_(?:(?:KEY|VALUE)_\w+|UNEXPECTED_EMPTY_FILE_IN_ROCKSDB_ZIP)"
+)
+"""What Spark says when it cannot read the state of a query, however often it tries."""
 
 
 def failed(view: str, error: BaseException | None) -> HeadwaterError:
@@ -20,6 +28,14 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
         return error
     if error is not None and (known := explain_failure(error)):
         return known
+    if sign := _STATE_DAMAGED.search(f"{error}\n{getattr(error, '_stackTrace', '')}"):
+        damaged = TerminalError(
+            "STATE_DAMAGED",
+            f'the state of view "{view}" cannot be read: {sign[0]}',
+            hint=f"run `headwater doctor {view} --repair`: it can rebuild the state",
+        )
+        damaged.__cause__ = error
+        return damaged
     found = ServiceError(
         "QUERY_FAILED",
         f'the streaming query of view "{view}" failed: {_first_line(error)}',

@@ -22,8 +22,8 @@ from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
 from headwater.intake.connectors.files import is_hidden
 from headwater.intake.connectors.flat import are_flat, may_be_flat
+from headwater.lake.offsets import Stream
 from headwater.streaming.execution import files_read, with_bad_rows
-from headwater.streaming.streams import Stream
 
 _PATTERN_CHARACTERS = frozenset("[]{}*?\\")
 

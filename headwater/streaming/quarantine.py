@@ -24,6 +24,7 @@ from headwater.intake.connectors import open_connector, quarantine_stream
 from headwater.intake.connectors.streams import StreamConfig
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
+from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
@@ -108,7 +109,7 @@ class SourceQuarantine:
         """Start a pass if bad rows are waiting; notice the end of one.
 
         Raises:
-            TerminalError: ``BAD_ROW`` with ON ERROR FAIL.
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``CHECKPOINT_LOST``.
             ServiceError: ``QUERY_FAILED``.
         """
         query = self._query
@@ -132,6 +133,7 @@ class SourceQuarantine:
 
     def _pass(self) -> StreamingQuery:
         """Read what the checkpoint has not seen."""
+        self._check_checkpoint()
         rows = quarantine_stream(self._lake.spark, self._source, self._config)
         return (
             rows.writeStream.queryName(self._table.name)
@@ -140,6 +142,18 @@ class SourceQuarantine:
             .trigger(availableNow=True)
             .start()
         )
+
+    def _check_checkpoint(self) -> None:
+        """Refuse one that is lost or old: the epochs it would begin with count as committed."""
+        newest = self._table.newest(self._source.name)
+        checkpoint = Checkpoint(self._state / "checkpoint")
+        planned = checkpoint.last_planned()
+        if newest and (planned is None or planned < newest.marker.epoch):
+            raise TerminalError(
+                "CHECKPOINT_LOST",
+                f'the quarantine of source "{self._source.name}" has lost which files it has read',
+                hint=f"run `headwater doctor {self._source.name}`: it says what can be done",
+            )
 
     def stop(self) -> None:
         """Finish the running batch, then stop the query."""

@@ -26,19 +26,21 @@ from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
 from headwater.intake.connectors.streams import StreamConfig
 from headwater.lake.catalog import Lake
+from headwater.lake.checkpoint import Batch, Checkpoint, Owner
 from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.continuity import cut_at
 from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
-from headwater.streaming.checkpoint import Batch, Checkpoint
 from headwater.streaming.execution import finish
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
 from headwater.streaming.outside import NotFlat, Outside
-from headwater.streaming.recovery import recover
-from headwater.streaming.streams import cut_of, open_streams
+from headwater.streaming.pacemaker import Pacemaker
+from headwater.streaming.recovery import Recovery
+from headwater.streaming.streams import open_streams
 
 MICROSECOND = timedelta(microseconds=1)
 POLL = timedelta(milliseconds=200)
@@ -120,7 +122,6 @@ class StreamingView:
         self._failure: BaseException | None = None
         self._stopping = False
         self._position: Position | None = None
-        self._beaten: int | None = None
         self._moved = threading.Condition()
         self._started = threading.Event()
         self.gate = Gate()
@@ -131,8 +132,8 @@ class StreamingView:
         """Start the query where the view's newest commit left off.
 
         Raises:
-            TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if a view with state
-                cannot go on from its checkpoint; what opening tables raises.
+            TerminalError: what :meth:`Recovery.run` raises if the view cannot go on from its
+                checkpoint; what opening tables raises.
         """
         session = self._lake.spark
         session.conf.set("spark.sql.optimizer.excludedRules", NO_PUSHDOWN)
@@ -140,6 +141,7 @@ class StreamingView:
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         self._late = LateRows(self._lake, self.plan, self._program.late, self._inputs)
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
+        self._pacemaker = Pacemaker(self._program, self._inputs, self._checkpoint, self._heartbeats)
         self._folder()
         sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
         folder = self._config.directory if self._config else Path()
@@ -154,7 +156,19 @@ class StreamingView:
         )
         frame = session.sql(self._program.sql)
         self._order = streams.order(frame)
-        recover(self._checkpoint, self._target, self._program.stateful, self._order, self._inputs)
+        Recovery(
+            self._checkpoint,
+            Owner(
+                self.plan.view.name,
+                self._lake.namespace,
+                self._writer.version,
+                self.plan.fingerprint,
+                self._order,
+            ),
+            self._target,
+            self._program.stateful,
+            self._inputs,
+        ).run(frame)
         marker = self._target.marker()
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
         self._stopping, self._failure = False, None
@@ -214,7 +228,9 @@ class StreamingView:
             self.start()
         elif not query.isActive:
             raise failed(self.plan.view.name, self._failure or query.exception())
-        self._beat()
+        at = self._position
+        if at and self.idle:
+            self._pacemaker.beat(at.epoch, at.cut)
 
     def drain(
         self,
@@ -379,12 +395,12 @@ class StreamingView:
             raise TerminalError(
                 "CHECKPOINT_LOST",
                 f'the checkpoint of view "{self.plan.view.name}" has no epoch {epoch}',
-                hint=f'restore "{self._checkpoint.folder}", or rebuild the view',
+                hint=f"run `headwater doctor {self.plan.view.name}`: it says what can be done",
             )
         return batch
 
     def _cut(self, batch: Batch) -> dict[str, str]:
-        return cut_of(self.plan.view.name, self._order, batch.ends)
+        return cut_at(self._checkpoint, self.plan.view.name, self._order, batch)
 
     def _watermark(self, batch: Batch, cut: Mapping[str, str]) -> int | None:
         if self._program.stateful:
@@ -392,38 +408,3 @@ class StreamingView:
         pins = {name: int(cut[name]) for name in self._inputs if name in cut}
         read = [item for name, item in self._inputs.items() if name in pins]
         return least_watermark(read, pins) if len(read) == len(self._inputs) else None
-
-    # -- heartbeats
-
-    def _beat(self) -> None:
-        """Tell Spark the inputs' watermarks at the newest cut, if rows alone did not."""
-        at = self._position
-        if at is None or not self._program.delays or at.epoch == self._beaten or not self.idle:
-            return
-        if not self._checkpoint.is_finished(at.epoch):
-            return
-        known = self._checkpoint.next_watermark(at.epoch)
-        watermarks: dict[str, int] = {}
-        for name in self._program.delays:
-            if name in self._outside:
-                return  # nothing is known of a SOURCE but the rows that Spark has seen itself
-            watermark = self._input_watermark(name, at)
-            if watermark is None:
-                return
-            watermarks[name] = watermark
-        if set(self._program.delays) <= set(at.cut):
-            self._beaten = at.epoch
-        if (
-            known is not None
-            and min(watermarks.values()) - self._program.allowed // MICROSECOND <= known
-        ):
-            return
-        self._heartbeats.write(watermarks)
-
-    def _input_watermark(self, name: str, at: Position) -> int | None:
-        """The watermark of an input where the view has read it; that of an empty one counts too."""
-        item, end = self._inputs[name], at.cut.get(name)
-        if end:
-            return item.watermark_after(int(end))
-        pin = item.pin()
-        return item.watermark_after(pin) if item.is_empty(pin) else None

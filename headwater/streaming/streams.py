@@ -7,35 +7,17 @@ session, and the order in which the checkpoint lists them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Catalog
-from headwater.errors import TerminalError
 from headwater.intake.connectors.streams import StreamConfig, stream
 from headwater.lake.catalog import Lake
+from headwater.lake.offsets import HEARTBEAT, Stream
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import StreamingProgram
-from headwater.streaming.checkpoint import NOTHING, snapshot_of
 from headwater.streaming.heartbeat import SCHEMA, Heartbeats
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """One source of a streaming query.
-
-    Attributes:
-        name: the input, or None for heartbeats.
-        kept: whether it is a table of the lake, whose position is a snapshot.
-    """
-
-    name: str | None
-    kept: bool
-
-
-HEARTBEAT = Stream(None, False)
 
 
 class Streams:
@@ -113,28 +95,3 @@ def open_streams(
             beats = reader.json(str(heartbeats.folder(item.name)))
             beats.createOrReplaceTempView(f"{item.name}__heartbeat")
     return Streams(tables, outside, str(heartbeats.root))
-
-
-def cut_of(view: str, order: Sequence[Stream], ends: Sequence[str]) -> dict[str, str]:
-    """Return the cut that a batch's offsets stand for.
-
-    Args:
-        view: name of the view, for the error.
-        order: the query's sources.
-        ends: their offsets, in the same order.
-
-    Raises:
-        TerminalError: ``CUT_SPLIT`` if one input was read up to two positions.
-    """
-    cut: dict[str, str] = {}
-    for origin, end in zip(order, ends, strict=True):
-        position = snapshot_of(end) if origin.kept else end
-        if origin.name is None or position in (None, NOTHING):
-            continue
-        if cut.setdefault(origin.name, position) != position:
-            raise TerminalError(
-                "CUT_SPLIT",
-                f'view "{view}" reads "{origin.name}" twice, and one batch up to two positions',
-                hint="read the table once: split the view in two",
-            )
-    return cut

@@ -70,32 +70,6 @@ def test_stateless_view_goes_on_from_the_marker_without_its_checkpoint(spark, la
     bench.check("SELECT id, ts FROM d WHERE id > 0", "id", "ts")
 
 
-def test_stateful_view_stops_without_its_checkpoint(spark, lake, tmp_path):
-    bench = Bench(spark, lake, tmp_path, WINDOW)
-    bench.land()
-    bench.run()
-    shutil.rmtree(bench.state / "checkpoint")
-    with pytest.raises(TerminalError) as raised:
-        bench.view().start()
-    assert raised.value.condition == "CHECKPOINT_LOST"
-    assert "rebuild" in raised.value.hint
-
-
-def test_stateful_view_stops_with_an_old_checkpoint(spark, lake, tmp_path):
-    bench = Bench(spark, lake, tmp_path, WINDOW)
-    bench.land()
-    bench.run()
-    shutil.copytree(bench.state, tmp_path / "backup")
-    for _ in range(2):
-        bench.land()
-        bench.run()
-    shutil.rmtree(bench.state)
-    shutil.copytree(tmp_path / "backup", bench.state)
-    with pytest.raises(TerminalError) as raised:
-        bench.view().start()
-    assert raised.value.condition == "CHECKPOINT_MISMATCH"
-
-
 def test_dropped_table_is_filled_again_from_the_beginning(spark, lake, tmp_path):
     bench = Bench(spark, lake, tmp_path, WINDOW)
     for _ in range(3):

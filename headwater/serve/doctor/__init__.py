@@ -1,0 +1,1 @@
+"""``headwater doctor``: what is wrong with tables and checkpoints, and what is safe to do."""

@@ -1,0 +1,259 @@
+"""The checks of ``headwater doctor``: each looks at one thing of one table or view.
+
+In: a :class:`Subject`. Out: findings. A new check is one function and one line in :data:`CHECKS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from headwater.lake.checkpoint import Checkpoint
+from headwater.lake.continuity import Way, judge
+from headwater.lake.marker import PREFIX
+from headwater.serve.delta import DeltaTable
+from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
+from headwater.serve.doctor.storage import lost_files
+from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
+
+if TYPE_CHECKING:
+    from pyiceberg.table.snapshots import Snapshot
+
+Check = Callable[[Subject], Iterator[Finding]]
+
+MAINTENANCE = PREFIX + "maintenance"
+STAGING = "headwater_"
+MARKER_TAG = "headwater-marker"
+REBUILT_AFTER = frozenset(
+    {
+        *("EPOCH_RANGE_CHANGED", "CUT_GAP", "CUT_OVERLAP", "VERSION_CHANGED", "MARKER_LOST"),
+        *("SNAPSHOT_EXPIRED", "SNAPSHOT_NOT_IN_HISTORY", "DEFINITION_CHANGED", "SCHEMA_CHANGED"),
+        *("REPLAY_DIFFERS", "STATE_DAMAGED"),
+    }
+)
+"""Errors after which a view goes on only if it is computed again."""
+_AT_NEXT_START = "the next run does this by itself before it reads anything"
+
+
+def marker_history(subject: Subject) -> Iterator[Finding]:
+    """Epochs rise by one, each begins where the one before ended, tokens never fall."""
+    for commit, before in pairwise(subject.history):
+        new, old = commit.marker, before.marker
+        if new.epoch != old.epoch + 1:
+            yield _broken(subject, f"epoch {new.epoch} follows epoch {old.epoch}")
+        elif dict(new.cut_from) != dict(old.cut_to):
+            yield _broken(subject, f"epoch {new.epoch} does not begin where {old.epoch} ended")
+        if new.token < old.token:
+            tokens = f"its fence token is {new.token}, the one before {old.token}"
+            yield _broken(subject, f"epoch {new.epoch} was written by a process shut out: {tokens}")
+
+
+def marker_kept(subject: Subject) -> Iterator[Finding]:
+    """The newest marker can be found: in the history, or at least on its tag."""
+    table = subject.table
+    if table is None or subject.history or isinstance(table, DeltaTable):
+        return
+    last = list(ancestors(table, current_snapshot_id(table)))
+    if not last or last[-1].parent_snapshot_id is None:
+        return
+    tag = table.metadata.refs.get(MARKER_TAG)
+    kept = table.snapshot_by_id(tag.snapshot_id) if tag else None
+    if kept is None or marker_of(kept) is None:
+        yield _rebuilt(subject, "marker", "snapshots were expired and the newest marker with them")
+
+
+def foreign_snapshots(subject: Subject) -> Iterator[Finding]:
+    """Nobody but this view and its maintenance wrote to the table."""
+    table = subject.table
+    if table is None:
+        return
+    later: Snapshot | None = None
+    for snapshot in ancestors(table, current_snapshot_id(table)):
+        if _is_foreign(snapshot, later):
+            summary = snapshot.summary
+            what = summary.operation.value if summary else "unknown"
+            yield _rebuilt(
+                subject,
+                "foreign",
+                f"snapshot {snapshot.snapshot_id} ({what}) was written by another tool",
+            )
+        later = snapshot
+
+
+def staging(subject: Subject) -> Iterator[Finding]:
+    """No rows of dead writers wait on a staging branch."""
+    table = subject.table
+    if table is None or subject.running or not hasattr(table, "metadata"):
+        return
+    published = {s.snapshot_id for s in ancestors(table, current_snapshot_id(table))}
+    for name, ref in table.metadata.refs.items():
+        if name.startswith(STAGING) and ref.snapshot_id not in published:
+            yield Finding(
+                subject.name,
+                "staging",
+                f"branch {name} holds rows that were never published",
+                f"nobody reads it; it is removed when {subject.name} commits next",
+                serious=False,
+            )
+
+
+def definition(subject: Subject) -> Iterator[Finding]:
+    """The table was written by the definition that the project has now."""
+    plan, newest = subject.plan, subject.history[0].marker if subject.history else None
+    if plan and newest and newest.fingerprint not in ("", plan.fingerprint):
+        yield _rebuilt(subject, "definition", "the view was changed since its table was written")
+
+
+def input_snapshots(subject: Subject) -> Iterator[Finding]:
+    """What the newest commit has read up to is in the history of the inputs."""
+    if subject.plan is None or not subject.history:
+        return
+    cut = subject.history[0].marker.cut_to
+    for item in subject.plan.inputs:
+        position = cut.get(item.name)
+        if item.kind == "source" or position is None:
+            continue
+        table = subject.lake.table(item.name)
+        if table is None:
+            problem = f'its input "{item.name}" is missing'
+        elif any(
+            str(s.snapshot_id) == position for s in ancestors(table, current_snapshot_id(table))
+        ):
+            continue
+        else:
+            problem = f'snapshot {position} of "{item.name}", up to which it has read, is gone'
+        yield _rebuilt(subject, "input", problem)
+
+
+def checkpoint(subject: Subject) -> Iterator[Finding]:
+    """The checkpoint continues where the table ends."""
+    verdict = subject.verdict
+    if verdict is None or (subject.running and verdict.way is not Way.REFUSE):
+        return
+    found = "; ".join(verdict.damage)
+    match verdict.way:
+        case Way.GO_ON:
+            if found:
+                safe = "the view goes on from it all the same"
+                yield Finding(subject.name, "checkpoint", found, safe, serious=False)
+        case Way.CUT_BACK:
+            found = found or "it holds more than the table"
+            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
+        case Way.MEND | Way.UNFINISH:
+            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
+        case Way.ANEW if subject.history:
+            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.RESUME)
+        case Way.ANEW:
+            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.DROP_STATE)
+        case Way.REPLAY:
+            epochs = subject.history[0].marker.epoch - verdict.epoch
+            safe = f"the next run repeats {epochs} committed epochs to rebuild its state"
+            yield Finding(subject.name, "checkpoint", found, safe)
+        case Way.REFUSE:
+            repair, safe = rebuild_if_kept(subject)
+            safe = f"{verdict.reason}; {safe}"
+            yield Finding(subject.name, "checkpoint", found, safe, repair)
+
+
+def last_error(subject: Subject) -> Iterator[Finding]:
+    """The supervisor has not given it up."""
+    error = subject.said.get("error") or {}
+    mended = subject.held is not None and not subject.held.checkpoint.folder.exists()
+    if not error or (error["condition"] == "STATE_DAMAGED" and mended):
+        return
+    problem = f"{error['condition']}: {error['message']}"
+    condition = error["condition"]
+    if condition == "STATE_DAMAGED" and _can_replay(subject):
+        safe = "the markers of all epochs are kept, the state can be rebuilt from them"
+        yield Finding(subject.name, "error", problem, safe, Repair.DROP_STATE)
+    elif condition in REBUILT_AFTER:
+        yield _rebuilt(subject, "error", problem)
+    else:
+        safe = error.get("hint") or "see the other findings, then start it again"
+        yield Finding(subject.name, "error", problem, safe)
+
+
+def files(subject: Subject) -> Iterator[Finding]:
+    """Every file that the current snapshot names is there."""
+    if subject.table is None:
+        return
+    lost = lost_files(subject.table)
+    if not lost:
+        return
+    problem = f"{len(lost)} files of the current snapshot are missing, {lost[0]} among them"
+    if subject.kind == "view":
+        yield _rebuilt(subject, "files", problem)
+    else:
+        safe = "restore them from a backup: the rows of a landed table are nowhere else in the lake"
+        yield Finding(subject.name, "files", problem, safe)
+
+
+def quarantine(subject: Subject) -> Iterator[Finding]:
+    """The bad rows of a SOURCE are kept, or will be."""
+    if subject.kind != "source" or subject.running:
+        return
+    name = f"{subject.name}__quarantine"
+    table = subject.lake.table(name)
+    newest = next(commits(table, view=subject.name), None) if table is not None else None
+    folder = subject.state / "checkpoint"
+    planned = Checkpoint(folder).last_planned()
+    if newest and (planned is None or planned < newest.marker.epoch):
+        yield Finding(
+            subject.name,
+            "quarantine",
+            f"the checkpoint of {name} is missing or old; which files were read is not known",
+            f'drop table "{name}" and folder "{subject.state}": bad rows are then read again',
+        )
+    elif (subject.state / "waiting").exists():
+        problem = "views have met bad rows that its quarantine may lack"
+        safe = "the next run reads the source again and keeps them"
+        yield Finding(subject.name, "quarantine", problem, safe, serious=False)
+
+
+CHECKS: tuple[Check, ...] = (
+    marker_history,
+    marker_kept,
+    foreign_snapshots,
+    staging,
+    definition,
+    input_snapshots,
+    files,
+    checkpoint,
+    quarantine,
+    last_error,
+)
+"""What ``doctor`` checks, in the order in which it tells."""
+
+
+def _is_foreign(snapshot: Snapshot, later: Snapshot | None) -> bool:
+    summary = summary_of(snapshot)
+    operation = snapshot.summary.operation.value if snapshot.summary else ""
+    if PREFIX + "epoch" in summary or MAINTENANCE in summary or operation == "replace":
+        return False
+    if snapshot.parent_snapshot_id is None and summary.get("total-records", "0") == "0":
+        return False  # the empty snapshot that every table begins with
+    # Iceberg does not stamp a DELETE of whole files, the first write of some epochs
+    return not (operation == "delete" and later and marker_of(later))
+
+
+def _can_replay(subject: Subject) -> bool:
+    """Whether the view's state could be rebuilt if its checkpoint were not there."""
+    if subject.held is None:
+        return False
+    nothing = Checkpoint(subject.state / "none")
+    return judge(replace(subject.held, checkpoint=nothing)).way is Way.REPLAY
+
+
+def _broken(subject: Subject, problem: str) -> Finding:
+    return _rebuilt(subject, "markers", problem)
+
+
+def _rebuilt(subject: Subject, check: str, problem: str) -> Finding:
+    """A finding that only a rebuild repairs, if it is a view whose inputs are kept."""
+    if subject.kind != "view":
+        safe = "it is not safe to change a landed table: compare it with its source"
+        return Finding(subject.name, check, problem, safe)
+    repair, safe = rebuild_if_kept(subject)
+    return Finding(subject.name, check, problem, safe, repair)

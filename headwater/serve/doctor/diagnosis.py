@@ -1,0 +1,78 @@
+"""The diagnosis: every check on every table and view that was asked for.
+
+In: a project and its plans. Out: findings, inputs before what reads them. Starts no JVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from headwater.errors import HeadwaterError
+from headwater.serve.doctor.checks import CHECKS
+from headwater.serve.doctor.findings import Finding, Subject
+from headwater.serve.lake import LakeReader
+from headwater.serve.status import RUN_FILE, is_alive, read_run_file
+
+if TYPE_CHECKING:
+    from headwater.plan.nodes import ViewPlan
+    from headwater.project import Project
+
+
+def diagnose(
+    project: Project, plans: Mapping[str, ViewPlan], names: Sequence[str] = ()
+) -> list[Finding]:
+    """Return everything that is wrong.
+
+    Args:
+        project: the project.
+        plans: the plans of all its views, in topological order.
+        names: the tables, sources and views to look at; all if empty.
+
+    Raises:
+        ServiceError: ``CATALOG_UNREADABLE`` if nothing can be read.
+    """
+    chosen = [each for each in subjects(project, plans) if not names or each.name in names]
+    return [finding for subject in chosen for finding in _examined(subject)]
+
+
+def subjects(project: Project, plans: Mapping[str, ViewPlan]) -> list[Subject]:
+    """Return everything there is to look at, inputs before what reads them.
+
+    Args:
+        project: the project.
+        plans: the plans of all its views, in topological order.
+    """
+    lake = LakeReader(project.config)
+    said = read_run_file(project.config.state / RUN_FILE)
+    running = is_alive(int(said.get("pid", 0)))
+    views = said.get("views", {})
+    found = [
+        Subject(
+            name, "table" if item.kept else "source", project, lake, views.get(name, {}), running
+        )
+        for name, item in project.catalog.sources.items()
+    ]
+    return found + [
+        Subject(name, "view", project, lake, views.get(name, {}), running, plan)
+        for name, plan in plans.items()
+    ]
+
+
+def _examined(subject: Subject) -> list[Finding]:
+    """What the checks find; one that cannot look says why, and the others still look."""
+    found: list[Finding] = []
+    for check in CHECKS:
+        try:
+            found += check(subject)
+        except HeadwaterError as error:
+            found.append(_unreadable(subject, check.__name__, error.message))
+        except Exception as error:  # noqa: BLE001 - PyIceberg raises what its storage raises
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            found.append(_unreadable(subject, check.__name__, reason))
+    return list({(item.problem, item.check): item for item in found}.values())
+
+
+def _unreadable(subject: Subject, check: str, reason: str) -> Finding:
+    safe = "restore what is missing from a backup; nothing is repaired that cannot be read"
+    return Finding(subject.name, check, f"it cannot be read: {reason}", safe)

@@ -1,0 +1,182 @@
+"""What ``doctor`` looks at, what it finds, and what it offers to do.
+
+In: nothing. Out: the frozen things that checks take and return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwater.lake.checkpoint import Checkpoint, Owner
+from headwater.lake.continuity import Held, Verdict, judge
+from headwater.lake.offsets import Stream
+from headwater.plan.program import StreamingProgram
+from headwater.serve.lake import Commit, LakeReader, ancestors, commits
+
+if TYPE_CHECKING:
+    from headwater.plan.nodes import ViewPlan
+    from headwater.project import Project
+    from headwater.serve.lake import StoredTable
+
+VERSION = 1
+"""Version of every view; it names its state folder."""
+
+
+class Repair(Enum):
+    """What can be done, each proved safe by the markers."""
+
+    CUT_BACK = "remove what the checkpoint holds beyond the newest commit; nothing of it is visible"
+    RESUME = "write the checkpoint anew from the newest marker; the view keeps no state in it"
+    DROP_STATE = (
+        "remove the checkpoint; the next run repeats the committed epochs without writing them, "
+        "compares what comes out with the table, and so rebuilds the state"
+    )
+    REBUILD = "drop the view's table and its state; the next run computes it again from its inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check found.
+
+    Attributes:
+        name: the table or view.
+        check: name of the check.
+        problem: what is wrong, in plain words.
+        safe: what that means, and what is safe to do.
+        repair: what ``--repair`` would do, None if nothing or nothing safe.
+        serious: False for what mends itself or does no harm; it does not change the exit code.
+    """
+
+    name: str
+    check: str
+    problem: str
+    safe: str
+    repair: Repair | None = None
+    serious: bool = True
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One landed table, SOURCE or view, with what is known of it.
+
+    Attributes:
+        name: its name.
+        kind: ``table``, ``source`` or ``view``.
+        project: the project.
+        lake: its tables.
+        said: what the supervisor last wrote about it; empty if nothing.
+        running: whether the project runs now.
+        plan: the plan of a view.
+    """
+
+    name: str
+    kind: str
+    project: Project
+    lake: LakeReader
+    said: Mapping[str, Any] = field(default_factory=dict)
+    running: bool = False
+    plan: ViewPlan | None = None
+
+    @cached_property
+    def table(self) -> StoredTable | None:
+        """Its table, None before the first run or if it has none."""
+        return None if self.kind == "source" else self.lake.table(self.name)
+
+    @cached_property
+    def history(self) -> tuple[Commit, ...]:
+        """Its commits as far as they are kept, newest first."""
+        return () if self.table is None else tuple(commits(self.table))
+
+    @property
+    def state(self) -> Path:
+        """The state folder of a view; for a SOURCE, that of its quarantine."""
+        folder = f"{self.name}__quarantine" if self.kind == "source" else self.name
+        return self.project.config.state / folder / f"v{VERSION}"
+
+    @cached_property
+    def held(self) -> Held | None:
+        """The checkpoint of a streaming view and what it is held against."""
+        plan = self.plan
+        if plan is None or not isinstance(plan.program, StreamingProgram):
+            return None
+        checkpoint = Checkpoint(self.state / "checkpoint")
+        found = checkpoint.owner()
+        # without the owner's file only what the view reads is known, not in which order
+        inputs = tuple(Stream(item.name, item.kind != "source") for item in plan.inputs)
+        order = found.order if found else inputs
+        namespace = self.project.config.namespace
+        owner = Owner(self.name, namespace, VERSION, plan.fingerprint, order)
+        newest = self.history[0].marker if self.history else None
+        return Held(
+            checkpoint,
+            owner,
+            plan.program.stateful,
+            newest,
+            lambda: {commit.marker.epoch: commit.marker for commit in self.history},
+            self._reaches,
+        )
+
+    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
+        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
+        table, oldest = self.lake.table(name), None
+        for oldest in ancestors(table, int(upto)) if table else ():
+            if str(oldest.snapshot_id) == after:
+                return True
+        return after is None and oldest is not None and oldest.parent_snapshot_id is None
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """How a streaming view would go on if it were started now."""
+        return judge(self.held) if self.held else None
+
+
+def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
+    """Return whether a view can be computed again, and in words what that means.
+
+    Args:
+        subject: the view.
+    """
+    gone = lost_input(subject)
+    if gone:
+        return None, f"it cannot be computed again: {gone}"
+    return Repair.REBUILD, "its inputs are all there: it can be computed again from them"
+
+
+def lost_input(subject: Subject) -> str:
+    """Return why the input of a view is not all there any more, an empty string if it is.
+
+    Args:
+        subject: the view.
+    """
+    plan = subject.plan
+    for item in plan.inputs if plan else ():
+        if item.kind != "source":
+            if subject.lake.table(item.name) is None:
+                return f'table "{item.name}" is missing'
+            continue
+        if subject.project.catalog.sources[item.name].connector == "datagen":
+            continue
+        if reason := _lost_files(subject, item.name):
+            return reason
+    return ""
+
+
+def _lost_files(subject: Subject, source: str) -> str:
+    """Whether every file that a view has read of a SOURCE is still there."""
+    held = subject.held
+    if held is None or held.newest is None or source not in held.newest.cut_to:
+        return ""
+    unknown = f'which files of "{source}" were read is not known any more, a SOURCE is not kept'
+    index = next((n for n, item in enumerate(held.owner.order) if item.name == source), None)
+    if index is None or held.checkpoint.owner() is None:
+        return unknown
+    log = held.checkpoint.file_log(index)
+    if log.last() < 0 or log.position(log.last()) is None:
+        return unknown
+    gone = [path for path in log.files() if not path.exists()]
+    return f'{len(gone)} files of "{source}" are gone, {gone[0].name} among them' if gone else ""
