@@ -18,6 +18,7 @@ from headwater.cli.commands.check import check
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.init import init
 from headwater.cli.commands.later import LATER
+from headwater.cli.commands.quarantine import quarantine
 from headwater.cli.commands.run import run
 from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
@@ -27,7 +28,7 @@ from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 
 EXIT_INTERRUPTED = 130
-_STARTERS = (init, check, explain, run, status, sql, verify, test)
+_STARTERS = (init, check, explain, run, status, sql, verify, test, quarantine)
 
 
 class _Group(click.Group):
