@@ -20,6 +20,7 @@ from headwater.cli.commands.explain import explain
 from headwater.cli.commands.init import init
 from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
+from headwater.cli.commands.quarantine import quarantine
 from headwater.cli.commands.run import run
 from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
@@ -30,7 +31,7 @@ from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceE
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
-_STARTERS = (init, check, explain, run, status, sql, verify, test, maintain, doctor)
+_STARTERS = (init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine)
 
 
 class _Group(click.Group):

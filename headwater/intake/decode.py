@@ -41,6 +41,13 @@ KEPT_OF_LONG_RECORD = 65_536
 """Bytes of a record over the limit that go to the quarantine; its coordinates lead to the rest."""
 MAX_FUTURE = timedelta(hours=1)
 
+NUMBERED = f"_block + (monotonically_increasing_id() & {2**33 - 1})"
+"""A line's number: offset of its block (column ``_block``) plus its place in there."""
+UNNUMBERED = "CAST(NULL AS BIGINT)"
+"""In a stream, where Spark numbers no rows."""
+KNOWN = ROW
+"""Of a relation that has a column ``_row`` already."""
+
 EARLIEST, LATEST = "1900-01-01", "2200-01-01"
 _TIMES = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.TIMESTAMPTZ)
 _NESTED = (exp.DataType.Type.ARRAY, exp.DataType.Type.MAP, exp.DataType.Type.STRUCT)
@@ -193,16 +200,6 @@ def max_record_bytes(source: Source) -> int:
     return int(source.options.get("max_record_bytes", MAX_RECORD_BYTES))
 
 
-def line_number(numbered: bool) -> str:
-    """Return the expression of a line's number: offset of its block plus its place in there.
-
-    Args:
-        numbered: whether it can be known: Spark numbers no rows in a stream.
-    """
-    in_partition = f"monotonically_increasing_id() & {2**33 - 1}"
-    return f"_block + ({in_partition})" if numbered else "CAST(NULL AS BIGINT)"
-
-
 def is_long(source: Source) -> str:
     """Return the condition that a record is too long to be parsed.
 
@@ -226,7 +223,7 @@ def text_faults(source: Source) -> list[tuple[str, str]]:
 
 
 def lines_to_parse(
-    relation: str, faults: Sequence[tuple[str, str]], record: str, *, numbered: bool
+    relation: str, faults: Sequence[tuple[str, str]], record: str, number: str
 ) -> str:
     """Return the SELECT of ``_value``, ``_path``, ``_row`` and ``_line``, what the parser gets.
 
@@ -234,15 +231,14 @@ def lines_to_parse(
     would not compile it beside the parser.
 
     Args:
-        relation: name of a relation of ``_value``, ``_path`` and ``_block`` (offset of the first
-            line).
+        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
         faults: what can be wrong with the text: conditions and reasons.
         record: expression of what is parsed of a fit text.
-        numbered: whether lines have numbers; not in a stream.
+        number: expression of a line's number.
     """
     fit = " AND ".join(f"NOT coalesce({condition}, false)" for condition, _ in faults)
     return (
-        f"SELECT {VALUE}, {PATH}, {line_number(numbered)} AS {ROW},\n"
+        f"SELECT {VALUE}, {PATH}, {number} AS {ROW},\n"
         f"CASE WHEN {ONCE} AND {fit} THEN {record} END AS _line FROM {relation}"
     )
 

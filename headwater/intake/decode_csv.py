@@ -21,6 +21,7 @@ from headwater.analyze.types import is_float, spark_type
 from headwater.errors import SqlError
 from headwater.intake.decode import (
     BROKEN,
+    NUMBERED,
     ONCE,
     PATH,
     ROW,
@@ -42,16 +43,15 @@ _EMPTY = "\x01"
 
 
 def csv_lines(
-    source: Source, relation: str, header: Sequence[str] | None, *, numbered: bool = True
+    source: Source, relation: str, header: Sequence[str] | None, *, number: str = NUMBERED
 ) -> Encoded:
     """Return the decoding of CSV lines.
 
     Args:
         source: the definition.
-        relation: name of a relation of ``_value``, ``_path`` and ``_block`` (offset of the first
-            line).
+        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
         header: names in the first line of the files, which is skipped; None for files without one.
-        numbered: whether lines have numbers; not in a stream.
+        number: expression of a line's number.
 
     Raises:
         SqlError: ``UNSUPPORTED_TYPE`` for arrays, maps and rows, which CSV has no form for.
@@ -74,7 +74,7 @@ def csv_lines(
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
     kept = f"{VALUE}, {PATH}, {ROW}"
-    lines = lines_to_parse(relation, _line_faults(source), _LINE, numbered=numbered)
+    lines = lines_to_parse(relation, _line_faults(source), _LINE, number)
     data = f"{ROW} > 0 AND " if header is not None else ""
     parsed = (
         f"SELECT {kept}, from_csv(_line, {text(schema)}, {options}) AS _k\n"

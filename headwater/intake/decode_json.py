@@ -23,6 +23,7 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_float, spark_type
 from headwater.intake.decode import (
     BROKEN,
+    NUMBERED,
     ONCE,
     PATH,
     ROW,
@@ -32,7 +33,6 @@ from headwater.intake.decode import (
     ddl,
     is_nested,
     is_time,
-    line_number,
     lines_to_parse,
     misread,
     not_finite,
@@ -58,17 +58,16 @@ OPTIONS = {
 }
 
 
-def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encoded:
+def json_lines(source: Source, relation: str, *, number: str = NUMBERED) -> Encoded:
     """Return the decoding of JSON lines.
 
     Args:
         source: the definition.
-        relation: name of a relation of ``_value``, ``_path`` and ``_block`` (offset of the first
-            line).
-        numbered: whether lines have numbers; not in a stream.
+        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
+        number: expression of a line's number.
     """
     kept = f"{VALUE}, {PATH}, {ROW}"
-    lines = lines_to_parse(relation, _line_faults(source), _wrapped(VALUE), numbered=numbered)
+    lines = lines_to_parse(relation, _line_faults(source), _wrapped(VALUE), number)
     # not a condition on what was parsed, which Spark would push below, and parse for it once more
     some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
     columns = stored(source)
@@ -87,7 +86,7 @@ def json_lines(source: Source, relation: str, *, numbered: bool = True) -> Encod
     )
 
 
-def json_rows(source: Source, relation: str, *, numbered: bool = True) -> Encoded:
+def json_rows(source: Source, relation: str, *, number: str = NUMBERED) -> Encoded:
     """Return the decoding of what Spark's reader makes of lines that are :func:`not_flat` nowhere.
 
     It finds the same rows good as :func:`json_lines`, in half the time: the reader parses bytes,
@@ -95,15 +94,15 @@ def json_rows(source: Source, relation: str, *, numbered: bool = True) -> Encode
 
     Args:
         source: the definition.
-        relation: name of a relation of :func:`reader_schema`, ``_path`` and ``_block``.
-        numbered: whether lines have numbers; not in a stream.
+        relation: name of a relation of :func:`reader_schema`, ``_path`` and what ``number`` reads.
+        number: expression of a line's number.
     """
     names = [name(column.name) for column in stored(source)]
     # all columns are named, lest the reader leave one out and its misfits unseen
     unread = " AND ".join(f"{column} IS NOT NULL" for column in names)
     rows = (
         f"(SELECT {', '.join(names)}, _corrupt, CAST(NULL AS STRING) AS {VALUE}, {PATH},"
-        f" {line_number(numbered)} AS {ROW} FROM {relation})"
+        f" {number} AS {ROW} FROM {relation})"
     )
     found = f"_corrupt IS NULL OR NOT {ONCE} AND {unread}"
     return Encoded(_typed(source, rows, "", found), (PATH, ROW))

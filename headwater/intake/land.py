@@ -21,7 +21,7 @@ ledger, by which the same files are read again; side tables that have the epoch 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from py4j.protocol import Py4JError
@@ -37,7 +37,13 @@ from headwater.intake.connectors import open_connector
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
-from headwater.intake.quarantine import counts, open_quarantine
+from headwater.intake.quarantine import (
+    SUFFIX,
+    counts,
+    open_quarantine,
+    settle,
+    without_files,
+)
 from headwater.intake.sqltext import moment, name
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake, TableSpec
@@ -148,6 +154,8 @@ class Landing:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
         self._last = self.table.marker() or self._identity
+        if self._last.cut_to.get(self.source.name + SUFFIX):
+            self.settle_quarantine()
         if self._ledger:
             self._ledger.refresh()
             done, self._planned = ledger.read(self._ledger, self._last.epoch)
@@ -184,11 +192,30 @@ class Landing:
         if self._uncertain:
             self._load()
         epoch = self._next(limits)
-        if epoch is None:
-            return None
+        return self._land(epoch) if epoch else None
+
+    def finish_begun(self) -> None:
+        """Land the epoch that a crash left half done, if there is one."""
+        if self._planned:
+            self.step()
+
+    def read_again(self, entries: Sequence[ledger.Entry]) -> StepResult:
+        """Land files anew that went to the quarantine whole; what of them is there goes.
+
+        Args:
+            entries: the files as they are now.
+
+        Raises:
+            HeadwaterError: what :meth:`step` raises.
+        """
+        taken = self.connector.planned(self.position, entries)
+        return self._land(_Epoch(self._last.epoch + 1, taken, now_micros(), planned=False))
+
+    def _land(self, epoch: _Epoch) -> StepResult:
         stamp = watermark_after(self.table, self.source)
-        write = _EpochWrite(self, epoch, stamp, self._marker_of(epoch, stamp))
-        self._commit(write.marker, write)
+        cut = {self.source.name: epoch.taken.position}
+        write = _EpochWrite(self, epoch, stamp, self.next_marker(cut, stamp))
+        self.commit(write.marker, write)
         self.connector.done(write.taken)
         self._planned = None
         return write.result()
@@ -213,7 +240,7 @@ class Landing:
             last, epoch=last.epoch + 1, cut_from=last.cut_to, watermark=closed, counts={}
         )
         marker = replace(marker, token=self._identity.token)
-        self._commit(marker, lambda target: None)
+        self.commit(marker, lambda target: None)
         return True
 
     def _next(self, limits: Limits) -> _Epoch | None:
@@ -224,16 +251,28 @@ class Landing:
         found = self.connector.next_range(self.position, limits)
         return _Epoch(number, found, now_micros(), planned=False) if found else None
 
-    def _marker_of(self, epoch: _Epoch, stamp: int | None) -> Marker:
+    def next_marker(self, cut: Mapping[str, str], stamp: int | None) -> Marker:
+        """Return the marker of the next epoch.
+
+        Args:
+            cut: the positions that it moves.
+            stamp: watermark of its rows.
+        """
         return replace(
             self._identity,
-            epoch=epoch.number,
+            epoch=self._last.epoch + 1,
             cut_from=dict(self._last.cut_to),
-            cut_to={self.source.name: epoch.taken.position},
+            cut_to={**self._last.cut_to, **cut},
             watermark=stamp,
         )
 
-    def _commit(self, marker: Marker, write: Callable[[str], None]) -> None:
+    def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
+        """Commit the next epoch of the table.
+
+        Args:
+            marker: from :meth:`next_marker`.
+            write: writes its rows to a staging branch.
+        """
         self._uncertain = True
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
         self._last, self._uncertain = marker, False
@@ -247,17 +286,63 @@ class Landing:
             self._quarantine = open_quarantine(self._lake, self.source.name, self.connector)
         return self._quarantine
 
-    def write_side(self, table: LakeTable, marker: Marker, rows: DataFrame | None) -> None:
+    def settle_quarantine(self, reasons: DataFrame | None = None) -> None:
+        """Take out of the quarantine what the newest replay has landed, if that is still to do.
+
+        Args:
+            reasons: newer reasons of rows that stay, by coordinates.
+        """
+        settle(self.quarantine(), self.table, self._last, self.spark, reasons)
+
+    def append(
+        self, rows: DataFrame, target: str, stamp: int | None, arrived_at: int
+    ) -> tuple[int, int]:
+        """Write the good rows; return how many were seen and how many of them were bad.
+
+        Args:
+            rows: ``Rows.all``.
+            target: identifier of the staging branch.
+            stamp: their watermark.
+            arrived_at: their arrival, microseconds since 1970 UTC.
+        """
+        observed = Observation()
+        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
+        columns = self._columns(stamp, arrived_at)
+        good = rows.observe(observed, seen, bad).where(f"NOT {BAD}").selectExpr(*columns)
+        good.writeTo(target).option("check-nullability", "false").append()
+        return observed.get["seen"], observed.get["bad"]
+
+    def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:
+        columns = [name(column.name) for column in self.source.columns]
+        if self.source.watermark:
+            kind = watermark_type(self.source)
+            value = f"CAST(NULL AS {kind})" if stamp is None else moment(stamp, kind)
+            columns.append(f"{value} AS {WATERMARK_COLUMN}")
+        columns.append(f"{moment(arrived_at)} AS {ARRIVAL_COLUMN}")
+        return columns + [name(column) for column, _ in self.connector.coordinates]
+
+    def write_side(
+        self,
+        table: LakeTable,
+        marker: Marker,
+        rows: DataFrame | None,
+        *,
+        instead_of: DataFrame | None = None,
+    ) -> None:
         """Commit a side table of an epoch.
 
         Args:
             table: the side table.
             marker: the epoch's marker, with counts.
             rows: its rows; None for a commit that only counts.
+            instead_of: what is to stay of the rows before; None for all.
         """
 
         def write(target: str) -> None:
-            if rows is not None:
+            if instead_of is not None:
+                both = instead_of if rows is None else instead_of.unionByName(rows)
+                both.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
+            elif rows is not None:
                 rows.writeTo(target).option("check-nullability", "false").append()
 
         commit_side(SideWrite(table, write), marker, self.spark)
@@ -294,8 +379,9 @@ class _EpochWrite:
         if not self._epoch.planned:
             plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
             self._landing.write_ledger(marker, plan)
-        if self._bad:
-            self._write_quarantine(rows, marker, keep=on_error == "quarantine")
+        again = self._landing.connector.read_before(self.taken)
+        if self._bad or again:
+            self._write_quarantine(rows, marker, again, keep=on_error == "quarantine")
 
     def result(self) -> StepResult:
         """Return what the epoch did."""
@@ -315,30 +401,13 @@ class _EpochWrite:
         landing = self._landing
         while True:
             try:
-                rows = landing.connector.read(landing.spark, self.taken, self._epoch.arrived_at)
-                self._seen, self._bad = self._append(rows.all, target)
+                arrived_at = self._epoch.arrived_at
+                rows = landing.connector.read(landing.spark, self.taken, arrived_at)
+                self._seen, self._bad = landing.append(rows.all, target, self._stamp, arrived_at)
             except (Py4JError, PySparkException) as error:
                 self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
                 continue
             return rows
-
-    def _append(self, rows: DataFrame, target: str) -> tuple[int, int]:
-        """Write the good rows; return how many were seen and how many of them were bad."""
-        observed = Observation()
-        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-        good = rows.observe(observed, seen, bad).where(f"NOT {BAD}").selectExpr(*self._columns())
-        good.writeTo(target).option("check-nullability", "false").append()
-        return observed.get["seen"], observed.get["bad"]
-
-    def _columns(self) -> list[str]:
-        landing = self._landing
-        columns = [name(column.name) for column in landing.source.columns]
-        if landing.source.watermark:
-            kind = watermark_type(landing.source)
-            stamp = f"CAST(NULL AS {kind})" if self._stamp is None else moment(self._stamp, kind)
-            columns.append(f"{stamp} AS {WATERMARK_COLUMN}")
-        columns.append(f"{moment(self._epoch.arrived_at)} AS {ARRIVAL_COLUMN}")
-        return columns + [name(column) for column, _ in landing.connector.coordinates]
 
     def _counts(self) -> dict[str, int]:
         kept = self._bad if self._landing.source.on_error == "quarantine" else 0
@@ -349,16 +418,21 @@ class _EpochWrite:
             "dropped": self._bad - kept,
         }
 
-    def _write_quarantine(self, rows: Rows, marker: Marker, *, keep: bool) -> None:
+    def _write_quarantine(
+        self, rows: Rows, marker: Marker, again: Sequence[str], *, keep: bool
+    ) -> None:
         landing = self._landing
         table = landing.quarantine()
         table.refresh()
+        kept, gone = without_files(table, again) if again else (None, 0)
         before = counts(table, landing.source.name)
         totals = {
-            "quarantined": before["quarantined"] + (self._bad if keep else 0),
+            **before,
+            "quarantined": before["quarantined"] - gone + (self._bad if keep else 0),
             "dropped": before["dropped"] + (0 if keep else self._bad),
         }
-        landing.write_side(table, replace(marker, counts=totals), rows.rejected() if keep else None)
+        bad = rows.rejected() if keep and self._bad else None
+        landing.write_side(table, replace(marker, counts=totals), bad, instead_of=kept)
 
     def _first_bad(self, rows: Rows) -> TerminalError:
         landing = self._landing

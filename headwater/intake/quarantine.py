@@ -5,17 +5,28 @@ coordinates, committed before the target of the same epoch is published. ``raw``
 came (the first 64 KiB of an oversized one; of Parquet the row as JSON; NULL for a whole file, whose
 ``_row`` is NULL too).
 
-Its markers count, since the beginning: ``quarantined`` rows kept here, ``dropped`` rows that ON
-ERROR DROP let go.
+Its markers count: ``quarantined`` rows waiting here; since the beginning, ``dropped`` rows that ON
+ERROR DROP let go and ``replayed`` rows that left for the table.
+
+A row leaves when ``headwater.intake.replay`` has landed it. The table comes first: the epoch that
+lands rows of the quarantine says so in its cut, ``<name>__quarantine`` with the snapshot decoded.
+:func:`settle` then takes out what is in that epoch; whoever opens the table next does it if a crash
+came between the two. So a row is never in neither, and in both only until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.marker import Marker
 
 SUFFIX = "__quarantine"
 
@@ -50,7 +61,7 @@ def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:
 
 
 def counts(quarantine: LakeTable, table: str) -> Mapping[str, int]:
-    """Return how many rows were quarantined and dropped since the beginning.
+    """Return how many rows are waiting, and were dropped and replayed since the beginning.
 
     Args:
         quarantine: the quarantine, refreshed.
@@ -58,3 +69,65 @@ def counts(quarantine: LakeTable, table: str) -> Mapping[str, int]:
     """
     commit = quarantine.newest(table)
     return {"quarantined": 0, "dropped": 0, **(commit.marker.counts if commit else {})}
+
+
+def without_files(quarantine: LakeTable, files: Sequence[str]) -> tuple[DataFrame, int]:
+    """Return what stays in the quarantine when files that it holds whole are read again.
+
+    Args:
+        quarantine: the quarantine, refreshed.
+        files: their paths.
+
+    Returns:
+        The rows that stay, and how many go.
+    """
+    rows = quarantine.read(quarantine.snapshot_id())
+    goes = F.col("_row").isNull() & F.col("_path").isin(list(files))
+    return rows.where(~goes), rows.where(goes).count()
+
+
+def settle(
+    quarantine: LakeTable,
+    table: LakeTable,
+    marker: Marker,
+    session: SparkSession,
+    reasons: DataFrame | None = None,
+) -> None:
+    """Take out of the quarantine what a replay has landed, unless that is done.
+
+    Args:
+        quarantine: the quarantine.
+        table: the landed table, refreshed; its newest commit is the replay.
+        marker: the marker of that commit.
+        session: the session of both.
+        reasons: ``reason`` and coordinates of rows that stay with another reason.
+    """
+    quarantine.refresh()
+    newest, epoch = quarantine.newest(marker.view), table.newest(marker.view)
+    position = marker.cut_to[quarantine.name]
+    assert epoch is not None
+    if newest and newest.marker.cut_to.get(quarantine.name) == position:
+        return
+    snapshot = table.snapshot(epoch.snapshot_id)
+    before = snapshot.parent if snapshot else None
+    known = before is not None and table.snapshot(before) is not None
+    landed = table.changes(before if known else None, epoch.snapshot_id)
+    rows = quarantine.read(quarantine.snapshot_id())
+    stay = rows.join(landed.select("_path", "_row"), ["_path", "_row"], "left_anti")
+    if reasons is not None:
+        newer = reasons.select("_path", "_row", F.col("reason").alias("_newer"))
+        stay = stay.join(newer, ["_path", "_row"], "left")
+        stay = stay.withColumn("reason", F.coalesce("_newer", "reason"))
+    stay = stay.select(*quarantine.columns())
+
+    def write(target: str) -> None:
+        stay.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
+
+    found = counts(quarantine, marker.view)
+    replayed = marker.counts.get("replayed", 0)
+    totals = {
+        **found,
+        "quarantined": found["quarantined"] - replayed,
+        "replayed": found.get("replayed", 0) + replayed,
+    }
+    commit_side(SideWrite(quarantine, write), replace(marker, counts=totals), session)

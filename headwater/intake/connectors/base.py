@@ -167,6 +167,33 @@ class Connector(ABC):
         """
         raise error
 
+    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """Return rows of the quarantine decoded anew, by the definition as it is now.
+
+        Args:
+            spark: as in :meth:`read`.
+            kept: rows of the quarantine that have bytes and coordinates; those that cannot be
+                decoded without their file are left out if it is gone or was changed.
+            arrived_at: arrival of the rows, microseconds since 1970 UTC.
+        """
+        raise NotImplementedError
+
+    def found(self, files: Sequence[str]) -> list[Entry]:
+        """Return those of some files that are there, as they are now; only with a ledger.
+
+        Args:
+            files: their paths as in the coordinates.
+        """
+        raise NotImplementedError
+
+    def read_before(self, taken: Range) -> list[str]:
+        """Return the files of a range that an earlier epoch has read.
+
+        Args:
+            taken: the range.
+        """
+        return []
+
     def done(self, taken: Range) -> None:  # noqa: B027
         """Note that a range was committed.
 

@@ -129,6 +129,19 @@ class Files(Connector):
             raise error
         return Range(taken.position, taken.units, tuple(marked))
 
+    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Connector.again`."""
+        return self._reader.again(spark, kept, arrived_at, self._unchanged)
+
+    def found(self, files: Sequence[str]) -> list[Entry]:
+        """See :meth:`Connector.found`."""
+        now = ((file, self._status(file)) for file in sorted(files))
+        return [Entry(file, *status) for file, status in now if status]
+
+    def read_before(self, taken: Range) -> list[str]:
+        """See :meth:`Connector.read_before`."""
+        return [entry.file for entry in taken.files if entry.file in self._seen]
+
     def done(self, taken: Range) -> None:
         """See :meth:`Connector.done`."""
         self.restore(taken.files)
@@ -189,12 +202,24 @@ class Files(Connector):
                 elif fnmatchcase(item.name, self._pattern) and (entry := _entry(item, path)):
                     yield entry
 
-    def _check_unchanged(self, entry: Entry) -> None:
+    def _status(self, file: str) -> tuple[int, int] | None:
+        """Size and modification time of a file as it is now, None if it is gone."""
         try:
-            now = (self.folder / entry.file).stat()
+            now = (self.folder / file).stat()
         except FileNotFoundError:
-            raise _gone(self._source, entry) from None
-        if (now.st_size, now.st_mtime_ns // 1000) != (entry.size, entry.modified):
+            return None
+        return now.st_size, now.st_mtime_ns // 1000
+
+    def _unchanged(self, file: str) -> Entry | None:
+        """The file, if it is still what was read."""
+        now = self._status(file)
+        return Entry(file, *now) if now and now == self._seen.get(file) else None
+
+    def _check_unchanged(self, entry: Entry) -> None:
+        now = self._status(entry.file)
+        if now is None:
+            raise _gone(self._source, entry)
+        if now != (entry.size, entry.modified):
             raise ServiceError(
                 "FILE_CHANGED",
                 f'file {entry.file} of "{self._source.name}" was changed while an epoch with it '

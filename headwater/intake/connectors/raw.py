@@ -12,7 +12,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
@@ -20,12 +20,24 @@ from pathlib import Path
 from typing import IO, cast
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.types import spark_type
 from headwater.intake.connectors.base import Rows
 from headwater.intake.connectors.flat import LITERAL_PATHS, are_flat, flat_reader, may_be_flat
-from headwater.intake.decode import BAD, PATH, REASON, ROW, VALUE, Decoder, Encoded, ddl, stored
+from headwater.intake.decode import (
+    BAD,
+    KNOWN,
+    PATH,
+    REASON,
+    ROW,
+    VALUE,
+    Decoder,
+    Encoded,
+    ddl,
+    stored,
+)
 from headwater.intake.decode_csv import csv_lines, parquet_rows
 from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.ledger import Entry
@@ -95,6 +107,50 @@ class FileReader:
         if faults or not every:
             every.append(spark.sql(self._fault_rows(faults)))
         return Rows(_union(every), rejected)
+
+    def again(
+        self,
+        spark: SparkSession,
+        kept: DataFrame,
+        arrived_at: int,
+        unchanged: Callable[[str], Entry | None],
+    ) -> Rows:
+        """Return rows of the quarantine decoded anew; see ``Connector.again``.
+
+        Args:
+            spark: a session of the caller's own.
+            kept: the rows.
+            arrived_at: their arrival, microseconds since 1970 UTC.
+            unchanged: gives a file that is still what was read, or None.
+        """
+        columns = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
+        decoders = []
+        for number, (header, rows) in enumerate(self._by_header(columns, unchanged)):
+            view = f"_kept_{self._source.name}_{number}"
+            rows.createOrReplaceTempView(view)
+            if self._source.encode == "csv":
+                encoded = csv_lines(self._source, view, header, number=KNOWN)
+            else:
+                encoded = json_lines(self._source, view, number=KNOWN)
+            decoders.append(Decoder(self._source, encoded, moment(arrived_at), self._max_future))
+        return Rows(
+            _union([spark.sql(decoder.rows()) for decoder in decoders]),
+            lambda: _union([spark.sql(decoder.rejected()) for decoder in decoders]),
+        )
+
+    def _by_header(
+        self, rows: DataFrame, unchanged: Callable[[str], Entry | None]
+    ) -> list[tuple[Header, DataFrame]]:
+        """Sort rows by the header of their file, which is read again."""
+        if not self._has_header():
+            return [(None, rows)]
+        files = [unchanged(row[PATH]) for row in rows.select(PATH).distinct().toLocalIterator()]
+        groups, _ = self._grouped([entry for entry in files if entry])
+        sorted_rows = [
+            (header, rows.where(F.col(PATH).isin([entry.file for entry in entries])))
+            for header, entries in groups.items()
+        ]
+        return sorted_rows or [(tuple(c.name for c in self._columns), rows.where("false"))]
 
     def _grouped(
         self, entries: Sequence[Entry]

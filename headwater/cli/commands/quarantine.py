@@ -1,0 +1,92 @@
+"""``headwater quarantine``: the rows that could not become rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context
+
+if TYPE_CHECKING:
+    from headwater.cli.output import Output
+    from headwater.intake.replay import Replayed
+
+REASONS = ("table", "reason", "rows", "first_arrival", "last_arrival", "example")
+ROWS = ("table", "place", "arrived_at", "reason", "raw")
+REPLAYED = ("table", "waiting", "landed", "still_bad", "not_decoded", "files_read", "files_gone")
+
+
+@click.group(short_help="List rows that were refused; decode them again after a fix.")
+def quarantine() -> None:
+    """Rows that could not be decoded or broke a constraint, with bytes, place and reason."""
+
+
+@quarantine.command(
+    "list",
+    cls=Command,
+    short_help="What waits in quarantine, by reason.",
+    examples=("headwater quarantine list", "headwater quarantine list orders --rows 20"),
+)
+@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.option("--rows", type=click.IntRange(1), metavar="N", help="Show the newest N rows of each.")
+@pass_context
+def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> None:
+    """Show how many rows wait, why, since when, and where one of them is.
+
+    An example is file:row, or the file alone where it could not be read at all.
+    """
+    from headwater.serve.quarantine import bad_rows, waiting
+
+    project = context.project()
+    if rows:
+        found = bad_rows(project, tables, rows)
+        context.output.rows(
+            ROWS, [(r.table, r.place, r.arrived_at, r.reason, r.raw) for r in found], null="-"
+        )
+        return
+    groups = waiting(project, tables)
+    context.output.rows(
+        REASONS, [(g.table, g.reason, g.rows, g.first, g.last, g.example) for g in groups]
+    )
+
+
+@quarantine.command(
+    cls=Command,
+    short_help="Decode the rows of a table's quarantine again.",
+    examples=("headwater quarantine replay orders --dry-run", "headwater quarantine replay orders"),
+)
+@click.argument("table", metavar="TABLE")
+@click.option("--dry-run", is_flag=True, help="Only say what would become of the rows.")
+@pass_context
+def replay(context: Context, table: str, dry_run: bool) -> None:
+    """Decode the rows in quarantine again, by TABLE's definition as it is now.
+
+    Good rows are landed once, with their old coordinates; they arrive now, so a view may take them
+    for late. The others stay with their newest reason. Files that could not be read at all are
+    read again if they are still there.
+
+    Corrections that work keep the stored columns: another timestamp_format, date_format, delimiter
+    or null_value, NOT NULL taken away, another computed column, a larger max_future, a corrected
+    file. Another column type does not: a landed table keeps its columns (SCHEMA_CHANGED).
+    """
+    from headwater.jars.java import find_java
+    from headwater.runtime.replay import replay_quarantine, require_replayable
+
+    project = context.project()
+    require_replayable(project, table)
+    find_java()
+    _report(context.output, replay_quarantine(project, table, dry_run=dry_run), dry_run)
+
+
+def _report(output: Output, done: Replayed, dry_run: bool) -> None:
+    row = (done.table, done.waiting, done.landed, done.refused, done.untouched)
+    output.rows(REPLAYED, [(*row, done.files, len(done.gone))])
+    if done.gone:
+        output.note(f"not there any more: {', '.join(done.gone)}")
+    if done.untouched > len(done.gone):
+        output.note("not decoded: long records, kept in part, or their file's header is gone")
+    if dry_run:
+        output.note("nothing was changed (--dry-run)")
+    elif done.landed:
+        output.note("views take the rows up with the next: headwater run")

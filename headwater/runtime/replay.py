@@ -1,0 +1,84 @@
+"""``quarantine replay``: one table's quarantine decoded again, as the only process of the project.
+
+In: a project and the name of a landed table. Out: what was landed and what stayed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.errors import ConfigError
+from headwater.intake.land import Landing
+from headwater.intake.quarantine import SUFFIX
+from headwater.intake.replay import Replayed, replay
+from headwater.lake.catalog import Lake
+from headwater.project import Project
+from headwater.runtime.lease import Lease
+from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.supervisor import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def replay_quarantine(
+    project: Project, table: str, *, dry_run: bool = False, spark: SparkSession | None = None
+) -> Replayed:
+    """Decode the quarantine of a landed table again.
+
+    Args:
+        project: the project.
+        table: name of the table.
+        dry_run: only count.
+        spark: a running session to use; if None, one is opened, and stopped at the end.
+
+    Raises:
+        ServiceError: ``ALREADY_RUNNING`` while the project is run.
+        ConfigError: ``REPLAY_NOT_POSSIBLE``, ``REPLAY_NOT_EXACT``.
+        HeadwaterError: what landing raises.
+    """
+    config, source = project.config, project.catalog.sources[table]
+    with Lease.acquire(config) as lease:
+        session = spark or open_session(config, app_name=f"headwater {config.name}")
+        try:
+            own = session_for_thread(session)
+            lake = Lake(own, config.namespace)
+            if not lake.exists(table + SUFFIX):
+                return Replayed(table, 0)
+            landing = Landing(
+                own, lake, source, config, version=VERSION, token=lease.token, fence=lease
+            )
+            return replay(landing, dry_run=dry_run)
+        finally:
+            if spark is None:
+                session.stop()
+
+
+def require_replayable(project: Project, name: str) -> None:
+    """Refuse a name whose quarantine cannot be decoded again.
+
+    Args:
+        project: the project.
+        name: what the user asked for.
+
+    Raises:
+        ConfigError: ``UNKNOWN_TABLE``, ``REPLAY_NOT_POSSIBLE``.
+    """
+    source = project.catalog.sources.get(name)
+    if name in project.catalog.views:
+        raise ConfigError(
+            "REPLAY_NOT_POSSIBLE",
+            f'the rows that view "{name}" left out are still in its inputs',
+            hint="correct the view's SELECT and rebuild it under a new name",
+        )
+    if source is None:
+        known = ", ".join(each.name for each in project.catalog.sources.values() if each.kept)
+        raise ConfigError(
+            "UNKNOWN_TABLE", f'table "{name}" does not exist', hint=f"the tables are: {known}"
+        )
+    if not source.kept:
+        raise ConfigError(
+            "REPLAY_NOT_POSSIBLE",
+            f'"{name}" is a SOURCE: its views have read on, and it is not kept',
+            hint=f'land it first (CREATE TABLE instead of CREATE SOURCE "{name}")',
+        )

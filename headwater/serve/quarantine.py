@@ -1,0 +1,149 @@
+"""What waits in the quarantines of a project, without a JVM.
+
+In: a project. Out: per quarantine its reasons with counts, times and an example, or its rows.
+Reasons that differ only in the value they quote are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater.errors import ConfigError
+from headwater.serve.connection import duckdb_connection
+from headwater.serve.embedded import translated_errors
+from headwater.serve.lake import LakeReader, current_snapshot_id
+from headwater.serve.relations import column_names, create_view, literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from headwater.project import Project
+
+SUFFIX = "__quarantine"
+_RAW_SHOWN = 200
+_VALUES = (
+    (r"^(not valid JSON|not one JSON object|a value does not fit its column): .*$", r"\1"),
+    (r"'.*' is not a valid", "… is not a valid"),
+    (r"record of \d+ bytes", "record of … bytes"),
+    (r": \S+( \S+)? is not between", ": … is not between"),
+    (r" is [^,]+, more than", " is …, more than"),
+)
+"""Patterns of quoted values in reasons, and what stands for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Rows of one quarantine with one reason.
+
+    Attributes:
+        table: name of the table, source or view.
+        reason: the reason without the values it quotes.
+        rows: how many there are; a whole file is one.
+        first: when the first of them arrived.
+        last: when the last of them arrived.
+        example: coordinates of one of them, ``file:row``, or the file alone.
+    """
+
+    table: str
+    reason: str
+    rows: int
+    first: datetime
+    last: datetime
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """One row of a quarantine.
+
+    Attributes:
+        table: name of the table, source or view.
+        place: its coordinates, ``file:row``, or the file alone.
+        arrived_at: when it arrived.
+        reason: why it is here.
+        raw: the beginning of the record as text; None for a whole file.
+    """
+
+    table: str
+    place: str
+    arrived_at: datetime
+    reason: str
+    raw: str | None
+
+
+def waiting(project: Project, tables: Sequence[str] = ()) -> list[Waiting]:
+    """Return what waits, by table and reason.
+
+    Args:
+        project: the project.
+        tables: the tables, sources or views to look at; all if empty.
+
+    Raises:
+        ConfigError: ``UNKNOWN_TABLE``.
+        ServiceError: the catalog or the data cannot be read.
+    """
+    kind = "reason"
+    for pattern, shown in _VALUES:
+        kind = f"regexp_replace({kind}, {literal(pattern)}, {literal(shown)})"
+    query = (
+        f"SELECT {kind} AS kind, count(*), min(_arrived_at), max(_arrived_at),"
+        " min_by(_place, _arrived_at) FROM q GROUP BY kind ORDER BY count(*) DESC, kind"
+    )
+    return [Waiting(name, *row) for name, rows in _asked(project, tables, query) for row in rows]
+
+
+def bad_rows(project: Project, tables: Sequence[str], limit: int) -> list[BadRow]:
+    """Return rows of quarantines, the newest first.
+
+    Args:
+        project: the project.
+        tables: the tables, sources or views to look at; all if empty.
+        limit: how many of each.
+
+    Raises:
+        ConfigError: ``UNKNOWN_TABLE``.
+        ServiceError: the catalog or the data cannot be read.
+    """
+    query = (
+        "SELECT _place, _arrived_at, reason, _text FROM q"
+        f" ORDER BY _arrived_at DESC, _path, _row LIMIT {limit}"
+    )
+    return [BadRow(name, *row) for name, rows in _asked(project, tables, query) for row in rows]
+
+
+def _asked(
+    project: Project, tables: Sequence[str], query: str
+) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """Run a query over each quarantine that exists and holds rows."""
+    names = [*project.catalog.sources, *project.catalog.views]
+    for name in tables:
+        if name not in names:
+            hint = f"they are: {', '.join(names)}"
+            raise ConfigError("UNKNOWN_TABLE", f'"{name}" does not exist', hint=hint)
+    lake = LakeReader(project.config)
+    found = []
+    with duckdb_connection() as connection, translated_errors():
+        for name in names:
+            if (not tables or name in tables) and _register(connection, lake, name):
+                found.append((name, connection.execute(query).fetchall()))
+    return found
+
+
+def _register(connection: duckdb.DuckDBPyConnection, lake: LakeReader, name: str) -> bool:
+    table = lake.table(name + SUFFIX)
+    snapshot = current_snapshot_id(table) if table is not None else None
+    if table is None or snapshot is None:
+        return False
+    columns = column_names(table)
+    create_view(connection, "kept", table, snapshot, columns)
+    path = "_path" if "_path" in columns else "NULL::VARCHAR"
+    # bytes that are no UTF-8 are shown escaped
+    text = f"left(coalesce(TRY(decode(raw)), raw::VARCHAR), {_RAW_SHOWN})"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP VIEW q AS SELECT *, {text} AS _text,"
+        f" concat_ws(':', {path}, _row) AS _place FROM kept"
+    )
+    return True
