@@ -41,8 +41,11 @@ __all__ = ["explain_failure", "open_session", "session_for_thread"]
 
 LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 _REDACTION = "HEADWATER_REDACTION"
+# lower('I') is 'ı' in Turkish
+_PLACE = ("-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US")
 _SECRET_NAMES = (
     "secret|pass(word|wd|phrase)|pwd|token|access[._-]?key|account[._-]?key|api[._-]?key"
     "|credential|jaas|sasl|keystore|truststore"
@@ -182,6 +185,7 @@ def _settings(
         "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
         **given,
         "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
+        _EXECUTOR_OPTIONS: " ".join([*_PLACE, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
         **storage.settings(given.get(EXTENSIONS)),
         **_REQUIRED,
     }
@@ -244,9 +248,7 @@ def _java_options(logs: Path, cores: int) -> list[str]:
     options = [
         f"-Dlog4j2.configurationFile={settings.as_uri()}",
         f"-Dheadwater.logs={logs}",
-        "-Duser.timezone=UTC",
-        # lower('I') is 'ı' in Turkish
-        *("-Duser.language=en", "-Duser.country=US"),
+        *_PLACE,
         # Hadoop starts `chmod` for each local file: without the helper process in between
         "-Djdk.lang.Process.launchMechanism=VFORK",
         # less memory and less CPU than G1 where there are no cores to collect beside the work

@@ -141,8 +141,10 @@ def test_the_language_of_the_machine_does_not_matter(spark: SparkSession) -> Non
     frame = spark.createDataFrame([("IĞ", "ıi")], "s string, u string")
     lower, upper = frame.selectExpr("lower(s)", "upper(u)").head()
     assert (lower, upper) == ("iğ", "II")
-    options = spark.conf.get("spark.driver.extraJavaOptions")
-    assert "-Duser.language=en" in options and "-Duser.timezone=UTC" in options
+    conf = spark.sparkContext.getConf()
+    for process in ("driver", "executor"):
+        options = conf.get(f"spark.{process}.extraJavaOptions")
+        assert "-Duser.language=en" in options and "-Duser.timezone=UTC" in options
 
 
 HOSTILE = (

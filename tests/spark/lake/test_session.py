@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -45,9 +46,13 @@ def test_sessions_of_threads_share_tables_but_not_views_and_settings(lake):
 
 
 def test_passwords_are_redacted(spark):
-    rows = spark.sql("SET -v").where("key = 'spark.sql.redaction.options.regex'").head()
-    assert "password" in rows["value"]
-    assert spark.sparkContext.getConf().get("spark.redaction.regex").startswith("(?i)")
+    names = ("fs.s3a.secret.key", "db.Password", "x.token", "kafka.sasl.jaas.config", "my.pwd")
+    names += ("ssl.keystore.location", "ssl.truststore.location", "aws.credentials", "account.key")
+    conf = spark.sparkContext.getConf()
+    for setting in ("spark.redaction.regex", "spark.sql.redaction.options.regex"):
+        pattern = re.compile(conf.get(setting))
+        assert [name for name in names if not pattern.search(name)] == []
+    assert spark.conf.get("spark.sql.variable.substitute") == "false"
 
 
 def test_log_goes_to_the_state_folder(spark, spark_config):

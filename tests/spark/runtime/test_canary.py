@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 from pyiceberg.avro.file import AvroFile
 from pyiceberg.catalog.sql import SqlCatalog
@@ -29,6 +30,7 @@ import headwater
 from headwater import redact
 from headwater.cli.main import main
 from headwater.dialect import parse
+from headwater.jars.java import find_java
 
 CANARIES = {
     "CANARY_KEY": "Kanari/Key+7f3a",
@@ -97,7 +99,7 @@ def run(folder: Path, code: str, *arguments: str) -> tuple[bytes, bytes]:
         lines: set[bytes] = set()
         while process.poll() is None:
             lines |= set(command_lines())
-            time.sleep(0.1)
+            time.sleep(0.5)
         words.seek(0)
         return words.read(), b"\n".join(lines)
 
@@ -187,6 +189,27 @@ def test_the_search_finds_what_is_not_guarded(tmp_path: Path) -> None:
     said, lines = run(folder, UNGUARDED, "run", "--once", "--debug")
     assert CANARIES["CANARY_WRONG"].encode() in found(said)
     assert CANARIES["CANARY_KEY"].encode() in found(lines)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_the_log_of_the_jvm_is_scrubbed(tmp_path: Path, guarded: bool) -> None:
+    canary = CANARIES["CANARY_WRONG"]
+    redact.remember(canary)
+    pattern = redact.java_pattern()
+    redact.forget()
+    jars = Path(pyspark.__file__).parent / "jars" / "*"
+    properties = Path(headwater.__file__).parent / "runtime" / "log4j2.properties"
+    logs = [f"-Dlog4j2.configurationFile={properties.as_uri()}", f"-Dheadwater.logs={tmp_path}"]
+    submit = ["org.apache.spark.deploy.SparkSubmit", "--class", "X", f"{tmp_path}/{canary}.jar"]
+    subprocess.run(  # warns of the jar that is not there
+        [str(find_java().executable), "-cp", str(jars), *logs, *submit],
+        env=os.environ | ({"HEADWATER_REDACTION": pattern} if guarded else {}),
+        capture_output=True,
+        check=False,
+    )
+    log = (tmp_path / "spark.log").read_text(encoding="utf-8")
+    assert f"{redact.MASK if guarded else canary}.jar" in log
+    assert (canary in log) != guarded
 
 
 def test_text_in_a_query_reaches_the_plan_as_it_is() -> None:
