@@ -9,10 +9,12 @@ import pytest
 from py4j.protocol import Py4JError
 
 from headwater.errors import ServiceError, TerminalError
+from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Outcome, SideWrite, commit
-from headwater.lake.iceberg import ATTEMPT, MARKER_TAG, SNAPSHOT_PROPERTY, LakeTable
+from headwater.lake.iceberg import MARKER_TAG, LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import session_for_thread
 
 COMMITTED, ALREADY = Outcome.COMMITTED, Outcome.ALREADY_COMMITTED

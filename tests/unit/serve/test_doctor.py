@@ -402,6 +402,6 @@ def test_repair_refuses_while_the_project_runs(
 ) -> None:
     (state(lake) / "checkpoint" / "offsets" / "2").write_text("")
     config = lake.project.config
-    with Lease.acquire(config.state, config.warehouse, config.namespace):
+    with Lease.acquire(config):
         assert run(lake, "--repair", "--yes") == 3
     assert "ALREADY_RUNNING" in capsys.readouterr().err
