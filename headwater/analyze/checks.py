@@ -236,13 +236,19 @@ def bounded_distinct(checked: Checked) -> None:
 
 
 def late_rows_need_a_watermark(checked: Checked) -> None:
-    """Refuse LATE ROWS where no input has a watermark, so that no row can ever be late."""
+    """Refuse LATE ROWS where no row can be late, and INTO where one table cannot keep them."""
     node = checked.statement.args.get("late")
     if node is None:
         return
     if not any(source.watermark for source in _sources(checked)):
         hint = "declare WATERMARK FOR ts AS ts - INTERVAL '10' SECOND in its source"
         message = "no row is ever late: no input has a watermark"
+        checked.report.add("INVALID_LATE_ROWS", message, node, hint)
+    timed = [source for source in _sources(checked) if source.watermark]
+    kinds = {source.name: [(c.name, c.type) for c in source.columns] for source in timed}
+    if checked.view.late and checked.view.late.into and len(set(map(repr, kinds.values()))) > 1:
+        hint = "leave INTO out: late rows are counted all the same"
+        message = f"{' and '.join(kinds)} have other columns, so one table cannot keep late rows"
         checked.report.add("INVALID_LATE_ROWS", message, node, hint)
 
 

@@ -7,7 +7,7 @@ late at all, so that an epoch in order costs no pass over the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -55,7 +55,9 @@ class LateRows:
         self._plan = plan
         self._queries = queries
         self._inputs = inputs
-        self._tables = {name: ensure_late_table(lake, plan, inputs[name]) for name in queries}
+        # inputs whose rows can be late have the same columns if the rows are kept
+        first = next(iter(queries), None)
+        self._table = ensure_late_table(lake, plan, inputs[first]) if first else None
 
     @contextmanager
     def of(self, session: SparkSession, spans: Mapping[str, Range]) -> Iterator[Late]:
@@ -69,7 +71,6 @@ class LateRows:
             yield Late({})
             return
         cached: list[DataFrame] = []
-        sides: list[SideWrite] = []
         count = 0
         try:
             for name in self._queries:
@@ -77,12 +78,10 @@ class LateRows:
                     continue
                 rows = self._rows(session, name, spans[name]).persist()
                 cached.append(rows)
-                found = rows.count()
-                count += found
-                table = self._tables[name]
-                if found and table:
-                    sides.append(SideWrite(table, _appending(rows)))
-            yield Late({"late": count}, tuple(sides))
+                count += rows.count()
+            # one commit per epoch: a second one would be taken for a replay
+            kept = self._table if count else None
+            yield Late({"late": count}, (SideWrite(kept, _appending(cached)),) if kept else ())
         finally:
             for rows in cached:
                 rows.unpersist()
@@ -124,5 +123,9 @@ def _first_close(time: int, window: Window | None) -> int:
     return time - (time - window.size - window.offset) % window.slide + window.slide
 
 
-def _appending(rows: DataFrame) -> Callable[[str], None]:
-    return lambda target: rows.writeTo(target).append()
+def _appending(frames: Sequence[DataFrame]) -> Callable[[str], None]:
+    def write(target: str) -> None:
+        for rows in frames:
+            rows.writeTo(target).append()
+
+    return write

@@ -276,6 +276,8 @@ class StreamingView:
             ends: per input, its snapshot.
             watermark: the source watermark that must have closed what it closes, or None.
         """
+        if not self._started.is_set():
+            return False
         at = self._position
         if self._outside and not self._is_exhausted():
             return False
