@@ -54,11 +54,12 @@ _CONDITIONS = (
     ),
     _condition(
         "JAR_MISSING",
-        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite)"
+        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite|io\.delta"
+        r"|org\.apache\.spark\.sql\.delta)"
         r"|Cannot find catalog plugin class|No suitable driver found for jdbc:sqlite"
         r"|'JavaPackage' object is not callable|Jar .* does not exist",
-        "Spark runs without the Iceberg and SQLite jars",
-        "run `python -m headwater.jars.fetch`; under spark-submit give them with --jars",
+        "Spark runs without the Iceberg, SQLite or Delta jars",
+        "run `make setup`; under spark-submit give them with --jars",
     ),
     _condition(
         "OUT_OF_MEMORY",
