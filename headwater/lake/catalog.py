@@ -8,6 +8,7 @@ they are missing and never altered here.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import TerminalError
 from headwater.lake.database import CATALOG
 from headwater.lake.delta import DeltaTable, only_writer
-from headwater.lake.delta_log import is_delta
+from headwater.lake.delta_log import FOLDER, is_delta
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
 
@@ -172,7 +173,9 @@ class Lake:
 
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
-                ``FORMAT_CHANGED`` if it is one of Iceberg.
+                ``FORMAT_CHANGED`` if it is one of Iceberg, ``TARGET_NOT_EMPTY`` if its folder holds
+                anything else.
+            ServiceError: ``TABLE_LOCKED``.
         """
         identifier = f"{DELTA_CATALOG}.{self.namespace}.{spec.name}"
         table = DeltaTable(self.spark, spec.name, identifier, self.folder(spec.name))
@@ -181,6 +184,8 @@ class Lake:
                 raise _format_changed(spec.name, "iceberg")
             with only_writer(table):
                 existed = is_delta(table.location)
+                if not existed:
+                    _check_unused(table)
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
                 self.spark.sql(create_delta_sql(table, spec, existed))
         if existed:
@@ -268,6 +273,21 @@ def _check_columns(table: Table, spec: TableSpec) -> None:
         + ("; ".join(differences) or "their order differs"),
         hint="undo the change, or give the new definition a new name",
     )
+
+
+def _check_unused(table: DeltaTable) -> None:
+    """Refuse a folder that is in use, after removing what a killed creation left there."""
+    if not table.location.exists():
+        return
+    log = table.location / FOLDER
+    if not any(path.is_file() and not path.name.startswith(".") for path in log.rglob("*")):
+        shutil.rmtree(log, ignore_errors=True)
+    if any(table.location.iterdir()):
+        raise TerminalError(
+            "TARGET_NOT_EMPTY",
+            f'the folder of view "{table.name}" holds files that are no Delta table',
+            hint=f'move or remove "{table.location}", then start again',
+        )
 
 
 def _format_changed(name: str, found: str) -> TerminalError:

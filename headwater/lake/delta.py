@@ -13,12 +13,13 @@ fails.
 from __future__ import annotations
 
 import json
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
@@ -39,6 +40,7 @@ from headwater.lake.table import (
 LOCK_TIMEOUT = 300.0
 """Seconds that a commit waits for another process that writes the same table."""
 _LOCK_POLL = 0.02
+_threads: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 EPOCHS = 40
 """Bits of a transaction's version that hold the epoch; those above hold the view's version."""
@@ -217,22 +219,23 @@ def only_writer(table: DeltaTable) -> Iterator[None]:
         ServiceError: ``TABLE_LOCKED`` after :data:`LOCK_TIMEOUT`.
     """
     path = lock_file(table)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    channel = java_class(table.spark, "java.io.RandomAccessFile")(str(path), "rw").getChannel()
+    give_up = time.monotonic() + LOCK_TIMEOUT
+    # Linux frees a file when any channel of the process to it is closed: one thread at a time
+    if not _threads[path].acquire(timeout=LOCK_TIMEOUT):
+        raise _table_locked(table)
     try:
-        give_up = time.monotonic() + LOCK_TIMEOUT
-        while not _locked(channel):
-            if time.monotonic() > give_up:
-                raise ServiceError(
-                    "TABLE_LOCKED",
-                    f'another process has been writing table "{table.name}" for'
-                    f" {LOCK_TIMEOUT:.0f} seconds",
-                    hint="stop the other process, or wait for it, then start again",
-                )
-            time.sleep(_LOCK_POLL)
-        yield
+        path.parent.mkdir(parents=True, exist_ok=True)
+        channel = java_class(table.spark, "java.io.RandomAccessFile")(str(path), "rw").getChannel()
+        try:
+            while channel.tryLock() is None:
+                if time.monotonic() > give_up:
+                    raise _table_locked(table)
+                time.sleep(_LOCK_POLL)
+            yield
+        finally:
+            channel.close()
     finally:
-        channel.close()
+        _threads[path].release()
 
 
 def lock_file(table: DeltaTable) -> Path:
@@ -244,11 +247,9 @@ def lock_file(table: DeltaTable) -> Path:
     return table.location.with_name(f"_{table.name}.lock")
 
 
-def _locked(channel: object) -> bool:
-    try:
-        return channel.tryLock() is not None  # type: ignore[attr-defined]
-    except Py4JJavaError as error:
-        # another thread of this JVM has it
-        if error.java_exception.getClass().getSimpleName() == "OverlappingFileLockException":
-            return False
-        raise
+def _table_locked(table: DeltaTable) -> ServiceError:
+    return ServiceError(
+        "TABLE_LOCKED",
+        f'another process has been writing table "{table.name}" for {LOCK_TIMEOUT:g} seconds',
+        hint="stop the other process, or wait for it, then start again",
+    )

@@ -80,11 +80,12 @@ _CONDITIONS = (
     ),
     _condition(
         "JAR_MISSING",
-        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite|org\.postgresql)"
+        r"ClassNotFoundException: (?:org\.apache\.iceberg|org\.sqlite|org\.postgresql|io\.delta"
+        r"|org\.apache\.spark\.sql\.delta)"
         r"|Cannot find catalog plugin class|No suitable driver found for jdbc:"
         r"|'JavaPackage' object is not callable|Jar .* does not exist",
-        "Spark runs without the jars of Iceberg and its catalog",
-        "run `python -m headwater.jars.fetch`; under spark-submit give them with --jars",
+        "Spark runs without the jars of Iceberg, its catalog or Delta",
+        "run `make setup`; under spark-submit give them with --jars",
     ),
     _condition(
         "OUT_OF_MEMORY",

@@ -17,7 +17,7 @@ from headwater.analyze.definitions import Catalog, Column, Source, Watermark
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
-from headwater.lake.table import Snapshot
+from headwater.lake.table import Snapshot, Table
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -127,9 +127,16 @@ def catalog_of(*landed: Landed) -> Catalog:
 
 
 def check_law(
-    lake: Lake, view: str, columns: Sequence[str], oracle: str, landed: Sequence[Landed]
+    lake: Lake,
+    view: str,
+    columns: Sequence[str],
+    oracle: str,
+    landed: Sequence[Landed],
+    target: Table | None = None,
 ) -> list[Marker]:
     """Compare the view with the oracle at every commit; return its markers, oldest first.
+
+    The view's table is the one of its name in Iceberg, unless it is given.
 
     The oracle reads the inputs by name and sees the marker's watermark as ``getvariable('w')``.
     """
@@ -138,7 +145,7 @@ def check_law(
     for table in landed:
         table.create_in(duck)
     markers = []
-    target = lake.table(view)
+    target = target or lake.table(view)
     published: dict[int, Snapshot] = {}
     for snapshot in target.ancestors(target.snapshot_id()):
         if snapshot.marker:  # of several writes of one epoch only the last was ever published

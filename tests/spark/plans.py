@@ -32,10 +32,17 @@ def hand_made(
     into: str | None = None,
     allowed: timedelta = timedelta(0),
     accept: bool = False,
+    table_format: str = "iceberg",
 ) -> ViewPlan:
     engine = "streaming" if isinstance(program, StreamingProgram) else "incremental"
     plan = ViewPlan(
-        view=View(name, ANY, (), tuple(r.name for r in relations) + views),
+        view=View(
+            name,
+            ANY,
+            (),
+            tuple(r.name for r in relations) + views,
+            options={"format": table_format},
+        ),
         shape=Shape("linear", relations, ANY),
         root=Operator("Scan", name),
         decision=Decision(engine, "by hand", "a test"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from py4j.protocol import Py4JError
@@ -167,7 +168,7 @@ def test_delta_itself_refuses_the_second_of_two_transactions(lake, monkeypatch, 
 
     def meet(name: str) -> None:
         if name == "5-staged":
-            together.wait(60)
+            together.wait(300)
 
     class Free:
         def __init__(self, table):
@@ -258,9 +259,7 @@ def java_log(lake: Lake, table: DeltaTable):
 def test_foreach_batch_commits_with_the_session_of_its_batch(lake, tmp_path):
     source, table = lake.ensure(TableSpec("s", SPEC.columns)), lake.ensure_delta(SPEC)
     for number in range(3):
-        marker = Marker(
-            "s", 1, number, {"in": str(number)} if number else {}, {"in": str(number + 1)}
-        )
+        marker = replace(next_epoch(number), view="s")
         assert commit(source, marker, append(lake, number), session=lake.spark) is COMMITTED
 
     def each(batch, number: int) -> None:
@@ -354,6 +353,14 @@ def test_table_of_another_shape_or_format_is_refused(lake):
     with pytest.raises(TerminalError) as error:
         lake.ensure(SPEC)
     assert error.value.condition == "FORMAT_CHANGED"
+    unborn = replace(SPEC, name="u")
+    (lake.folder("u") / FOLDER).mkdir(parents=True)  # what a creation leaves that was killed
+    assert lake.ensure_delta(unborn).snapshot_id() == 0
+    used = replace(SPEC, name="w")
+    (lake.folder("w") / "data").mkdir(parents=True)
+    with pytest.raises(TerminalError) as error:
+        lake.ensure_delta(used)
+    assert error.value.condition == "TARGET_NOT_EMPTY"
     lake.ensure(TableSpec("i", SPEC.columns))
     with pytest.raises(TerminalError) as error:
         lake.ensure_delta(TableSpec("i", SPEC.columns))
