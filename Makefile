@@ -65,6 +65,14 @@ test-spark: setup ## tests on a local Spark
 	@$(PYTEST) -q -m "$(SPARK)" tests/slt $(ARGS)
 	$(PYTEST) -q -m "$(SPARK)" tests/unit tests/spark $(ARGS)
 
+.PHONY: test-services
+test-services: setup ## tests with servers that the run starts itself (PostgreSQL)
+	@$(PYTEST) -q -m "services" tests/services $(ARGS)
+
+.PHONY: race
+race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
+	@$(BIN)/python -m tests.faults.race --starts 200 $(ARGS)
+
 .PHONY: lint
 lint: setup ## ruff: rules and format
 	@$(BIN)/ruff check .
