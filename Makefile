@@ -77,6 +77,14 @@ soak: setup ## the same for hours: make soak KILLS=1000 SEED=7
 compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
 	@$(BIN)/python -m tests.faults.compare
 
+.PHONY: test-services
+test-services: setup ## tests with servers that the run starts itself (PostgreSQL)
+	@$(PYTEST) -q -m "services" tests/services $(ARGS)
+
+.PHONY: race
+race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
+	@$(BIN)/python -m tests.faults.race --starts 200 $(ARGS)
+
 .PHONY: lint
 lint: setup ## ruff: rules and format
 	@$(BIN)/ruff check .

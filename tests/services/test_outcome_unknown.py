@@ -148,3 +148,19 @@ def test_a_cut_connection_loses_nothing_and_doubles_nothing(
     maintain(lake)
     check_files(lake, direct)
     assert rows(lake.table("t")) == [(0, corrected), (1, 0), (2, 0), (3, 0), (4, 0)]
+
+
+def test_password_is_in_no_file_and_on_no_command_line(lake: Lake, direct) -> None:
+    table = breakable(lake)
+    with pytest.raises(Exception):  # noqa: B017, PT011 - whatever Spark says goes to its log
+        lake.spark.sql(f"SELECT nothing FROM {table.identifier}").collect()
+    words = PASSWORD.encode()
+    files = [path for path in direct.directory.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert not [path for path in files if words in path.read_bytes()]
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert any(b"SparkSubmit" in command for command in commands)
+    assert not [command for command in commands if words in command]
+    told = lake.spark.sql("SET").collect()
+    assert any(row.key.endswith("jdbc.password") for row in told)
+    assert PASSWORD not in str(told)

@@ -19,6 +19,7 @@ from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake import postgres as module
 from headwater.lake.database import catalog_database
 from headwater.lake.ownership import LeaseRow, Owner, owner_of
+from headwater.runtime import lease as leases
 from headwater.runtime.lease import Lease
 from headwater.serve.lake import LakeReader
 from tests.faults.postgres import PASSWORD, Server
@@ -26,10 +27,11 @@ from tests.faults.proxy import Proxy
 
 
 @pytest.fixture
-def config(direct: Config, tmp_path: Path) -> Config:
+def config(direct: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     """A project of its own in the shared database."""
+    monkeypatch.setattr(leases, "RENEW_EVERY", 0.2)
     return replace(
-        direct, namespace=tmp_path.name[-60:], state=tmp_path / "a", lease=timedelta(seconds=0.9)
+        direct, namespace=tmp_path.name[-60:], state=tmp_path / "a", lease=timedelta(seconds=600)
     )
 
 
@@ -48,6 +50,7 @@ def test_one_owner_at_a_time_and_rising_tokens(config: Config) -> None:
 
 
 def test_silent_owner_is_replaced_and_fenced(config: Config) -> None:
+    config = replace(config, lease=timedelta(seconds=0.9))
     row = LeaseRow(catalog_database(config), config.namespace)
     row.create()
     far = replace(Owner.this_process(config.lease), machine="m", host="far", pid=77)
@@ -123,17 +126,19 @@ def test_readers_find_no_tables_before_the_first_run(config: Config) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "condition"),
-    [
-        (("PG_CANARY", "HOME"), "CATALOG_REFUSED"),
-        (("lake:", "nobody_here:"), "CATALOG_REFUSED"),
-        (("/postgres", "/nowhere"), "CATALOG_REFUSED"),
-    ],
+    "change", [("PG_CANARY", "HOME"), ("lake:", "nobody_here:"), ("/postgres", "/nowhere")]
 )
-def test_refused_is_one_line_of_every_command(
-    server: Server, tmp_path: Path, change: tuple[str, str], condition: str
-) -> None:
-    uri = server.uri().replace(*change)
+def test_refused_user_is_told(config: Config, server: Server, change: tuple[str, str]) -> None:
+    wrong = replace(config, catalog_uri=Secret(server.uri().replace(*change)))
+    for ask in (owner_of, Lease.acquire, lambda config: LakeReader(config).names()):
+        with pytest.raises(ServiceError) as error:
+            ask(wrong)
+        assert error.value.condition == "CATALOG_REFUSED"
+        assert PASSWORD not in str(error.value)
+
+
+def test_refused_is_one_line_of_every_command(server: Server, tmp_path: Path) -> None:
+    uri = server.uri().replace("PG_CANARY", "HOME")
     settings = f'name = "a"\n[catalog]\ntype = "jdbc"\nuri = "{uri}"\n'
     (tmp_path / "headwater.toml").write_text(settings)
     (tmp_path / "a.sql").write_text(
@@ -145,6 +150,6 @@ def test_refused_is_one_line_of_every_command(
             capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == EXIT_SERVICE, done
-        assert done.stderr.startswith(f"{condition} — the catalog's database refuses this user")
+        assert done.stderr.startswith("CATALOG_REFUSED — the catalog's database refuses this user")
         assert PASSWORD not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr

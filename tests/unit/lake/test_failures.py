@@ -26,6 +26,22 @@ TEXTS = {
         "org.apache.iceberg.jdbc.UncheckedSQLException: Unknown failure\n"
         "Caused by: org.sqlite.SQLiteException: [SQLITE_BUSY] The database file is locked"
         " (database is locked)",
+        "ERROR: canceling statement due to lock timeout",
+    ],
+    "CATALOG_REFUSED": [
+        'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "me"',
+        'connection to server at "db" (10.0.0.1), port 5432 failed: FATAL:  no pg_hba.conf entry',
+        "org.postgresql.util.PSQLException: ERROR: permission denied for schema public",
+        "PSQLException: ERROR: cannot execute UPDATE in a read-only transaction",
+    ],
+    "CATALOG_DOWN": [
+        'connection to server at "127.0.0.1", port 5432 failed: Connection refused',
+        "org.postgresql.util.PSQLException: Connection to db:5432 refused. Check that …",
+        "org.apache.iceberg.jdbc.UncheckedSQLException: Unknown failure\n"
+        "Caused by: org.postgresql.util.PSQLException: An I/O error occurred while sending to the"
+        " backend.",
+        "FATAL: terminating connection due to administrator command",
+        "consuming input failed: server closed the connection unexpectedly",
     ],
     "WAREHOUSE_NOT_WRITABLE": [
         "java.io.IOException: Mkdirs failed to create file:/w/t/metadata (exists=false)",

@@ -25,6 +25,7 @@ from headwater.lake import embedded
 from headwater.lake.database import catalog_database
 from headwater.lake.embedded import SqliteDatabase
 from headwater.lake.ownership import LeaseRow, Life, Owner, owner_of
+from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Event, LeaseAwaited
 
@@ -33,7 +34,9 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 from headwater.config import Config
+from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
+module.RENEW_EVERY = 0.2
 folder, state, seconds = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 config = Config(folder, "flights", "flights", folder / "warehouse", folder / state,
                 lease=timedelta(seconds=seconds))
@@ -102,7 +105,6 @@ def elsewhere(folder: Path, lease: float) -> tuple[LeaseRow, int]:
 
 
 @pytest.mark.parametrize("state", ["holder", "another folder"])
-@pytest.mark.parametrize("holder", [SHORT], indirect=True)
 def test_second_process_is_told_who_runs_the_project(tmp_path, holder, state):
     with pytest.raises(ServiceError) as error:
         acquire(tmp_path, state)
@@ -131,13 +133,14 @@ def test_owner_on_another_host_is_left_alone_while_it_renews(tmp_path):
     assert "process 77 on host far" in error.value.message
 
 
-def test_two_newcomers_at_once_are_one_owner_and_one_refused(tmp_path):
+def test_two_newcomers_at_once_are_one_owner_and_one_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "RENEW_EVERY", 0.1)
     gate = threading.Barrier(2)
 
     def start(state: str) -> Lease | str:
         gate.wait()
         try:
-            return acquire(tmp_path, state, SHORT)
+            return acquire(tmp_path, state)
         except ServiceError as error:
             return error.condition
 

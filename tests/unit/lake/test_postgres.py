@@ -1,0 +1,84 @@
+"""The address of a PostgreSQL catalog, and what each of its three clients is told. No server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from headwater.config import Config, Secret
+from headwater.errors import ConfigError, ServiceError
+from headwater.lake.database import catalog_database
+from headwater.lake.ownership import owner_of
+from headwater.lake.postgres import Address, PostgresDatabase
+
+ODD = "p@ss/w:rd %41'"
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DB_PASSWORD", ODD)
+    monkeypatch.setenv("DB_URI", "postgresql://me:hunter2@db:6432/lake")
+
+
+def parse(uri: str) -> Address:
+    return Address.parse(Secret(uri))
+
+
+def test_every_part_of_an_address_is_read() -> None:
+    address = parse("postgresql://me:${env:DB_PASSWORD}@[::1]:6432/lake?sslmode=verify-full")
+    assert (address.host, address.port, address.database) == ("::1", 6432, "lake")
+    assert address.user is not None
+    assert address.password is not None
+    assert (address.user.reveal(), address.password.reveal()) == ("me", ODD)
+    assert address.options == (("sslmode", "verify-full"),)
+    assert ODD not in repr(address)
+
+
+def test_what_can_be_left_out_may_be() -> None:
+    address = parse("postgres://db/lake")
+    assert (address.port, address.user, address.password) == (5432, None, None)
+
+
+def test_a_whole_address_may_be_a_secret() -> None:
+    address = parse("${env:DB_URI}")
+    assert (address.host, address.port) == ("db", 6432)
+
+
+@pytest.mark.parametrize(
+    "uri", ["postgresql://db", "postgresql:///lake", "mysql://db/lake", "postgresql://db/l?host=x"]
+)
+def test_other_addresses_are_refused(uri: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse(uri)
+    assert error.value.condition == "INVALID_OPTION"
+    assert error.value.hint
+
+
+def test_spark_gets_the_password_apart_from_what_stands_on_command_lines() -> None:
+    database = PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@db/lake?sslmode=require"))
+    settings = database.spark_settings()
+    assert settings["uri"].startswith("jdbc:postgresql://db:5432/lake?")
+    assert "sslmode=require" in settings["uri"]
+    assert settings["jdbc.user"] == "me"
+    assert not any(ODD in text for text in settings.values())
+    assert database.spark_secrets() == {"jdbc.password": ODD}
+
+
+def test_readers_get_an_address_that_says_the_same() -> None:
+    url = make_url(PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@db/l")).reader_uri())
+    assert (url.drivername, url.username, url.password) == ("postgresql+psycopg", "me", ODD)
+    assert (url.host, url.port, url.database) == ("db", 5432, "l")
+    assert url.query["options"] == "-c default_transaction_read_only=on"
+
+
+def test_a_server_that_is_not_there_is_named_without_secrets(tmp_path: Path) -> None:
+    uri = Secret("postgresql://me:${env:DB_PASSWORD}@127.0.0.1:1/lake")
+    paths = (tmp_path / "warehouse", tmp_path / "state")
+    config = Config(tmp_path, "a", "a", *paths, catalog="jdbc", catalog_uri=uri)
+    with pytest.raises(ServiceError) as error:
+        owner_of(config)
+    assert error.value.condition == "CATALOG_DOWN"
+    assert ODD not in str(error.value)
+    assert isinstance(catalog_database(config), PostgresDatabase)
