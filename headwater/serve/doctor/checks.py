@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.continuity import Way, judge
 from headwater.lake.marker import PREFIX
-from headwater.serve.delta import DeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
 from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
@@ -25,7 +24,6 @@ Check = Callable[[Subject], Iterator[Finding]]
 
 MAINTENANCE = PREFIX + "maintenance"
 STAGING = "headwater_"
-MARKER_TAG = "headwater-marker"
 REBUILT_AFTER = frozenset(
     {
         *("EPOCH_RANGE_CHANGED", "CUT_GAP", "CUT_OVERLAP", "VERSION_CHANGED", "MARKER_LOST"),
@@ -52,15 +50,7 @@ def marker_history(subject: Subject) -> Iterator[Finding]:
 
 def marker_kept(subject: Subject) -> Iterator[Finding]:
     """The newest marker can be found: in the history, or at least on its tag."""
-    table = subject.table
-    if table is None or subject.history or isinstance(table, DeltaTable):
-        return
-    last = list(ancestors(table, current_snapshot_id(table)))
-    if not last or last[-1].parent_snapshot_id is None:
-        return
-    tag = table.metadata.refs.get(MARKER_TAG)
-    kept = table.snapshot_by_id(tag.snapshot_id) if tag else None
-    if kept is None or marker_of(kept) is None:
+    if subject.marker_lost:
         yield _rebuilt(subject, "marker", "snapshots were expired and the newest marker with them")
 
 
@@ -101,16 +91,16 @@ def staging(subject: Subject) -> Iterator[Finding]:
 
 def definition(subject: Subject) -> Iterator[Finding]:
     """The table was written by the definition that the project has now."""
-    plan, newest = subject.plan, subject.history[0].marker if subject.history else None
+    plan, newest = subject.plan, subject.newest
     if plan and newest and newest.fingerprint not in ("", plan.fingerprint):
         yield _rebuilt(subject, "definition", "the view was changed since its table was written")
 
 
 def input_snapshots(subject: Subject) -> Iterator[Finding]:
     """What the newest commit has read up to is in the history of the inputs."""
-    if subject.plan is None or not subject.history:
+    if subject.plan is None or subject.newest is None:
         return
-    cut = subject.history[0].marker.cut_to
+    cut = subject.newest.cut_to
     for item in subject.plan.inputs:
         position = cut.get(item.name)
         if item.kind == "source" or position is None:
@@ -143,12 +133,13 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
         case Way.MEND | Way.UNFINISH:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
-        case Way.ANEW if subject.history:
+        case Way.ANEW if subject.newest:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.RESUME)
         case Way.ANEW:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.DROP_STATE)
         case Way.REPLAY:
-            epochs = subject.history[0].marker.epoch - verdict.epoch
+            newest = subject.newest
+            epochs = newest.epoch - verdict.epoch if newest else 0
             safe = f"the next run repeats {epochs} committed epochs to rebuild its state"
             yield Finding(subject.name, "checkpoint", found, safe)
         case Way.REFUSE:

@@ -16,12 +16,23 @@ from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
 from headwater.lake.offsets import Stream
 from headwater.plan.program import StreamingProgram
-from headwater.serve.lake import Commit, LakeReader, ancestors, commits
+from headwater.serve.lake import (
+    Commit,
+    LakeReader,
+    ancestors,
+    commits,
+    current_snapshot_id,
+    marker_of,
+)
 
 if TYPE_CHECKING:
+    from headwater.lake.marker import Marker
     from headwater.plan.nodes import ViewPlan
     from headwater.project import Project
     from headwater.serve.lake import StoredTable
+
+MARKER_TAG = "headwater-marker"
+"""Tag on the snapshot with the newest marker (``headwater.lake.iceberg``)."""
 
 VERSION = 1
 """Version of every view; it names its state folder."""
@@ -92,6 +103,26 @@ class Subject:
         """Its commits as far as they are kept, newest first."""
         return () if self.table is None else tuple(commits(self.table))
 
+    @cached_property
+    def newest(self) -> Marker | None:
+        """Its newest marker: of its history, else the one kept on the tag."""
+        if self.history:
+            return self.history[0].marker
+        table = self.table
+        if table is None or not hasattr(table, "metadata"):
+            return None
+        tag = table.metadata.refs.get(MARKER_TAG)
+        kept = table.snapshot_by_id(tag.snapshot_id) if tag else None
+        return marker_of(kept) if kept else None
+
+    @cached_property
+    def marker_lost(self) -> bool:
+        """Whether it held commits, but what is kept of its history does not reach back to one."""
+        if self.table is None or self.newest is not None:
+            return False
+        *_, oldest = (None, *ancestors(self.table, current_snapshot_id(self.table)))
+        return oldest is not None and oldest.parent_snapshot_id is not None
+
     @property
     def state(self) -> Path:
         """The state folder of a view; for a SOURCE, that of its quarantine."""
@@ -102,7 +133,7 @@ class Subject:
     def held(self) -> Held | None:
         """The checkpoint of a streaming view and what it is held against."""
         plan = self.plan
-        if plan is None or not isinstance(plan.program, StreamingProgram):
+        if plan is None or not isinstance(plan.program, StreamingProgram) or self.marker_lost:
             return None
         checkpoint = Checkpoint(self.state / "checkpoint")
         found = checkpoint.owner()
@@ -111,12 +142,11 @@ class Subject:
         order = found.order if found else inputs
         namespace = self.project.config.namespace
         owner = Owner(self.name, namespace, VERSION, plan.fingerprint, order)
-        newest = self.history[0].marker if self.history else None
         return Held(
             checkpoint,
             owner,
             plan.program.stateful,
-            newest,
+            self.newest,
             lambda: {commit.marker.epoch: commit.marker for commit in self.history},
             self._reaches,
         )
