@@ -8,7 +8,7 @@ version of sqlglot, or another dialect of the body, brings a node or a flag that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 
 from sqlglot import exp
@@ -136,8 +136,27 @@ def only_allowed(root: exp.Expr, report: Report) -> None:
                 _refuse(f"{key.rstrip('_').upper().replace('_', ' ')} of {name}", at, report)
         if isinstance(node, (exp.Cast, exp.TryCast)):
             _constant_time(node, report)
-        elif isinstance(node, exp.TimeToStr):
-            _date_format(node, report)
+        elif check := _PARTS.get(type(node)):
+            check(node, report)
+
+
+def _interval(node: exp.Expr, report: Report) -> None:
+    length = node.this.this if isinstance(node.this, exp.Neg) else node.this
+    if not isinstance(length, exp.Literal):
+        message = "the length of an interval must be a literal"
+        report.add("UNSUPPORTED_SYNTAX", message, node, "write it like INTERVAL '10' SECOND")
+
+
+def _json_path(node: exp.Expr, report: Report) -> None:
+    if not isinstance(node.expression, exp.JSONPath):
+        message = "argument 2 of json_extract_scalar must be a path"
+        report.add("WRONG_ARGUMENTS", message, node.expression, "write it like '$.a.b'")
+
+
+def _delimiter(node: exp.Expr, report: Report) -> None:
+    if "\\E" in node.expression.name:  # Spark's pattern would end there
+        message = "split does not take \\E in the text between the parts"
+        report.add("WRONG_ARGUMENTS", message, node.expression, "replace it first: replace(…)")
 
 
 def drop_comments(root: exp.Expr) -> None:
@@ -182,3 +201,12 @@ def _date_format(node: exp.Expr, report: Report) -> None:
         message = f"'{pattern.name}' does not mean the same in every engine"
         hint = "use %Y %m %d %H %i %s %T %y %I %p %a %b and - / : . , _; the rest with ||"
         report.add("NOT_PORTABLE", message, pattern, hint)
+
+
+_PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Report], None]] = {
+    exp.TimeToStr: _date_format,
+    exp.Interval: _interval,
+    exp.JSONExtractScalar: _json_path,
+    exp.Split: _delimiter,
+}
+"""What an argument must be where the type says too little."""

@@ -44,6 +44,8 @@ _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 _REDACTION = "HEADWATER_REDACTION"
+# the JVM needs them to start; a project cannot put a secret there, but a path may look like one
+_FOR_LAUNCH = (_JAVA_OPTIONS, "spark.driver.memory", "spark.jars", "spark.master")
 # lower('I') is 'ı' in Turkish
 _PLACE = ("-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US")
 _SECRET_NAMES = (
@@ -136,7 +138,11 @@ def _start(
 
 def _launch(settings: Mapping[str, str], logs: Path) -> JavaGateway:
     """Start the JVM. Settings become arguments that every user of the machine sees: not secrets."""
-    seen = [(name, value) for name, value in settings.items() if not holds_secret(value)]
+    seen = [
+        (name, value)
+        for name, value in settings.items()
+        if name in _FOR_LAUNCH or not holds_secret(value)
+    ]
     os.environ[_REDACTION] = java_pattern()  # log4j2.properties reads it; only we see it
     try:
         # PySpark would let the JVM write to our console; started here, its words go to a file
