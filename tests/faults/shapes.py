@@ -6,7 +6,7 @@ queries are not those that Headwater prints: an oracle that shared its planner w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SETTINGS = """\
 name = "faults"
@@ -64,6 +64,7 @@ class Shape:
             ``raw_feed`` (the rows of the files); ``$watermark`` stands for the view's own.
         streaming: whether Spark keeps a checkpoint for it.
         format: its table's format.
+        options: further options of the view.
     """
 
     name: str
@@ -72,18 +73,20 @@ class Shape:
     expected: str
     streaming: bool
     format: str = "iceberg"
+    options: str = ""
 
 
 _KEPT = "id, key, amount * 2 AS twice, ts"
 _PER_KEY = "key, count(*) AS n, sum(amount) AS total, min(amount) AS least"
 
-SHAPES = (
+_ICEBERG = (
     Shape(
         "appended",
         ("events",),
         f"SELECT {_KEPT} FROM events WHERE amount >= 0",
         f"SELECT {_KEPT} FROM events WHERE amount >= 0",
         streaming=True,
+        options=", engine = 'streaming'",
     ),
     Shape(
         "windowed",
@@ -131,6 +134,14 @@ SHAPES = (
     ),
 )
 
+_DELTA = tuple(
+    replace(shape, name=f"{shape.name}_delta", format="delta")
+    for shape in _ICEBERG
+    if shape.name in ("appended", "totals", "variety")
+)
+
+SHAPES = (*_ICEBERG, *_DELTA)
+
 LATE = {"windowed": "late_events"}
 """View → the table that keeps its late rows."""
 
@@ -142,6 +153,5 @@ def definition(shape: Shape) -> str:
         shape: the view.
     """
     late = f" LATE ROWS DROP INTO {LATE[shape.name]}" if shape.name in LATE else ""
-    engine = " engine = 'streaming'," if shape.streaming and shape.name == "appended" else ""
-    options = f" WITH ({engine} format = '{shape.format}')"
-    return f"CREATE STREAMING VIEW {shape.name}{late}{options} AS\n{shape.sql};\n"
+    options = f"format = '{shape.format}'{shape.options}"
+    return f"CREATE STREAMING VIEW {shape.name}{late} WITH ({options}) AS\n{shape.sql};\n"
