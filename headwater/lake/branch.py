@@ -46,6 +46,7 @@ class BranchStaging:
         self._base = base
         self._branch = table.staging_branch(marker.view)
         self._head = base
+        self._staged = False
         self._summary = {**marker.to_summary(), ATTEMPT: attempt}
 
     def fill(self, write: Write, session: SparkSession) -> None:
@@ -61,6 +62,7 @@ class BranchStaging:
             Moved: the branch was made again on a ``main`` that maintenance had moved.
         """
         target = self._table.stage(self._marker.view, self._base)
+        self._staged = True
         stamps = {SNAPSHOT_PROPERTY + key: value for key, value in self._summary.items()}
         with session_settings(session, stamps):
             write(target)
@@ -72,8 +74,8 @@ class BranchStaging:
         self._table.publish(self._branch, self._head)
 
     def is_dropped(self) -> bool:
-        """Return whether the branch is gone."""
-        return self._table.ref(self._branch) is None
+        """Return whether the branch was there and is gone."""
+        return self._staged and self._table.ref(self._branch) is None
 
     def is_intact(self) -> bool:
         """Return whether the branch still ends where this attempt left it."""
