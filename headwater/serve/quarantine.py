@@ -128,7 +128,9 @@ def _asked(
     with duckdb_connection() as connection, translated_errors():
         for name in names:
             if (not tables or name in tables) and _register(connection, lake, name):
-                found.append((name, connection.execute(query).fetchall()))
+                # by Arrow: DuckDB's own rows need another package for times with a zone
+                rows = connection.sql(query).to_arrow_table().to_pylist()
+                found.append((name, [tuple(row.values()) for row in rows]))
     return found
 
 

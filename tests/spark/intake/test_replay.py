@@ -34,7 +34,7 @@ def kill_at(monkeypatch):
     def arm(point, nth=1):
         fired = []
 
-        def crash_point(name):
+        def crash_point(name, table):
             fired.extend([name] if name == point else [])
             if name == point and len(fired) == nth:
                 raise Killed(name)

@@ -141,7 +141,7 @@ def test_late_writer_cannot_commit_an_epoch_a_second_time(lake, monkeypatch, kin
     committed(lake, table, 2)
     stopped: list[Outcome] = []
 
-    def crash_point(name: str) -> None:
+    def crash_point(name: str, of: str) -> None:
         if name == "5-staged" and not stopped:
             stopped.append(COMMITTED)
             assert elsewhere(lake, epoch(2, 2, 7, token=2), WRITES[kind]) is COMMITTED
@@ -166,7 +166,7 @@ def test_delta_itself_refuses_the_second_of_two_transactions(lake, monkeypatch, 
     outcomes: list[str] = []
     together = threading.Barrier(2)
 
-    def meet(name: str) -> None:
+    def meet(name: str, of: str) -> None:
         if name == "5-staged":
             together.wait(300)
 
