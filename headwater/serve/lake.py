@@ -8,6 +8,7 @@ expires it.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -150,7 +151,7 @@ class LakeReader:
 def drop_table(config: Config, name: str) -> None:
     """Remove a table from the catalog; its files stay until maintenance removes orphans.
 
-    The caller holds the lease of the project.
+    A Delta table is its folder, and goes with it. The caller holds the lease of the project.
 
     Args:
         config: the project's configuration.
@@ -162,6 +163,10 @@ def drop_table(config: Config, name: str) -> None:
     from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
+    folder = config.warehouse / config.namespace / name
+    if is_delta(folder):
+        shutil.rmtree(folder)
+        return
     try:
         uri = catalog_database(config).writer_uri()
         load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false").drop_table(

@@ -16,7 +16,7 @@ from headwater.lake.delta_log import FOLDER, is_delta, newest_version, read_comm
 from headwater.lake.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.embedded import Embedded
-from headwater.serve.lake import LakeReader, commits
+from headwater.serve.lake import LakeReader, commits, drop_table
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 
@@ -158,3 +158,11 @@ def test_damaged_table_and_missing_package_are_said(lake, monkeypatch):
     with pytest.raises(ServiceError) as error, Embedded(lake.project).query("SELECT * FROM seen"):
         pass
     assert error.value.condition == "READ_FAILED"
+
+
+def test_a_dropped_table_is_gone_with_its_folder(lake: FakeLake) -> None:
+    write_deltalake(location(lake), pa.Table.from_pylist([click(1)], SEEN))
+    assert is_delta(location(lake))
+    drop_table(lake.project.config, "seen")
+    assert not location(lake).exists()
+    drop_table(lake.project.config, "seen")
