@@ -28,6 +28,7 @@ from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
 from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.database import catalog_database, prefixed
+from headwater.lake.delta import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
 from headwater.lake.java import java_class, java_session
 from headwater.redact import holds_secret, java_pattern
@@ -42,6 +43,7 @@ __all__ = ["explain_failure", "open_session", "session_for_thread"]
 LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
+_OF_A_COMMIT = (SNAPSHOT_PROPERTY, USER_METADATA, APP_ID, APP_VERSION)
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 _REDACTION = "HEADWATER_REDACTION"
 # the JVM needs them to start; a project cannot put a secret there, but a path may look like one
@@ -101,7 +103,7 @@ def session_for_thread(spark: SparkSession) -> SparkSession:
     sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
     sessions.setActiveSession(java_session(own))
     for key in own.conf.getAll:
-        if key.startswith(SNAPSHOT_PROPERTY):  # a commit is going on in the session that was cloned
+        if key.startswith(_OF_A_COMMIT):  # one is going on in the session that was cloned
             own.conf.unset(key)
     return own
 

@@ -130,7 +130,9 @@ class Supervisor:
                 self._check_lease()
                 self.stop()
         except Exception as error:
-            raise (gone() if spark_is_gone() else error) from error
+            if spark_is_gone():
+                raise gone() from error
+            raise
         finally:
             self.stop()
         failed = self._board.failures() and (once or not self._interrupted)
