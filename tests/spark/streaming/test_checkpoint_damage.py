@@ -222,13 +222,13 @@ def tail_lost(view: Kept) -> None:
 
 def tail_lost_with_files(view: Kept) -> None:
     log = view.checkpoint / "sources" / "0"
-    max(log.glob("[0-9]*"), key=lambda file: int(file.name)).unlink()
+    max(log.glob("[0-9]*"), key=lambda file: int(file.stem)).unlink()
     tail_lost(view)
 
 
 def files_of_last_batch_forgotten(view: Kept) -> None:
     log = view.checkpoint / "sources" / "0"
-    max(log.glob("[0-9]*"), key=lambda file: int(file.name)).unlink()
+    max(log.glob("[0-9]*"), key=lambda file: int(file.stem)).unlink()
 
 
 def middle_lost(view: Kept) -> None:
