@@ -51,6 +51,8 @@ JAVA_OPTIONS = tuple(
     for process in ("driver", "executor")
     for kind in ("default", "extra")
 )
+_NUMBERS = ("spark.sql.shuffle.partitions",)
+"""With a wrong one of these PySpark asks Spark for ever what Spark's error means."""
 _OURS = ("-Duser.language", "-Duser.country", "-Duser.timezone", "-Dlog4j", "-Dheadwater")
 
 
@@ -66,6 +68,8 @@ def wrong_setting(name: str, value: str) -> str | None:
             return f'"{name}" cannot be set: {reason}'
     if written_secrets(value, name):
         return f'"{name}" holds a secret; write "${{env:NAME}}" and set NAME outside'
+    if name in _NUMBERS and not value.isdigit():
+        return f'"{name}" is not a number'
     if name in JAVA_OPTIONS:
         if REFERENCE.search(value):
             return f'"{name}" would show the secret in the list of processes; use a setting or file'

@@ -164,6 +164,7 @@ def test_all_mistakes_are_reported_at_once(folder: Path) -> None:
         ("[run]\nlease = '0 s'", "INVALID_OPTION", 2),
         ("[spark.settings]\n'spark.ssl.keyPassword' = 'hunter2'", "INVALID_OPTION", 1),
         ("[spark.settings]\nspark.ui.enabled = false", "INVALID_OPTION", 1),
+        ("[spark.settings]\n'spark.sql.shuffle.partitions' = 'many'", "INVALID_OPTION", 1),
     ],
 )
 def test_each_mistake_has_a_condition_and_a_line(
