@@ -29,7 +29,6 @@ from pyiceberg.types import NestedField, StringType
 import headwater
 from headwater import redact
 from headwater.cli.main import main
-from headwater.dialect import parse
 from headwater.jars.java import find_java
 
 CANARIES = {
@@ -210,8 +209,3 @@ def test_the_log_of_the_jvm_is_scrubbed(tmp_path: Path, guarded: bool) -> None:
     log = (tmp_path / "spark.log").read_text(encoding="utf-8")
     assert f"{redact.MASK if guarded else canary}.jar" in log
     assert (canary in log) != guarded
-
-
-def test_text_in_a_query_reaches_the_plan_as_it_is() -> None:
-    (_, _, view, _) = parse(VIEWS)
-    assert "${env:CANARY_KEY}" in view.sql()
