@@ -151,7 +151,7 @@ def test_a_project_maintains_itself_and_goes_on(spark, project):
 
 def test_a_running_project_is_not_maintained_by_another_process(spark, project):
     config = project.config
-    with Lease.acquire(config.state, config.warehouse, config.namespace):
+    with Lease.acquire(config):
         with pytest.raises(ServiceError) as caught:
             next(maintain_project(project, spark=spark))
         assert caught.value.condition == "ALREADY_RUNNING"
