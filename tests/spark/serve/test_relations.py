@@ -25,6 +25,7 @@ class Settings:
 
     warehouse: Path
     namespace: str
+    catalog_uri: None = None
 
 
 @pytest.fixture
