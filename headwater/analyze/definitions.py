@@ -167,6 +167,11 @@ class View:
     span: Span | None = None
     text: str = ""
 
+    @property
+    def is_delta(self) -> bool:
+        """Whether its table is one of Delta; otherwise of Iceberg."""
+        return self.options.get("format") == "delta"
+
 
 @dataclass(frozen=True, slots=True)
 class Catalog:

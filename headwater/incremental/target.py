@@ -58,7 +58,7 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             definition of the view wrote it; ``TARGET_NOT_EMPTY`` if rows are in it that no view
             wrote.
     """
-    ensure = lake.ensure_delta if plan.view.options.get("format") == "delta" else lake.ensure
+    ensure = lake.ensure_delta if plan.view.is_delta else lake.ensure
     table: Table = ensure(
         TableSpec(
             plan.view.name,

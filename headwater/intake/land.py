@@ -38,7 +38,6 @@ from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Ra
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
 from headwater.intake.quarantine import (
-    SUFFIX,
     counts,
     open_quarantine,
     settle,
@@ -49,6 +48,7 @@ from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_t
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.layout import QUARANTINE
 from headwater.lake.marker import Marker
 
 UNLIMITED = Limits()
@@ -154,7 +154,7 @@ class Landing:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
         self._last = self.table.marker() or self._identity
-        if self._last.cut_to.get(self.source.name + SUFFIX):
+        if self._last.cut_to.get(self.source.name + QUARANTINE):
             self.settle_quarantine()
         if self._ledger:
             self._ledger.refresh()

@@ -26,9 +26,8 @@ from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.layout import QUARANTINE
 from headwater.lake.marker import Marker
-
-SUFFIX = "__quarantine"
 
 
 def quarantine_spec(table: str, connector: Connector | type[Connector]) -> TableSpec:
@@ -46,7 +45,9 @@ def quarantine_spec(table: str, connector: Connector | type[Connector]) -> Table
         ),
         *((column, kind, True) for column, kind in connector.coordinates),
     )
-    return TableSpec(table + SUFFIX, columns, comment=f"rows of {table} that could not be decoded")
+    return TableSpec(
+        table + QUARANTINE, columns, comment=f"rows of {table} that could not be decoded"
+    )
 
 
 def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.errors import ConfigError
+from headwater.plan.shape import MICROSECOND
 
 _UNITS = {
     "microsecond": 1,
@@ -21,7 +22,6 @@ _UNITS = {
     "day": 86_400_000_000,
     "week": 604_800_000_000,
 }
-MICROSECOND = timedelta(microseconds=1)
 
 
 def name(column: str) -> str:

@@ -128,6 +128,20 @@ class Lake:
             )
         return LakeTable(self.spark, name, self.identifier(name))
 
+    def written(self, name: str) -> Table | None:
+        """Return the table of a view in whichever format it was written, None if it never was.
+
+        Args:
+            name: table name, without catalog and namespace.
+        """
+        if self.exists(name):
+            return LakeTable(self.spark, name, self.identifier(name))
+        return self._delta(name) if is_delta(self.folder(name)) else None
+
+    def _delta(self, name: str) -> DeltaTable:
+        identifier = f"{DELTA_CATALOG}.{self.namespace}.{name}"
+        return DeltaTable(self.spark, name, identifier, self.folder(name))
+
     def folder(self, name: str) -> Path:
         """Return the folder of a table of the warehouse.
 
@@ -177,8 +191,7 @@ class Lake:
                 anything else.
             ServiceError: ``TABLE_LOCKED``.
         """
-        identifier = f"{DELTA_CATALOG}.{self.namespace}.{spec.name}"
-        table = DeltaTable(self.spark, spec.name, identifier, self.folder(spec.name))
+        table = self._delta(spec.name)
         with _creating:
             if self.exists(spec.name):
                 raise _format_changed(spec.name, "iceberg")

@@ -224,14 +224,6 @@ class Checkpoint:
         }
         self._write("offsets", number, [json.dumps(header), *batch.ends])
 
-    def unfinish(self, number: int) -> None:
-        """Make Spark run a batch again.
-
-        Args:
-            number: the newest batch.
-        """
-        (self.folder / "commits" / str(number)).unlink(missing_ok=True)
-
     def restart(self, number: int, ends: Sequence[str], before: Sequence[str]) -> None:
         """Make it say that a batch of a query without state is finished, and no more than that.
 

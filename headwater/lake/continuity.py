@@ -30,7 +30,6 @@ class Way(Enum):
     GO_ON = "the checkpoint continues where the table ends"
     CUT_BACK = "what the checkpoint holds beyond the table is forgotten"
     MEND = "the record of the last batch but one, which Spark asks for, is written from its marker"
-    UNFINISH = "the newest batch is run again, as after a crash"
     ANEW = "the checkpoint is written anew from the newest marker"
     REPLAY = "committed epochs are run again, to rebuild the state in the checkpoint"
     REFUSE = "only a person can decide"
@@ -185,15 +184,6 @@ def _continued(held: Held, marker: Marker, damage: tuple[str, ...]) -> Verdict:
         return Verdict(Way.MEND, top, damage)
     # nothing of a batch whose record is torn was committed
     return Verdict(Way.GO_ON if planned == top else Way.CUT_BACK, top, damage)
-
-
-def _from_outside(held: Held, marker: Marker, damage: tuple[str, ...]) -> Verdict:
-    """A query with state whose input is not kept: only the very same batch may be run again."""
-    checkpoint, top = held.checkpoint, marker.epoch
-    before = top == 0 or (checkpoint.is_finished(top - 1) and _is_readable(held, top - 1))
-    if before and checkpoint.last_planned() == top and _matches(held, marker):
-        return Verdict(Way.UNFINISH, top - 1, damage)
-    return _refused(held, damage, "its state cannot be rebuilt from a SOURCE")
 
 
 def _agrees(held: Held, marker: Marker) -> bool:

@@ -16,9 +16,6 @@ from pathlib import Path
 VARIABLE = "HEADWATER_CRASH_POINT"
 REPORT = "HEADWATER_CRASH_REPORT"
 
-VICTIMS = ("python", "jvm", "group")
-"""Who dies: this process, which leaves its JVM to notice; the JVM alone; the process group."""
-
 _reached: Counter[str] = Counter()
 _lock = threading.Lock()
 

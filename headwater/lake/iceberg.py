@@ -19,11 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.errors import TerminalError
 from headwater.lake.branch import BranchStaging
 from headwater.lake.java import java_class, java_session
+from headwater.lake.layout import MARKER_TAG
 from headwater.lake.marker import Marker
 from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
 
 BRANCH_PREFIX = "headwater_"
-MARKER_TAG = "headwater-marker"
 """Tag on the snapshot with the newest marker, so that expiry of snapshots cannot lose it."""
 
 _ICEBERG = "org.apache.iceberg"
@@ -44,20 +44,21 @@ class LakeTable(Table):
         self._views_cleared: set[str] = set()
 
     @cached_property
-    def _java(self) -> JavaObject:
+    def java(self) -> JavaObject:
+        """Iceberg's own table object."""
         return java_class(self.spark, f"{_ICEBERG}.spark.Spark3Util").loadIcebergTable(
             java_session(self.spark), self.identifier
         )
 
     def refresh(self) -> None:
         """Read the newest metadata from the catalog."""
-        self._java.refresh()
+        self.java.refresh()
 
     # -- snapshots and markers
 
     def snapshot_id(self) -> int:
         """Return the id of the current snapshot as of the last refresh."""
-        return int(self._java.currentSnapshot().snapshotId())
+        return int(self.java.currentSnapshot().snapshotId())
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         """Return one snapshot, or None if it is unknown or was expired.
@@ -65,7 +66,7 @@ class LakeTable(Table):
         Args:
             snapshot_id: id of the snapshot.
         """
-        found = self._java.snapshot(snapshot_id)
+        found = self.java.snapshot(snapshot_id)
         if found is None:
             return None
         parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
@@ -107,7 +108,7 @@ class LakeTable(Table):
         if after == upto:
             return self.read(upto).where("false")
         between = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
-        if not between.isParentAncestorOf(self._java, upto, after):
+        if not between.isParentAncestorOf(self.java, upto, after):
             raise self.not_in_history(after, upto)
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
@@ -145,9 +146,9 @@ class LakeTable(Table):
         return max(self._bounds(column, snapshot_id, upper=True), default=None)
 
     def _bounds(self, column: str, snapshot_id: int, *, upper: bool) -> Iterator[int]:
-        field = self._java.schema().findField(column)
+        field = self.java.schema().findField(column)
         conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
-        for file in self._java.snapshot(snapshot_id).addedDataFiles(self._java.io()):
+        for file in self.java.snapshot(snapshot_id).addedDataFiles(self.java.io()):
             bounds = file.upperBounds() if upper else file.lowerBounds()
             bound = (bounds or {}).get(field.fieldId())
             if bound is not None:
@@ -157,7 +158,7 @@ class LakeTable(Table):
 
     def columns(self) -> dict[str, str]:
         """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
-        return self._described(self._java.schema())
+        return self._described(self.java.schema())
 
     def stored_columns(self, ddl: str) -> dict[str, str]:
         """Return what :meth:`columns` would say of a table created with these columns.
@@ -180,8 +181,8 @@ class LakeTable(Table):
 
     def ensure_first_snapshot(self) -> None:
         """Give the table an empty snapshot if it has none, so that branches have a base."""
-        if self._java.currentSnapshot() is None:
-            self._java.newFastAppend().commit()
+        if self.java.currentSnapshot() is None:
+            self.java.newFastAppend().commit()
 
     def ref(self, name: str) -> int | None:
         """Return the snapshot id of a branch or tag as of the last refresh, if there is one.
@@ -189,7 +190,7 @@ class LakeTable(Table):
         Args:
             name: name of the branch or tag.
         """
-        found = self._java.refs().get(name)
+        found = self.java.refs().get(name)
         return None if found is None else int(found.snapshotId())
 
     def staging_branch(self, view: str) -> str:
@@ -215,7 +216,7 @@ class LakeTable(Table):
         branch = self.staging_branch(view)
         staged_at, dead = self.ref(branch), self._dead_branches(view)
         if staged_at != base or dead:
-            update = self._java.manageSnapshots()
+            update = self.java.manageSnapshots()
             for name in dead:
                 update = update.removeBranch(name)
             if staged_at is None:
@@ -230,7 +231,7 @@ class LakeTable(Table):
         if view in self._views_cleared:
             return []
         own = self.staging_branch(view)
-        names = (str(name) for name in self._java.refs().keySet())
+        names = (str(name) for name in self.java.refs().keySet())
         return [name for name in names if name != own and _staged_view(name) == view]
 
     def publish(self, branch: str, head: int) -> None:
@@ -246,7 +247,7 @@ class LakeTable(Table):
             py4j.protocol.Py4JJavaError: ``main`` or the metadata moved, or the catalog failed.
         """
         tagged = self.ref(MARKER_TAG) is not None
-        update = self._java.manageSnapshots().fastForwardBranch("main", branch)
+        update = self.java.manageSnapshots().fastForwardBranch("main", branch)
         (update.replaceTag if tagged else update.createTag)(MARKER_TAG, head).commit()
 
     def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
@@ -256,7 +257,7 @@ class LakeTable(Table):
             branch: name of the staging branch.
             summary: properties of the snapshot.
         """
-        append = self._java.newFastAppend().toBranch(branch)
+        append = self.java.newFastAppend().toBranch(branch)
         for key, value in summary.items():
             append = append.set(key, value)
         append.commit()
@@ -306,17 +307,12 @@ class LakeTable(Table):
         """
         self.refresh()
         util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
-        return bool(util.oldestAncestor(self._java).operation() == "replace")
-
-    @property
-    def java(self) -> JavaObject:
-        """Iceberg's table object, for the actions of maintenance."""
-        return self._java
+        return bool(util.oldestAncestor(self.java).operation() == "replace")
 
     def metadata(self) -> dict[str, Any]:
         """Return Iceberg's whole table metadata as of the last refresh, as its JSON says it."""
         parser = java_class(self.spark, f"{_ICEBERG}.TableMetadataParser")
-        found: dict[str, Any] = json.loads(parser.toJson(self._java.operations().current()))
+        found: dict[str, Any] = json.loads(parser.toJson(self.java.operations().current()))
         return found
 
     def last_change(self) -> int:
@@ -325,9 +321,9 @@ class LakeTable(Table):
         Compactions after it hold the same rows in other files. Iceberg's streaming source stops
         here too, so that all readers name the same cut.
         """
-        snapshot = self._java.currentSnapshot()
+        snapshot = self.java.currentSnapshot()
         while snapshot.operation() == "replace" and snapshot.parentId() is not None:
-            before = self._java.snapshot(snapshot.parentId())
+            before = self.java.snapshot(snapshot.parentId())
             if before is None:
                 break
             snapshot = before

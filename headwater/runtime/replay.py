@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError
 from headwater.intake.land import Landing
-from headwater.intake.quarantine import SUFFIX
 from headwater.intake.replay import Replayed, replay
 from headwater.lake.catalog import Lake
+from headwater.lake.layout import QUARANTINE, VERSION
 from headwater.project import Project
 from headwater.runtime.lease import Lease
-from headwater.runtime.session import open_session, session_for_thread
-from headwater.runtime.supervisor import VERSION
+from headwater.runtime.session import project_session, session_for_thread
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,20 +37,15 @@ def replay_quarantine(
         HeadwaterError: what landing raises.
     """
     config, source = project.config, project.catalog.sources[table]
-    with Lease.acquire(config) as lease:
-        session = spark or open_session(config, app_name=f"headwater {config.name}")
-        try:
-            own = session_for_thread(session)
-            lake = Lake(own, config.namespace)
-            if not lake.exists(table + SUFFIX):
-                return Replayed(table, 0)
-            landing = Landing(
-                own, lake, source, config, version=VERSION, token=lease.token, fence=lease
-            )
-            return replay(landing, dry_run=dry_run)
-        finally:
-            if spark is None:
-                session.stop()
+    with Lease.acquire(config) as lease, project_session(config, spark) as session:
+        own = session_for_thread(session)
+        lake = Lake(own, config.namespace)
+        if not lake.exists(table + QUARANTINE):
+            return Replayed(table, 0)
+        landing = Landing(
+            own, lake, source, config, version=VERSION, token=lease.token, fence=lease
+        )
+        return replay(landing, dry_run=dry_run)
 
 
 def require_replayable(project: Project, name: str) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,13 +58,13 @@ _SECRET_NAMES = (
 
 
 def open_session(
-    config: Config, *, app_name: str, jars: Sequence[Path] = (), delta: bool = False
+    config: Config, *, app_name: str = "", jars: Sequence[Path] = (), delta: bool = False
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
     Args:
         config: the project's configuration.
-        app_name: name of the Spark application.
+        app_name: name of the Spark application; by default after the project.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         delta: whether Delta tables are written; otherwise the session starts without Delta.
 
@@ -72,6 +73,7 @@ def open_session(
             ``SPARK_GONE``, … with what to do.
     """
     logs = config.state.absolute() / LOG_FOLDER
+    app_name = app_name or f"headwater {config.name}"
     try:
         for folder in (config.warehouse, logs):
             _check_writable(folder)
@@ -88,6 +90,28 @@ def open_session(
     except (OSError, PySparkException) as error:
         raise explain_failure(error) or error from error
     return spark
+
+
+@contextmanager
+def project_session(
+    config: Config, given: SparkSession | None = None, *, delta: bool = False
+) -> Iterator[SparkSession]:
+    """Lend a running session, or open one for the block and stop it afterwards.
+
+    Args:
+        config: the project's configuration.
+        given: a running session to use.
+        delta: whether Delta tables are written or maintained.
+
+    Raises:
+        ServiceError: what :func:`open_session` raises.
+    """
+    session = given or open_session(config, delta=delta)
+    try:
+        yield session
+    finally:
+        if given is None:
+            session.stop()
 
 
 def session_for_thread(spark: SparkSession) -> SparkSession:

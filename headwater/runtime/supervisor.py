@@ -25,6 +25,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import gone
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.layout import QUARANTINE, VERSION, state_folder
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -57,8 +58,6 @@ POLL = timedelta(milliseconds=200)
 
 ATTEMPTS_ONCE = 4
 """Failures in a row after which ``--once`` gives a table or view up."""
-
-VERSION = 1
 
 
 class Supervisor:
@@ -191,9 +190,8 @@ class Supervisor:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
         self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
-        delta = any(plan.view.options.get("format") == "delta" for plan in self._plans.values())
-        name = f"headwater {config.name}"
-        self._spark = self._given or open_session(config, app_name=name, delta=delta)
+        delta = any(plan.view.is_delta for plan in self._plans.values())
+        self._spark = self._given or open_session(config, delta=delta)
         lake = Lake(self._spark, config.namespace)
         for name in self._tables:
             try:
@@ -294,7 +292,7 @@ class Supervisor:
         return landing
 
     def _streaming(self, plan: ViewPlan, once: bool) -> StreamingView:
-        state = self._config.state / plan.view.name / f"v{VERSION}"
+        state = state_folder(self._config.state, plan.view.name)
         # a batch takes all that tables hold, but only so many files of a SOURCE
         hurry = once and any(item.kind == "source" for item in plan.inputs)
         return StreamingView(
@@ -316,7 +314,7 @@ class Supervisor:
             self._waiting[source].mark()
 
     def _quarantine_state(self, name: str) -> Path:
-        return self._config.state / f"{name}__quarantine" / f"v{VERSION}"
+        return state_folder(self._config.state, name + QUARANTINE)
 
     def _quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
         return SourceQuarantine(

@@ -11,15 +11,17 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
-from headwater.intake import ledger, quarantine
+from headwater.intake import ledger
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
+from headwater.lake.layout import QUARANTINE
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
@@ -27,7 +29,7 @@ from headwater.project import Project
 from headwater.runtime.board import Board
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import State, StateChanged
-from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.session import project_session, session_for_thread
 from headwater.runtime.workers import as_headwater_error
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Tables:
         self._plans = plans
         self._sources = project.catalog.sources
         self.settings = project.config.maintenance
+        self.any_delta = any(plan.view.is_delta for plan in plans.values())
 
     def names(self) -> list[str]:
         """Return the landed tables and the views, and the SOURCEs, which have a quarantine."""
@@ -67,7 +70,7 @@ class Tables:
         """
         if name in self._plans:
             return [name, *filter(None, [self._plans[name].late.into])]
-        return [name, name + ledger.SUFFIX, name + quarantine.SUFFIX]
+        return [name, name + ledger.SUFFIX, name + QUARANTINE]
 
     def needed(self, lake: Lake, name: str) -> set[int]:
         """Return the snapshots of a table that its readers go on from, or replay from.
@@ -81,7 +84,8 @@ class Tables:
         """
         needed: set[int] = set()
         for reader in self._readers(name):
-            marker = lake.table(reader).marker() if lake.exists(reader) else None
+            written = lake.written(reader)
+            marker = written.marker() if written else None
             for cut in (marker.cut_from, marker.cut_to) if marker else ():
                 if name in cut:
                     needed.add(int(cut[name]))
@@ -254,15 +258,10 @@ def maintain_project(
     """
     config = project.config
     tables = Tables(project, plan_project(project.catalog))
-    lease = None if dry_run else Lease.acquire(config)
-    opened: SparkSession | None = None
-    try:
-        session = spark or (opened := open_session(config, app_name=f"headwater {config.name}"))
+    with (
+        nullcontext() if dry_run else Lease.acquire(config) as lease,
+        project_session(config, spark, delta=tables.any_delta) as session,
+    ):
         keeper = Keeper(tables, session, config.namespace, lease)
         for name in names or tables.names():
             yield from keeper.maintain(name, dry_run=dry_run)
-    finally:
-        if opened:
-            opened.stop()
-        if lease:
-            lease.release()

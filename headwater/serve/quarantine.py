@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ConfigError
+from headwater.lake.layout import QUARANTINE
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake import LakeReader, current_snapshot_id
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from headwater.project import Project
 
-SUFFIX = "__quarantine"
 _RAW_SHOWN = 200
 _VALUES = (
     (r"^(not valid JSON|not one JSON object|a value does not fit its column): .*$", r"\1"),
@@ -135,7 +135,7 @@ def _asked(
 
 
 def _register(connection: duckdb.DuckDBPyConnection, lake: LakeReader, name: str) -> bool:
-    table = lake.table(name + SUFFIX)
+    table = lake.table(name + QUARANTINE)
     snapshot = current_snapshot_id(table) if table is not None else None
     if table is None or snapshot is None:
         return False

@@ -16,13 +16,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.lake.layout import QUARANTINE
 from headwater.serve.lake import Commit, LakeReader, commits
 
 if TYPE_CHECKING:
     from headwater.project import Project
 
 RUN_FILE = "run.json"
-QUARANTINE = "__quarantine"
 NEW, STOPPED = "new", "stopped"
 
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from headwater.plan.shape import MICROSECOND
+
 SCHEMA = "ts TIMESTAMP"
-MICROSECOND = timedelta(microseconds=1)
 
 
 class Heartbeats:

@@ -7,14 +7,12 @@ that of the inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from headwater.incremental.changes import InputTable
 from headwater.lake.checkpoint import Checkpoint
 from headwater.plan.program import StreamingProgram
+from headwater.plan.shape import MICROSECOND
 from headwater.streaming.heartbeat import Heartbeats
-
-MICROSECOND = timedelta(microseconds=1)
 
 
 class Pacemaker:

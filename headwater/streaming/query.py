@@ -34,6 +34,7 @@ from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
+from headwater.plan.shape import MICROSECOND
 from headwater.streaming.execution import finish
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
@@ -42,7 +43,6 @@ from headwater.streaming.pacemaker import Pacemaker
 from headwater.streaming.recovery import Recovery
 from headwater.streaming.streams import open_streams
 
-MICROSECOND = timedelta(microseconds=1)
 POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
 

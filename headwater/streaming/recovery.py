@@ -76,8 +76,6 @@ class Recovery:
             case Way.MEND:
                 self.checkpoint.cut_back(verdict.epoch)
                 self._mend(verdict.epoch)
-            case Way.UNFINISH:
-                self.checkpoint.unfinish(verdict.epoch + 1)
             case Way.ANEW:
                 if all(item.kept or item.name is None for item in self.owner.order) or not newest:
                     self.checkpoint.discard()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -18,13 +17,6 @@ from tests.faults.postgres import MISSING, Server, postgres
 from tests.faults.proxy import Proxy
 
 _namespaces = itertools.count()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.services)
 
 
 @pytest.fixture(scope="session")

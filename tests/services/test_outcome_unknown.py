@@ -42,7 +42,7 @@ class Breakable(LakeTable):
         """Point the staging branch elsewhere, so that staging has something to commit."""
         first = list(self.ancestors(self.snapshot_id()))[-1].id
         branch = self.staging_branch(view)
-        self._java.manageSnapshots().replaceBranch(branch, first).commit()
+        self.java.manageSnapshots().replaceBranch(branch, first).commit()
 
     def publish(self, branch: str, head: int) -> None:
         if self.breaks == "publish":

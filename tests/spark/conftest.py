@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,13 +13,6 @@ from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
 
 _namespaces = itertools.count()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.spark)
 
 
 @pytest.fixture(scope="session")

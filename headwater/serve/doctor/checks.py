@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.continuity import Way, judge
+from headwater.lake.layout import QUARANTINE
 from headwater.lake.marker import PREFIX
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
@@ -131,7 +132,7 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
         case Way.CUT_BACK:
             found = found or "it holds more than the table"
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
-        case Way.MEND | Way.UNFINISH:
+        case Way.MEND:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
         case Way.ANEW if subject.newest:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.RESUME)
@@ -185,7 +186,7 @@ def quarantine(subject: Subject) -> Iterator[Finding]:
     """The bad rows of a SOURCE are kept, or will be."""
     if subject.kind != "source" or subject.running:
         return
-    name = f"{subject.name}__quarantine"
+    name = subject.name + QUARANTINE
     table = subject.lake.table(name)
     newest = next(commits(table, view=subject.name), None) if table is not None else None
     folder = subject.state / "checkpoint"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
+from headwater.lake.layout import MARKER_TAG, QUARANTINE, VERSION, state_folder
 from headwater.lake.offsets import Stream
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake import (
@@ -30,12 +31,6 @@ if TYPE_CHECKING:
     from headwater.plan.nodes import ViewPlan
     from headwater.project import Project
     from headwater.serve.lake import StoredTable
-
-MARKER_TAG = "headwater-marker"
-"""Tag on the snapshot with the newest marker (``headwater.lake.iceberg``)."""
-
-VERSION = 1
-"""Version of every view; it names its state folder."""
 
 
 class Repair(Enum):
@@ -126,8 +121,8 @@ class Subject:
     @property
     def state(self) -> Path:
         """The state folder of a view; for a SOURCE, that of its quarantine."""
-        folder = f"{self.name}__quarantine" if self.kind == "source" else self.name
-        return self.project.config.state / folder / f"v{VERSION}"
+        keeper = self.name + QUARANTINE if self.kind == "source" else self.name
+        return state_folder(self.project.config.state, keeper)
 
     @cached_property
     def held(self) -> Held | None:

@@ -12,7 +12,8 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Outcome, SideWrite, commit
-from headwater.lake.iceberg import MARKER_TAG, LakeTable
+from headwater.lake.iceberg import LakeTable
+from headwater.lake.layout import MARKER_TAG
 from headwater.lake.marker import Marker
 from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import session_for_thread
@@ -275,7 +276,7 @@ def test_writer_stopped_before_its_write_and_continued_does_not_publish(lake):
     def overtaken(target: str) -> None:
         # the successor drops the branch; Iceberg would make it again, on the newest main
         commit_elsewhere(lake, successor, epoch(0, None, 1, token=2))
-        append = stopped._java.newFastAppend().toBranch(stopped.staging_branch("t"))
+        append = stopped.java.newFastAppend().toBranch(stopped.staging_branch("t"))
         for key in (ATTEMPT, "headwater.epoch"):
             append = append.set(key, lake.spark.conf.get(SNAPSHOT_PROPERTY + key))
         append.commit()
@@ -399,7 +400,7 @@ def test_table_that_is_changed_all_the_time_is_given_up(lake):
     committed(lake, table, 1)
 
     def write(target: str) -> None:
-        lake.table("t")._java.newFastAppend().commit()
+        lake.table("t").java.newFastAppend().commit()
         rows(lake, 1)(target)
 
     with pytest.raises(ServiceError) as error:

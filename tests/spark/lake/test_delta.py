@@ -204,6 +204,14 @@ def test_epoch_without_rows_has_its_marker(lake):
     assert keys(table) == [1]
 
 
+def test_readers_of_what_it_reads_know_its_marker(lake):
+    assert lake.written("t") is None
+    committed(lake, lake.ensure_delta(SPEC), 2)
+    found = lake.written("t")
+    assert isinstance(found, DeltaTable), "maintenance of its inputs asks for its cut"
+    assert found.marker() == next_epoch(1)
+
+
 def test_marker_survives_maintenance_by_others_and_such_commits_are_not_stamped(lake):
     table = lake.ensure_delta(SPEC)
     committed(lake, table, 2)

@@ -17,7 +17,7 @@ from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable, Range
 from headwater.lake import maintenance
 from headwater.lake.commit import Outcome, commit
-from headwater.lake.iceberg import MARKER_TAG
+from headwater.lake.layout import MARKER_TAG
 from headwater.lake.maintenance import Job, maintain
 from headwater.lake.marker import Marker
 from headwater.runtime.closing import since_closing

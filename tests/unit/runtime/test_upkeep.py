@@ -59,6 +59,9 @@ class Lake:
         marker = Marker(name, 1, 7, *cut) if cut else None
         return SimpleNamespace(marker=lambda: marker, name=name)
 
+    def written(self, name):
+        return self.table(name) if self.exists(name) else None
+
 
 def test_a_worker_maintains_its_side_tables_too(tables):
     assert tables.of("orders") == ["orders", "orders__files", "orders__quarantine"]
@@ -121,7 +124,7 @@ def test_a_lost_marker_of_a_reader_stops_the_maintenance_of_what_it_reads(keeper
         raise TerminalError("MARKER_LOST", "it is gone")
 
     tables = {"some": SimpleNamespace(name="some"), "total": SimpleNamespace(marker=lost)}
-    keeper._lake = SimpleNamespace(exists=lambda name: True, table=tables.get)
+    keeper._lake = SimpleNamespace(exists=tables.get, table=tables.get, written=tables.get)
     Upkeep(keeper, ["some"], told.board).run_if_due(Gate())
     assert (keeper.jobs, told.events[0].error.condition) == ([], "MARKER_LOST")
 

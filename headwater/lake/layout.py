@@ -1,0 +1,27 @@
+"""Names that those who write the lake and those who only read it must agree on. Knows no Spark.
+
+In: a table or view. Out: its side tables, its state folder, the tag of its newest marker.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MARKER_TAG = "headwater-marker"
+"""Tag on the snapshot with the newest marker of an Iceberg table."""
+
+QUARANTINE = "__quarantine"
+"""Suffix of the table with the rows that a table, SOURCE or view could not take."""
+
+VERSION = 1
+"""Version of every view; it stands in its markers and names its state folder."""
+
+
+def state_folder(state: Path, name: str) -> Path:
+    """Return where the runner keeps what belongs to a view or to the quarantine of a SOURCE.
+
+    Args:
+        state: the project's state folder.
+        name: the view, or the quarantine's table.
+    """
+    return state / name / f"v{VERSION}"
