@@ -190,8 +190,8 @@ def check_orphan_age(settings: Maintenance, longest_batch: timedelta) -> None:
 
 def _compact(job: Job) -> str | None:
     history = job.history()
-    added = history.added_since("compaction", "added-data-files")
-    added += history.added_since("compaction", "added-delete-files")
+    added = history.added_since("compaction", "data-files")
+    added += history.added_since("compaction", "delete-files")
     if added < MIN_FILES:
         return None
     if job.dry_run:
@@ -219,7 +219,7 @@ def _compact(job: Job) -> str | None:
 
 
 def _rewrite_deletes(job: Job) -> str | None:
-    added = job.history().added_since("deletes", "added-delete-files")
+    added = job.history().added_since("deletes", "delete-files")
     if added < MIN_FILES:
         return None
     if job.dry_run:

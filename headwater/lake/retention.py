@@ -105,19 +105,24 @@ class History:
                 newest.setdefault(entry.view, entry.id)
         return newest
 
-    def added_since(self, step: str, name: str) -> int:
-        """Return how many files were added to ``main`` since a step of maintenance.
+    def added_since(self, step: str, kind: str) -> int:
+        """Return how many files ``main`` was given since a step of maintenance, at most.
+
+        Where the step is not in the history any more, all files of the oldest snapshot count: a
+        table that seldom gets rows would otherwise never seem to have got enough of them.
 
         Args:
             step: the step.
-            name: which files: ``added-data-files`` or ``added-delete-files``.
+            kind: which files: ``data-files`` or ``delete-files``.
         """
         added = 0
         for entry in self.main():
             if entry.summary.get(MAINTENANCE) == step:
-                break
+                return added
+            if entry.parent is not None and entry.parent not in self.snapshots:
+                return added + entry.count(f"total-{kind}")
             if entry.operation != COMPACTION:
-                added += entry.count(name)
+                added += entry.count(f"added-{kind}")
         return added
 
 

@@ -43,12 +43,13 @@ __all__ = ["explain_failure", "open_session", "session_for_thread"]
 
 LOG_FOLDER = "_logs"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_CLASS_PATH = "spark.driver.extraClassPath"
 _EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
 _OF_A_COMMIT = (SNAPSHOT_PROPERTY, USER_METADATA, APP_ID, APP_VERSION)
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # set by spark-submit for the Python it starts
 _REDACTION = "HEADWATER_REDACTION"
 # the JVM needs them to start; a project cannot put a secret there, but a path may look like one
-_FOR_LAUNCH = (_JAVA_OPTIONS, "spark.driver.memory", "spark.jars", "spark.master")
+_FOR_LAUNCH = (_JAVA_OPTIONS, _CLASS_PATH, "spark.driver.memory", "spark.jars", "spark.master")
 # lower('I') is 'ı' in Turkish
 _PLACE = ("-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US")
 _SECRET_NAMES = (
@@ -216,15 +217,26 @@ def _settings(
         # Spark's own tables: none, but it makes the folder
         "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
         **given,
-        "spark.jars": _joined(*map(str, jars), given.get("spark.jars")),
+        **_where_jars_are(jars, given, joined=bool(submitted)),
         _EXECUTOR_OPTIONS: " ".join([*_PLACE, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
         **storage.settings(given.get(EXTENSIONS)),
         **_REQUIRED,
     }
 
 
-def _joined(*parts: str | None) -> str:
-    return ",".join(part for part in parts if part)
+def _where_jars_are(
+    jars: Sequence[Path], given: Mapping[str, str], *, joined: bool
+) -> dict[str, str]:
+    master = given["spark.master"]
+    if not joined and (master == "local" or master.startswith("local[")):
+        # one JVM, started by us, reads them where they are; of spark.jars it makes copies at each
+        # start (100 MB), which a SIGKILL leaves behind
+        return {_CLASS_PATH: os.pathsep.join([*map(str, jars), *_listed(given, _CLASS_PATH)])}
+    return {"spark.jars": ",".join([*map(str, jars), *_listed(given, "spark.jars")])}
+
+
+def _listed(given: Mapping[str, str], name: str) -> list[str]:
+    return [given[name]] if given.get(name) else []
 
 
 _REQUIRED = {

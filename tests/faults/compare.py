@@ -27,7 +27,7 @@ from rich.table import Table
 
 import headwater
 from tests.faults.plain import FOREACH_BATCH, SINK
-from tests.faults.shapes import SETTINGS
+from tests.faults.shapes import settings
 
 ROWS = 5
 
@@ -143,7 +143,7 @@ class Kept(Job):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        (folder / "headwater.toml").write_text(SETTINGS)
+        (folder / "headwater.toml").write_text(settings(folder))
         (folder / "views.sql").write_text(_PROJECT)
 
     def command(self) -> list[str]:

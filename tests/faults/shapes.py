@@ -7,22 +7,25 @@ queries are not those that Headwater prints: an oracle that shared its planner w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-SETTINGS = """\
+_SETTINGS = """\
 name = "faults"
 
 [spark]
 master = "local[2]"
 
 [spark.settings]
-# these processes live for seconds: the second compiler would not pay
-"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m"
+"spark.driver.extraJavaOptions" = "{options}"
+"spark.local.dir" = "{scratch}"
 "spark.sql.shuffle.partitions" = "2"
 
 [run]
 trigger = "500 milliseconds"
 max_files_per_epoch = 1
 """
+# these processes live for seconds: the second compiler would not pay
+_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m -Djava.io.tmpdir={scratch}"
 
 _EVENT = """(
   id BIGINT NOT NULL,
@@ -144,6 +147,19 @@ SHAPES = (*_ICEBERG, *_DELTA)
 
 LATE = {"windowed": "late_events"}
 """View → the table that keeps its late rows."""
+
+
+def settings(folder: Path, java_options: str = "") -> str:
+    """Return the text of ``headwater.toml``; what a SIGKILL leaves behind stays in the folder.
+
+    Args:
+        folder: the project's folder; ``scratch`` is made in it.
+        java_options: further options of the JVM.
+    """
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    options = f"{_OPTIONS.format(scratch=scratch)} {java_options}".strip()
+    return _SETTINGS.format(options=options, scratch=scratch)
 
 
 def definition(shape: Shape) -> str:

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import click
 
+from tests.faults.archive import class_archive
 from tests.faults.oracle import Oracle
 from tests.faults.shapes import LATE, SHAPES, Shape
 from tests.faults.world import Ended, Fault, World
@@ -124,7 +125,9 @@ def _views(chance: random.Random, wanted: Sequence[str]) -> list[Shape]:
     return [chance.choice(group) for group in groups if group]
 
 
-def attack(name: str, folder: Path, seed: str, views: Sequence[str], tally: Tally) -> None:
+def attack(
+    name: str, folder: Path, seed: str, views: Sequence[str], tally: Tally, java_options: str
+) -> None:
     """Run one world to its end: kills, then a run that is left alone.
 
     Args:
@@ -133,10 +136,11 @@ def attack(name: str, folder: Path, seed: str, views: Sequence[str], tally: Tall
         seed: what decides it.
         views: names to choose its views from; all if empty.
         tally: where to count.
+        java_options: options of its JVMs.
     """
     chance = random.Random(seed)  # noqa: S311 - reproducible on purpose
     world = World(folder, _views(chance, views), chance)
-    world.create()
+    world.create(java_options)
     oracle = Oracle(world)
     for _ in range(KILLS_PER_WORLD):
         if tally.reached >= tally.wanted or tally.violations:
@@ -177,11 +181,14 @@ def main(
     tally = Tally(kills)
     click.echo(f"seed={seed} jobs={jobs} python={platform.python_version()} folder={folder}")
 
+    folder.mkdir(parents=True, exist_ok=True)
+    java_options = f"-XX:SharedArchiveFile={class_archive(folder)}"
+
     def work(worker: int) -> None:
         number = worker
         while tally.reached < kills and not tally.violations:
             name = f"world-{number}"
-            attack(name, folder / name, f"{seed}/{number}", views, tally)
+            attack(name, folder / name, f"{seed}/{number}", views, tally, java_options)
             number += jobs
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -21,7 +21,7 @@ from typing import cast
 
 import headwater
 from headwater.lake.crash import REPORT, VARIABLE
-from tests.faults.shapes import INPUTS, SETTINGS, Shape, definition
+from tests.faults.shapes import INPUTS, Shape, definition, settings
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = 40
@@ -87,13 +87,18 @@ class World:
     raw: dict[str, dict[str, list[dict[str, object] | None]]] = field(default_factory=dict)
     round: int = 0
     _ids: int = 0
+    _group: int = 0
 
-    def create(self) -> None:
-        """Write the project."""
+    def create(self, java_options: str = "") -> None:
+        """Write the project.
+
+        Args:
+            java_options: further options of its JVMs.
+        """
         self.folder.mkdir(parents=True)
         inputs = dict.fromkeys(name for shape in self.shapes for name in shape.inputs)
         self.raw = {name: {} for name in inputs}
-        (self.folder / "headwater.toml").write_text(SETTINGS)
+        (self.folder / "headwater.toml").write_text(settings(self.folder, java_options))
         texts = [*(INPUTS[name] for name in inputs), *map(definition, self.shapes)]
         (self.folder / "views.sql").write_text("\n".join(texts))
 
@@ -158,10 +163,15 @@ class World:
             )
             sent = _strike(process, fault, output) if fault and not fault.point else False
             code = _wait(process)
+        self._group = process.pid
         if code and not linger:
             _end_group(process.pid)
         # of a point the process itself has told; of the clock it was alive when it was struck
         return Ended(report.exists() or sent, code, output.read_text())
+
+    def lives(self) -> bool:
+        """Return whether a process of the last run is still there."""
+        return _alive(self._group)
 
 
 def _strike(process: subprocess.Popen[bytes], fault: Fault, output: Path) -> bool:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,13 +20,13 @@ from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake import maintenance
 from headwater.lake.crash import VARIABLE
 from headwater.lake.maintenance import CRASH_POINTS
-from headwater.lake.retention import MAINTENANCE
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
+from headwater.runtime import upkeep
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
 from headwater.runtime.upkeep import maintain_project
-from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, summary_of
+from headwater.serve.lake import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 
@@ -109,17 +110,34 @@ def check(project):
     ), results
 
 
-def maintained(project, table):
-    """The steps that wrote to a table, as its kept history says."""
-    found = LakeReader(project.config).table(table)
-    return {
-        summary_of(snapshot)[MAINTENANCE]
-        for snapshot in ancestors(found, current_snapshot_id(found))
-        if MAINTENANCE in summary_of(snapshot)
-    }
+@pytest.fixture
+def maintained(monkeypatch):
+    """Table → the steps that maintenance in this process has done. Its history may be expired."""
+    steps = defaultdict(set)
+    work = upkeep.maintain
+
+    def maintain(job):
+        result = work(job)
+        steps[result.table] |= set(result.done)
+        return result
+
+    monkeypatch.setattr(upkeep, "maintain", maintain)
+    return steps
 
 
-def test_a_project_maintains_itself_and_goes_on(spark, project):
+def goes_on(spark, project, orders):
+    """The project is started again: no row is lost or doubled."""
+    supervisor = Supervisor(project, spark=spark)
+    try:
+        supervisor.close()
+    finally:
+        supervisor.stop()
+    check(project)
+    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
+    assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
+
+
+def test_a_project_maintains_itself_and_goes_on(spark, project, maintained):
     """While it runs, between its commits; stopped, by the command; and started again."""
     orders = Orders(project.root / "in")
     orders.more()
@@ -129,24 +147,20 @@ def test_a_project_maintains_itself_and_goes_on(spark, project):
             supervisor.tick()
             check(project)
             orders.more()
+        views = ("per_hour", "some", "per_who")
+        patience = time.monotonic() + 120
+        while not all({"compaction", "expiry"} <= maintained[view] for view in views):
+            assert time.monotonic() < patience, maintained
+            time.sleep(0.1)
     finally:
         supervisor.stop()
-    for view in ("per_hour", "some", "per_who"):
-        assert "compaction" in maintained(project, view), view
     # landed tables have no worker in a tick
-    assert maintained(project, "orders") == set()
+    assert "orders" not in maintained
     results = dict(maintain_project(project, spark=spark))
     assert {"compaction", "expiry"} <= set(results["orders"].done)
     assert not [found for found in results.values() if isinstance(found, HeadwaterError)]
     check(project)
-    supervisor = Supervisor(project, spark=spark)
-    try:
-        supervisor.close()
-    finally:
-        supervisor.stop()
-    check(project)
-    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
-    assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
+    goes_on(spark, project, orders)
 
 
 def test_a_running_project_is_not_maintained_by_another_process(spark, project):
@@ -175,13 +189,12 @@ def killed_at(project, point):
 def main(folder, namespace, warehouse):
     """What :func:`killed_at` runs."""
     maintenance.MIN_FILES = maintenance.MIN_MANIFESTS = 2
-    maintenance._LEVELS = LEVELS
+    # what compaction merges has no delete files left for the step after it
+    maintenance._LEVELS = LEVELS if os.environ[VARIABLE] == CRASH_POINTS[0] else ()
     for table, result in maintain_project(load(Path(folder), namespace, Path(warehouse))):
         sys.stdout.write(f"{table} {result}\n")
 
 
-# green alone is not known yet: it failed once behind another failed test, its output was lost
-@pytest.mark.xfail(strict=False, reason="failed once on a loaded machine, cause not found yet")
 def test_killed_after_each_step_nothing_is_lost(spark, project):
     orders = Orders(project.root / "in")
     own = replace(project.config, maintenance=replace_every(None))
@@ -193,10 +206,10 @@ def test_killed_after_each_step_nothing_is_lost(spark, project):
     finally:
         supervisor.stop()
     stray = project.config.warehouse / project.config.namespace / "orders" / "data" / "x.parquet"
-    stray.write_bytes(b"of a write that died")
     old = time.time() - timedelta(days=4).total_seconds()
-    os.utime(stray, (old, old))
     for point in CRASH_POINTS:
+        stray.write_bytes(b"of a write that died")
+        os.utime(stray, (old, old))
         status, said = killed_at(project, point)
         assert status == -signal.SIGKILL, (point, said)
         check(project)
@@ -204,14 +217,7 @@ def test_killed_after_each_step_nothing_is_lost(spark, project):
     results = dict(maintain_project(project, spark=spark))
     assert not [found for found in results.values() if isinstance(found, HeadwaterError)]
     orders.more()
-    supervisor = Supervisor(project, spark=spark)
-    try:
-        supervisor.close()
-    finally:
-        supervisor.stop()
-    check(project)
-    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
-    assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
+    goes_on(spark, project, orders)
 
 
 def replace_every(every):

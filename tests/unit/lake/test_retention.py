@@ -117,6 +117,13 @@ def test_files_are_counted_since_the_last_run_of_a_step():
     made.add(5, **{"added-data-files": "3"})
     made.add(6, view=None, operation="replace", **{MAINTENANCE: "manifests"})
     history = made.history()
-    assert history.added_since("compaction", "added-data-files") == 3
-    assert history.added_since("manifests", "added-data-files") == 0
-    assert history.added_since("deletes", "added-data-files") == 9
+    assert history.added_since("compaction", "data-files") == 3
+    assert history.added_since("manifests", "data-files") == 0
+    assert history.added_since("deletes", "data-files") == 9
+
+
+def test_files_from_before_the_kept_history_count_too():
+    made = Made()
+    made.add(7, parent=6, **{"added-data-files": "1", "total-data-files": "20"})
+    made.add(8, **{"added-data-files": "1", "total-data-files": "21"})
+    assert made.history().added_since("compaction", "data-files") == 21
