@@ -128,15 +128,25 @@ class Lake:
             )
         return LakeTable(self.spark, name, self.identifier(name))
 
-    def written(self, name: str) -> Table | None:
+    def written(self, name: str) -> LakeTable | DeltaTable | None:
         """Return the table of a view in whichever format it was written, None if it never was.
+
+        A Delta table is made known to the session's catalog, which forgets it.
 
         Args:
             name: table name, without catalog and namespace.
         """
         if self.exists(name):
             return LakeTable(self.spark, name, self.identifier(name))
-        return self._delta(name) if is_delta(self.folder(name)) else None
+        if not is_delta(self.folder(name)):
+            return None
+        table = self._delta(name)
+        self._define_delta(table)
+        return table
+
+    def _define_delta(self, table: DeltaTable, spec: TableSpec | None = None) -> None:
+        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
+        self.spark.sql(create_delta_sql(table, spec))
 
     def _delta(self, name: str) -> DeltaTable:
         identifier = f"{DELTA_CATALOG}.{self.namespace}.{name}"
@@ -199,23 +209,21 @@ class Lake:
                 existed = is_delta(table.location)
                 if not existed:
                     _check_unused(table)
-                self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
-                self.spark.sql(create_delta_sql(table, spec, existed))
+                self._define_delta(table, None if existed else spec)
         if existed:
             _check_columns(table, spec)
         return table
 
 
-def create_delta_sql(table: DeltaTable, spec: TableSpec, existed: bool) -> str:
+def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
     """Return the Spark DDL that creates a Delta table, or makes an existing one known.
 
     Args:
         table: the table.
-        spec: what it must look like.
-        existed: whether its folder holds it already.
+        spec: what it must look like; None if its folder holds it already.
     """
     where = f"USING delta LOCATION {_literal(table.location.as_uri())}"
-    if existed:
+    if spec is None:
         return f"CREATE TABLE IF NOT EXISTS {table.identifier} {where}"
     parts = [
         f"CREATE TABLE IF NOT EXISTS {table.identifier} ({columns_ddl(spec)})",

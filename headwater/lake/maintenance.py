@@ -49,7 +49,7 @@ SMALL_MANIFEST = 1024**2
 BATCHES = 10
 """Age of an orphan, at least, in longest batches."""
 
-_LEVELS = ((1 / 16, 5), (3 / 4, MIN_FILES))
+LEVELS = ((1 / 16, 5), (3 / 4, MIN_FILES))
 """Per level the share of the target size below which a file is small, and how many are needed."""
 
 _MOST_FILES = 5_000
@@ -197,7 +197,7 @@ def _compact(job: Job) -> str | None:
     if job.dry_run:
         return f"{added} new files to compact"
     files = written = deletes = 0
-    for share, least in _LEVELS:
+    for share, least in LEVELS:
         options = {
             "target-file-size-bytes": job.settings.target_file_size,
             "min-file-size-bytes": int(job.settings.target_file_size * share),

@@ -19,6 +19,8 @@ from headwater.errors import HeadwaterError
 from headwater.intake import ledger
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence
+from headwater.lake.delta import DeltaTable
+from headwater.lake.delta_maintenance import maintain_delta
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
 from headwater.lake.layout import QUARANTINE
@@ -139,18 +141,16 @@ class Keeper:
             try:
                 if self._fence:
                     self._fence.check()
-                lake = self._own_lake()
-                if not lake.exists(table):
-                    continue
-                job = Job(
-                    lake.table(table),
-                    self.tables.settings,
-                    self.tables.needed(lake, table),
-                    longest_batch,
-                    orphans=orphans,
-                    dry_run=dry_run,
-                )
-                yield table, maintain(job)
+                lake, settings = self._own_lake(), self.tables.settings
+                found = lake.written(table)
+                if isinstance(found, DeltaTable):
+                    yield table, maintain_delta(found, settings, vacuum=orphans, dry_run=dry_run)
+                elif found:
+                    needed = self.tables.needed(lake, table)
+                    job = Job(
+                        found, settings, needed, longest_batch, orphans=orphans, dry_run=dry_run
+                    )
+                    yield table, maintain(job)
             except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
                 log.info("maintenance of %s", table, exc_info=error)
                 yield table, as_headwater_error(table, error)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from py4j.protocol import Py4JError
 
+from headwater.config import Maintenance
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake import commit as protocol
 from headwater.lake import delta
@@ -19,6 +23,8 @@ from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Outcome, commit
 from headwater.lake.delta import APP_ID, USER_METADATA, DeltaStaging, DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER
+from headwater.lake.delta_maintenance import maintain_delta
+from headwater.lake.maintenance import MIN_FILES
 from headwater.lake.marker import Marker
 from headwater.runtime.session import session_for_thread
 from headwater.serve.delta import DeltaTable as StoredDelta
@@ -202,6 +208,31 @@ def test_epoch_without_rows_has_its_marker(lake):
     assert commit(table, next_epoch(2), lambda target: None, session=lake.spark) is COMMITTED
     assert table.marker() == next_epoch(2)
     assert keys(table) == [1]
+
+
+def test_small_files_become_few_and_files_that_no_version_needs_go(lake):
+    table = lake.ensure_delta(SPEC)
+    settings = Maintenance.model_construct(
+        retain=timedelta(0), target_file_size=2**20, orphan_age=timedelta(days=1)
+    )
+    assert not maintain_delta(table, settings).done
+    committed(lake, table, MIN_FILES)
+    stray = table.location / "part-of-a-write-that-died.parquet"
+    stray.write_bytes(b"x")
+    young = table.location / "part-of-a-write-that-goes-on.parquet"
+    young.write_bytes(b"x")
+    old = time.time() - timedelta(days=8).total_seconds()
+    os.utime(stray, (old, old))
+    planned = maintain_delta(table, settings, dry_run=True)
+    assert (planned.before, list(planned.done)) == (planned.after, ["compaction", "orphans"])
+    result = maintain_delta(table, settings)
+    assert result.done == {"compaction": "16 data files into 1", "orphans": "1 files"}
+    assert (result.before.data_files, result.after.data_files) == (MIN_FILES, 1)
+    assert (stray.exists(), young.exists()) == (False, True)
+    assert keys(table) == list(range(MIN_FILES))
+    assert [row.k for row in table.read(3).collect()] == [0, 1, 2], "time travel"
+    assert commit(table, next_epoch(MIN_FILES), append(lake, 16), session=lake.spark) is COMMITTED
+    assert epochs(table) == list(range(MIN_FILES + 1))
 
 
 def test_readers_of_what_it_reads_know_its_marker(lake):

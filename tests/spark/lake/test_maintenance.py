@@ -37,7 +37,7 @@ HARD = Maintenance.model_construct(
 @pytest.fixture(autouse=True)
 def few_files_are_many(monkeypatch):
     monkeypatch.setattr(maintenance, "MIN_FILES", 2)
-    monkeypatch.setattr(maintenance, "_LEVELS", ((3 / 4, 2),))
+    monkeypatch.setattr(maintenance, "LEVELS", ((3 / 4, 2),))
 
 
 def landed_at(lake, *hours):

@@ -62,7 +62,7 @@ LEVELS = ((3 / 4, 2),)
 @pytest.fixture(autouse=True)
 def few_files_are_many(monkeypatch):
     monkeypatch.setattr(maintenance, "MIN_FILES", 2)
-    monkeypatch.setattr(maintenance, "_LEVELS", LEVELS)
+    monkeypatch.setattr(maintenance, "LEVELS", LEVELS)
 
 
 def load(folder, namespace, warehouse):
@@ -190,7 +190,7 @@ def main(folder, namespace, warehouse):
     """What :func:`killed_at` runs."""
     maintenance.MIN_FILES = maintenance.MIN_MANIFESTS = 2
     # what compaction merges has no delete files left for the step after it
-    maintenance._LEVELS = LEVELS if os.environ[VARIABLE] == CRASH_POINTS[0] else ()
+    maintenance.LEVELS = LEVELS if os.environ[VARIABLE] == CRASH_POINTS[0] else ()
     for table, result in maintain_project(load(Path(folder), namespace, Path(warehouse))):
         sys.stdout.write(f"{table} {result}\n")
 

@@ -51,16 +51,12 @@ class Lake:
     def __init__(self, **cuts):
         self.cuts = cuts
 
-    def exists(self, name):
-        return name in self.cuts
-
-    def table(self, name):
+    def written(self, name):
+        if name not in self.cuts:
+            return None
         cut = self.cuts[name]
         marker = Marker(name, 1, 7, *cut) if cut else None
         return SimpleNamespace(marker=lambda: marker, name=name)
-
-    def written(self, name):
-        return self.table(name) if self.exists(name) else None
 
 
 def test_a_worker_maintains_its_side_tables_too(tables):
@@ -124,7 +120,7 @@ def test_a_lost_marker_of_a_reader_stops_the_maintenance_of_what_it_reads(keeper
         raise TerminalError("MARKER_LOST", "it is gone")
 
     tables = {"some": SimpleNamespace(name="some"), "total": SimpleNamespace(marker=lost)}
-    keeper._lake = SimpleNamespace(exists=tables.get, table=tables.get, written=tables.get)
+    keeper._lake = SimpleNamespace(written=tables.get)
     Upkeep(keeper, ["some"], told.board).run_if_due(Gate())
     assert (keeper.jobs, told.events[0].error.condition) == ([], "MARKER_LOST")
 
