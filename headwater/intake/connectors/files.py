@@ -270,7 +270,11 @@ def fault_of(message: str) -> str:
     )
     if mismatch:
         column, wanted, found = mismatch.groups()
-        return f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+        nanos = wanted.startswith("timestamp") and found == "INT64"
+        return (
+            f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+            + ("; if it counts nanoseconds, write microseconds" if nanos else "")
+        )
     causes = re.findall(r"Caused by: (?:[\w$]+\.)*([\w$]+)(?:: ([^\n]*))?", message)
     kind, detail = causes[-1] if causes else ("", message.splitlines()[0])
     return f"unreadable file: {detail or kind}"[:300]
