@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
+from headwater.analyze import edges
 from headwater.analyze import types as t
 from headwater.analyze.typed import type_of
 
@@ -67,12 +68,6 @@ def _rounded(node: exp.Expr) -> exp.Expr:
 def _kept_type(node: exp.Expr) -> exp.Expr:
     """Trino's sign has the type of its argument."""
     return _cast(node, type_of(node.this))
-
-
-def _spark_whole(node: exp.Expr) -> exp.Expr:
-    """Spark's floor, ceil and truncate of a double are BIGINT."""
-    kind = type_of(node.this)
-    return _cast(node, kind) if t.is_float(kind) else node
 
 
 def _spark_day_of_week(node: exp.Expr) -> exp.Expr:
@@ -159,14 +154,6 @@ def _duckdb_json(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[valid])
 
 
-def _trino_trim(node: exp.Expr) -> exp.Expr:
-    """Trino's trim takes off all white space, the others' only spaces."""
-    if not node.args.get("expression"):
-        node.set("expression", exp.Literal.string(" "))
-        node.set("position", node.args.get("position") or "BOTH")
-    return node
-
-
 def _trino_micros(node: exp.Expr) -> exp.Expr:
     """A plain TIMESTAMP of Trino keeps milliseconds only."""
     if node.this in (t.Type.TIMESTAMPNTZ, t.Type.TIMESTAMPTZ) and not node.expressions:
@@ -179,9 +166,13 @@ def _trino_micros(node: exp.Expr) -> exp.Expr:
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "spark": {
         exp.Round: _rounded,
-        exp.Floor: _spark_whole,
-        exp.Ceil: _spark_whole,
-        exp.Trunc: _spark_whole,
+        exp.Floor: edges.spark_whole,
+        exp.Ceil: edges.spark_whole,
+        exp.Trunc: edges.spark_whole,
+        exp.Greatest: edges.spark_extreme,
+        exp.Least: edges.spark_extreme,
+        exp.RegexpLike: edges.spark_pattern,
+        exp.RegexpReplace: edges.spark_pattern,
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
@@ -194,7 +185,12 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "duckdb": {
         exp.Round: _rounded,
         exp.DateDiff: _duckdb_elapsed,
-        exp.Sign: _kept_type,
+        exp.Sign: edges.duckdb_sign,
+        exp.Atan2: edges.positive_zero,
+        exp.Trim: edges.only_spaces,
+        exp.Upper: edges.duckdb_upper,
+        exp.Lower: edges.duckdb_lower,
+        exp.Reverse: edges.duckdb_reverse,
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
         exp.Add: _duckdb_wide,
@@ -204,7 +200,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.JSONExtractScalar: _duckdb_json,
     },
     "trino": {
-        exp.Trim: _trino_trim,
+        exp.Trim: edges.only_spaces,
+        exp.Atan2: edges.positive_zero,
         exp.DataType: _trino_micros,
     },
 }

@@ -27,7 +27,7 @@ from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.context import Context, global_options
-from headwater.errors import EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
+from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
@@ -83,6 +83,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         return result if isinstance(result, int) else 0
     except HeadwaterError as error:
         return _report(context, error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        context.output.note(error.format_message())
+        return EXIT_BAD_INPUT
     except click.UsageError as error:
         return _report(context, _usage(error))
     except (KeyboardInterrupt, click.Abort):

@@ -6,8 +6,9 @@ columns are found by its names, without one by position. An empty value without 
 has as many values as the header or the definition. Values are read as text and cast; an integer
 takes no fraction, a DECIMAL rounds half up.
 
-Parquet: columns by name, a missing one is NULL; widening reads (INT as BIGINT, REAL as DOUBLE) are
-allowed, a lossy one makes the whole file bad, which the connector finds when Spark refuses it.
+Parquet: columns by name, a missing one is NULL; text is valid UTF-8; widening reads (INT as BIGINT,
+REAL as DOUBLE) are allowed, a lossy one makes the whole file bad, which the connector finds when
+Spark refuses it.
 """
 
 from __future__ import annotations
@@ -109,11 +110,20 @@ def parquet_rows(source: Source, relation: str) -> Encoded:
         source: the definition.
         relation: name of a relation of the stored columns, ``_path`` and ``_row``.
     """
-    names = ", ".join(name(column.name) for column in stored(source))
+    columns = stored(source)
+    names = ", ".join(name(column.name) for column in columns)
+    # any bytes can be in a text of Parquet, and other engines cannot read them
+    faults = tuple(
+        (f"NOT is_valid_utf8({name(c.name)})", text(f'column "{c.name}": invalid UTF-8'))
+        for c in columns
+        if c.type.this is exp.DataType.Type.VARCHAR
+    )
+    broken = " OR ".join(f"coalesce({condition}, false)" for condition, _ in faults) or "false"
     return Encoded(
         f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {PATH}, {ROW},"
-        f" false AS {BROKEN} FROM {relation}",
+        f" {broken} AS {BROKEN} FROM {relation}",
         (PATH, ROW),
+        faults=faults,
     )
 
 
@@ -143,6 +153,8 @@ def _converted(column: Column, places: dict[str, str], source: Source) -> str:
     elif kind.this is exp.DataType.Type.VARBINARY:
         value = f"try_to_binary({value}, 'base64')"
     elif kind.this is not exp.DataType.Type.VARCHAR:
+        if is_float(kind):  # Java's suffixes: 5d is no number
+            value = f"CASE WHEN lower(right(rtrim({value}), 1)) NOT IN ('d', 'f') THEN {value} END"
         value = f"try_cast({value} AS {spark_type(kind)})"
     return f"CASE WHEN {ONCE} THEN {value} END AS {name(column.name)}"
 

@@ -47,6 +47,9 @@ _SURROGATE = (
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 """Half of a surrogate pair, which would silently become ``?``."""
+_EXPONENT = "[eE][+-]?0*[1-9][0-9]{3}"
+"""Spark writes 1e10000000 out, digit by digit, before it finds that no DECIMAL holds it: 30 s."""
+_QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 _PATTERN = "yyyy-MM-dd['T'][' ']HH:mm[:ss][.SSSSSSSSS][XXX]"
 """Of times inside arrays, maps and rows; Spark's own default adds today's date to a time of day."""
 OPTIONS = {
@@ -201,13 +204,19 @@ def _misfits(columns: Sequence[Column]) -> Iterator[str]:
 
 def _line_faults(source: Source) -> list[tuple[str, str]]:
     escape = text(chr(92) + "u")
-    return [
+    faults = [
         *text_faults(source),
         (
             f"contains({VALUE}, {escape}) AND {VALUE} RLIKE {text(_SURROGATE)}",
             "'lone surrogate in a \\\\u escape'",
         ),
     ]
+    kinds = [kind for c in stored(source) for kind in c.type.find_all(exp.DataType)]
+    if any(kind.this is exp.DataType.Type.DECIMAL for kind in kinds):
+        bare = f"regexp_replace({VALUE}, {text(_QUOTED)}, '')"
+        huge = f"{VALUE} RLIKE {text(_EXPONENT)} AND {bare} RLIKE {text('[0-9]' + _EXPONENT)}"
+        faults.append((huge, "'a number with an exponent of more than three digits'"))
+    return faults
 
 
 def _value_faults(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ a. the next range after the cut in the newest marker; if the ledger holds an epo
    lacks, that one
 b. stamp: the watermark that follows from earlier epochs (``headwater.intake.watermark``)
 c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
-d. unreadable files are found one by one and left out, each with a quarantine row
+d. unreadable files are found and left out, each with a quarantine row; changed ones read anew
 e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
    rows)
 f. the target is published
@@ -372,6 +372,7 @@ class _EpochWrite:
 
     def __call__(self, target: str) -> None:
         rows = self._staged(target)
+        self._landing.connector.check_unchanged(self.taken)
         on_error = self._landing.source.on_error
         if self._bad and on_error == "fail":
             raise self._first_bad(rows)

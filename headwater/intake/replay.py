@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.errors import ConfigError
+from headwater.errors import ConfigError, ServiceError
 from headwater.intake.connectors.base import Rows
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD, KEPT_OF_LONG_RECORD
@@ -59,7 +59,7 @@ def replay(landing: Landing, *, dry_run: bool = False) -> Replayed:
 
     Raises:
         ConfigError: ``REPLAY_NOT_POSSIBLE``, ``REPLAY_NOT_EXACT``.
-        HeadwaterError: what landing raises.
+        ServiceError: ``REPLAY_NOT_STABLE``; what landing raises.
     """
     name = landing.source.name
     if not landing.connector.has_ledger:
@@ -118,7 +118,9 @@ def _land(landing: Landing, rows: Rows, snapshot: int, arrived_at: int) -> tuple
     marker = replace(landing.next_marker(cut, stamp), counts=counts)
 
     def write(target: str) -> None:
-        assert landing.append(rows.all, target, stamp, arrived_at) == (seen, bad)
+        written = landing.append(rows.all, target, stamp, arrived_at)
+        if written != (seen, bad):
+            raise _judged_otherwise(landing.source.name, (seen, bad), written)
 
     landing.commit(marker, write)
     landing.settle_quarantine(rows.rejected() if bad else None)
@@ -151,4 +153,16 @@ def _not_exact(name: str) -> ConfigError:
         "REPLAY_NOT_EXACT",
         f'rows of Parquet files are kept as JSON, which does not say all that "{name}" has read',
         hint="correct the rows in a new file of the folder",
+    )
+
+
+def _judged_otherwise(
+    name: str, counted: tuple[int, int], written: tuple[int, int]
+) -> ServiceError:
+    """A file whose header is asked for was changed between the two looks, most likely."""
+    return ServiceError(
+        "REPLAY_NOT_STABLE",
+        f'the quarantine of "{name}" was decoded twice with different results: {counted[1]} of '
+        f"{counted[0]} rows were bad, then {written[1]} of {written[0]}; nothing was changed",
+        hint="start the replay again; if it stays so, report it as a bug",
     )

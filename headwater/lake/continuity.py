@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from headwater.errors import TerminalError
-from headwater.lake.checkpoint import Batch, Checkpoint, Owner
+from headwater.lake.checkpoint import OWNER_FILE, Batch, Checkpoint, Owner
 from headwater.lake.marker import Marker
 from headwater.lake.offsets import NOTHING, Stream, cut_of, log_end, log_offset
 
@@ -276,6 +276,8 @@ def _damage(held: Held, foreign: Owner | None) -> tuple[str, ...]:
     if not checkpoint.folder.exists():
         return (f"the checkpoint is missing, the table is at epoch {newest.epoch}",)
     damage = [f"{file} cannot be read" for file in checkpoint.damaged()]
+    if checkpoint.owner() is None:
+        damage.append(f"{OWNER_FILE} is missing or cannot be read: it does not say whose it is")
     damage += [f"{file} is missing" for file in checkpoint.missing()]
     if not (checkpoint.folder / "metadata").exists():
         damage.append("metadata is missing (Spark makes a new one; nothing depends on it)")

@@ -16,6 +16,7 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable import portable
+from headwater.analyze.typed import type_of
 from headwater.errors import ConfigError
 from headwater.plan.aggregates import DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.nodes import ViewPlan
@@ -216,7 +217,17 @@ def _exact(node: exp.Expr, side: int) -> exp.Expr:
         if isinstance(part, exp.ApproxQuantile):
             share = float(part.args["quantile"].name) + side * RANK_ERROR
             share = min(max(share, 0.0), 1.0)
-            return exp.func("quantile_disc", part.this.copy(), exp.Literal.number(round(share, 6)))
+            return exp.func(
+                "quantile_disc", _ranked(part.this), exp.Literal.number(round(share, 6))
+            )
         return part
 
     return node.transform(replace)
+
+
+def _ranked(value: exp.Expr) -> exp.Expr:
+    """What a sketch ranks: NaN has no rank in it."""
+    if type_of(value).this not in FLOATS:
+        return value.copy()
+    number = exp.Not(this=exp.IsNan(this=value.copy()))
+    return exp.Case(ifs=[exp.If(this=number, true=value.copy())])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.errors import ConfigError
+from headwater.errors import ConfigError, HeadwaterError
 from headwater.intake.land import Landing
 from headwater.intake.replay import Replayed, replay
 from headwater.lake.catalog import Lake
@@ -15,6 +15,7 @@ from headwater.lake.layout import QUARANTINE, VERSION
 from headwater.project import Project
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
+from headwater.runtime.workers import as_headwater_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,8 +35,19 @@ def replay_quarantine(
     Raises:
         ServiceError: ``ALREADY_RUNNING`` while the project is run.
         ConfigError: ``REPLAY_NOT_POSSIBLE``, ``REPLAY_NOT_EXACT``.
-        HeadwaterError: what landing raises.
+        HeadwaterError: what landing raises, or what a failure of Spark means.
     """
+    try:
+        return _replayed(project, table, spark, dry_run=dry_run)
+    except HeadwaterError:
+        raise
+    except Exception as error:
+        raise as_headwater_error(table, error) from error
+
+
+def _replayed(
+    project: Project, table: str, spark: SparkSession | None, *, dry_run: bool
+) -> Replayed:
     config, source = project.config, project.catalog.sources[table]
     with Lease.acquire(config) as lease, project_session(config, spark) as session:
         own = session_for_thread(session)

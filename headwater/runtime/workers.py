@@ -212,7 +212,7 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
     return ServiceError(
         "SERVICE_FAILED",
         f'"{name}" failed: {lines[0] if lines else type(error).__name__}',
-        hint="it is started again; run with --debug for the whole error",
+        hint="try again; run with --debug for the whole error",
     )
 
 

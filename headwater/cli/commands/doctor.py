@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
-from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.errors import EXIT_NO, EXIT_OK, ServiceError
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
@@ -44,11 +44,26 @@ def doctor(context: Context, views: tuple[str, ...], repair: bool, yes: bool) ->
         if name not in project.catalog.sources:
             require_view(project, name)
     plans = plans_of(project)
+    _tell_owner(context.output, project)
     findings = diagnose(project, plans, views)
     if repair:
         findings = _repaired(context.output, project, plans, views, findings, yes=yes)
     _show(context.output, findings)
     return EXIT_NO if any(finding.serious for finding in findings) else EXIT_OK
+
+
+def _tell_owner(output: Output, project: Project) -> None:
+    """Say who runs the project: what is found may be on its way."""
+    from headwater.lake.ownership import Life, owner_of
+
+    try:
+        owner = owner_of(project.config)
+    except ServiceError:
+        return  # that the catalog cannot be read is told for each table
+    if owner is None or owner.life is Life.DEAD:
+        return
+    unsure = "" if owner.life is Life.ALIVE else ", if it lives (that is not known on this host)"
+    output.note(f"the project is run by {owner}{unsure}; no repair until it has stopped")
 
 
 def _repaired(

@@ -82,6 +82,9 @@ def replay(context: Context, table: str, dry_run: bool) -> None:
 def _report(output: Output, done: Replayed, dry_run: bool) -> None:
     row = (done.table, done.waiting, done.landed, done.refused, done.untouched)
     output.rows(REPLAYED, [(*row, done.files, len(done.gone))])
+    if not done.waiting:
+        output.note(f'nothing waits in the quarantine of "{done.table}"')
+        return
     if done.gone:
         output.note(f"not there any more: {', '.join(done.gone)}")
     if done.untouched > len(done.gone):

@@ -96,7 +96,7 @@ class Connector(ABC):
 
     Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`restore` once, then per
     epoch :meth:`next_range` (or :meth:`planned` after a crash), :meth:`read`, on failure
-    :meth:`without_unreadable`, and :meth:`done` after the commit.
+    :meth:`without_unreadable`, then :meth:`check_unchanged`, and :meth:`done` after the commit.
 
     Attributes:
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
@@ -166,6 +166,16 @@ class Connector(ABC):
             Exception: ``error`` itself, if no file is to blame.
         """
         raise error
+
+    def check_unchanged(self, taken: Range) -> None:  # noqa: B027
+        """Make sure that what was read of a range is what it still is.
+
+        Args:
+            taken: the range.
+
+        Raises:
+            ServiceError: ``FILE_CHANGED``.
+        """
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
         """Return rows of the quarantine decoded anew, by the definition as it is now.

@@ -129,6 +129,17 @@ class Files(Connector):
             raise error
         return Range(taken.position, taken.units, tuple(marked))
 
+    def check_unchanged(self, taken: Range) -> None:
+        """See :meth:`Connector.check_unchanged`: a file may be read while it is being written."""
+        for entry in taken.files:
+            if self._status(entry.file) not in (None, (entry.size, entry.modified)):
+                raise ServiceError(
+                    "FILE_CHANGED",
+                    f'file {entry.file} of "{self._source.name}" was changed while it was read',
+                    hint="it will be read anew; write files under a hidden name, and rename them "
+                    "when they are whole",
+                )
+
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
         """See :meth:`Connector.again`."""
         return self._reader.again(spark, kept, arrived_at, self._unchanged)
@@ -259,7 +270,11 @@ def fault_of(message: str) -> str:
     )
     if mismatch:
         column, wanted, found = mismatch.groups()
-        return f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+        nanos = wanted.startswith("timestamp") and found == "INT64"
+        return (
+            f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+            + ("; if it counts nanoseconds, write microseconds" if nanos else "")
+        )
     causes = re.findall(r"Caused by: (?:[\w$]+\.)*([\w$]+)(?:: ([^\n]*))?", message)
     kind, detail = causes[-1] if causes else ("", message.splitlines()[0])
     return f"unreadable file: {detail or kind}"[:300]

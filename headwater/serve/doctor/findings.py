@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
 from headwater.lake.layout import MARKER_TAG, QUARANTINE, VERSION, state_folder
-from headwater.lake.offsets import Stream
+from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, snapshot_of
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake import (
     Commit,
@@ -132,9 +132,8 @@ class Subject:
             return None
         checkpoint = Checkpoint(self.state / "checkpoint")
         found = checkpoint.owner()
-        # without the owner's file only what the view reads is known, not in which order
         inputs = tuple(Stream(item.name, item.kind != "source") for item in plan.inputs)
-        order = found.order if found else inputs
+        order = found.order if found else _order(checkpoint, inputs, self.newest)
         namespace = self.project.config.namespace
         owner = Owner(self.name, namespace, VERSION, plan.fingerprint, order)
         return Held(
@@ -158,6 +157,27 @@ class Subject:
     def verdict(self) -> Verdict | None:
         """How a streaming view would go on if it were started now."""
         return judge(self.held) if self.held else None
+
+
+def _order(
+    checkpoint: Checkpoint, inputs: tuple[Stream, ...], newest: Marker | None
+) -> tuple[Stream, ...]:
+    """The sources of a query whose checkpoint does not name them: by where the marker has them."""
+    batch = checkpoint.batch(newest.epoch) if newest else None
+    if newest is None or batch is None:
+        return inputs
+    found = []
+    for index, end in enumerate(batch.ends):
+        upto = log_offset(end)
+        kept = upto is None
+        at = snapshot_of(end) if upto is None else checkpoint.file_log(index).position(upto)
+        same = [
+            item
+            for item in inputs
+            if item.kept is kept and at == newest.cut_to.get(item.name or "")
+        ]
+        found.append(same[0] if same and at is not None else HEARTBEAT)
+    return tuple(found)
 
 
 def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 
 import duckdb
@@ -31,7 +32,8 @@ CASTS = (
     " CAST(t2 AS {timestamptz}) AS t2, CAST(ts AS {timestamp}) AS nt, CAST(dt AS DATE) AS dt, a"
 )
 NAMES = "id, i, j, d, f, p, q, s, u, ts, t2, dt, a"
-ROWS: list[tuple[Any, ...]] = [
+Rows = list[tuple[Any, ...]]
+ROWS: Rows = [
     (1, 7, 3, 1.5, 2.25, "12.34", "-2.50", "héllo-World x", "x", "2013-01-02 03:04:05",
      "2013-02-28 23:59:59.999999", "2012-02-29", [3, 1, 2]),
     (2, -7, 2, -2.675, 0.1, "0.05", "7.00", "", "-", "1969-12-31 23:59:59.5",
@@ -86,6 +88,42 @@ json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_s
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01'
 """
 
+NAN, INF = math.nan, math.inf
+ODD_NUMBERS = (
+    *((0.0, -0.0), (-0.0, 0.0), (NAN, NAN), (INF, NAN), (-INF, 1.0), (1.0, NAN), (INF, INF)),
+    *((1.7e308, 2.0), (5e-324, -1.0), (-0.5, None), (None, 0.5), (9.3e18, -9.3e18)),
+    *((9007199254740993.0, 1.5), (4503599627370497.5, -2.5), (0.49999999999999994, 2.0)),
+)
+ODD_TEXTS = (
+    *("a ", " a", "a\x00", "\x00", "\ta\n", "\r\n", "\xa0a\xa0", "\u2003a\u2003", "\ufeffa"),
+    *("Straße", "ﬁsh", "İi", "ΟΔΟΣ ΣΑΣ.", "e\u0301", "é", "\U0001f600a", "ǆ", "a\rb", "A", ""),
+)
+"""What no one expects: each with a neighbour of it, with NULL, and with itself."""
+ODD_ROWS: Rows = [
+    (n, n, None if n % 2 else n, d, f, None, None, s, (s, "a", None, "\x00", " ")[n % 5],
+     None, None, None, None)
+    for n, ((d, f), s) in enumerate(zip_longest(ODD_NUMBERS, ODD_TEXTS, fillvalue=(None, None)))
+]  # fmt: skip
+
+ODD = """
+abs(d) | ceil(d) | floor(d) | round(d) | round(d, 2) | truncate(d) | sign(d) | cbrt(d) | exp(d)
+power(d, 2) | atan(d) | atan2(d, f) | radians(d) | greatest(d, f) | least(d, f) | greatest(d, f, 0)
+least(i, j) | greatest(s, u) | mod(d, 3e0) | d + f | d - f | d * f | -d | d = f | d < f | d > f
+d <> f | d <= f | d BETWEEN -1 AND 1 | d IS DISTINCT FROM f | nullif(d, f) | coalesce(d, f)
+d IN (0, 1) | CASE d WHEN 0 THEN 'z' ELSE 'n' END | if(d > 0, d, f) | d > 0 OR f > 0
+concat(s, u) | s || u || 'z' | substr(s, 2) | substr(s, 2, 3) | substr(s, -2) | length(s) | lower(s)
+upper(s) | trim(s) | ltrim(s) | rtrim(s) | reverse(s) | replace(s, 'a') | replace(s, u, '_')
+strpos(s, u) | starts_with(s, u) | lpad(s, 5, '0') | rpad(s, 5, '0') | split_part(s, 'a', 1)
+split(s, ' ') | regexp_like(s, '^\\s') | regexp_like(s, '^\\w+$') | regexp_like(s, '^a.b$')
+regexp_like(s, '[a-z$]$') | regexp_replace(s, '(a+)', '<$1>') | regexp_replace(s, '.$') | s LIKE '_'
+translate(s, 'a ', '01') | s LIKE 'a%' | s < u | s = u | s <> u | s = '' | s IN ('', 'a')
+json_extract_scalar(s, '$.x')
+"""
+ODD_AGGREGATES = """
+count(d) | count(DISTINCT d) | min(d) | max(d) | sum(d) | avg(d) | count_if(d > 0) | min(s) | max(s)
+count(DISTINCT s) | sum(d) FILTER (WHERE d > 0) | min(s) FILTER (WHERE s > ' ')
+"""
+
 AGGREGATES = """
 count(*) | count(i) | count(DISTINCT u) | count_if(i > 0) | sum(i) | sum(b) | sum(d) | sum(p)
 avg(i) | avg(d) | min(s) | max(ts) | min(dt) | max(p) | min(i > 0) | bool_and(i > 0)
@@ -109,6 +147,8 @@ def split(line: str) -> list[str]:
 
 SCALAR_VIEW = bound(SCALARS, "id", "")
 AGGREGATE_VIEW = bound(AGGREGATES, "id % 2 AS id", "GROUP BY 1")
+ODD_VIEW = bound(ODD, "id", "")
+ODD_AGGREGATE_VIEW = bound(ODD_AGGREGATES, "id % 4 AS id", "GROUP BY 1")
 
 
 def printed(view: View, dialect: str) -> str:
@@ -123,13 +163,13 @@ def printed(view: View, dialect: str) -> str:
     return f"SELECT {', '.join(cells)} FROM ({text}) AS q ORDER BY id"
 
 
-def in_spark(view: View, spark: SparkSession) -> list[tuple[Any, ...]]:
+def in_spark(view: View, spark: SparkSession, rows: Rows) -> list[tuple[Any, ...]]:
     schema = (
         "id int, i int, j int, d double, f double, p string, q string, s string, u string,"
         " ts string, t2 string, dt string, a array<int>"
     )
     casts = CASTS.format(timestamptz="TIMESTAMP", timestamp="TIMESTAMP_NTZ")
-    frame = spark.createDataFrame(ROWS, schema).selectExpr(*casts_of(casts))
+    frame = spark.createDataFrame(rows, schema).selectExpr(*casts_of(casts))
     frame.createOrReplaceTempView("t")
     return [tuple(row) for row in spark.sql(printed(view, "spark")).collect()]
 
@@ -138,7 +178,7 @@ def casts_of(text: str) -> list[str]:
     return text.replace("DECIMAL(10, 2)", "DECIMAL(10,2)").split(", ")
 
 
-def in_duckdb(view: View) -> list[tuple[Any, ...]]:
+def in_duckdb(view: View, rows: Rows) -> list[tuple[Any, ...]]:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         types = (
@@ -148,7 +188,7 @@ def in_duckdb(view: View) -> list[tuple[Any, ...]]:
         kinds = [*types.split(", "), "varchar", "int[]"]
         columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
         connection.execute(f"CREATE TABLE raw ({columns})")
-        connection.executemany(f"INSERT INTO raw VALUES ({', '.join('?' * 13)})", ROWS)
+        connection.executemany(f"INSERT INTO raw VALUES ({', '.join('?' * 13)})", rows)
         casts = CASTS.format(timestamptz="TIMESTAMPTZ", timestamp="TIMESTAMP")
         connection.execute(f"CREATE TABLE t AS SELECT {casts} FROM raw")
         return connection.execute(printed(view, "duckdb")).fetchall()
@@ -160,9 +200,18 @@ def same(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-@pytest.mark.parametrize("view", [SCALAR_VIEW, AGGREGATE_VIEW], ids=["scalars", "aggregates"])
-def test_spark_and_duckdb_agree(view: View, spark: SparkSession) -> None:
-    left, right = in_spark(view, spark), in_duckdb(view)
+CASES = {
+    "scalars": (SCALAR_VIEW, ROWS),
+    "aggregates": (AGGREGATE_VIEW, ROWS),
+    "odd scalars": (ODD_VIEW, ODD_ROWS),
+    "odd aggregates": (ODD_AGGREGATE_VIEW, ODD_ROWS),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_spark_and_duckdb_agree(case: str, spark: SparkSession) -> None:
+    view, rows = CASES[case]
+    left, right = in_spark(view, spark, rows), in_duckdb(view, rows)
     assert len(left) == len(right) > 1
     differences = [
         (item.this.sql(), f"row {a[0]}", f"spark {a[at]!r}", f"duckdb {b[at]!r}")

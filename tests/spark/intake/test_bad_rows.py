@@ -82,6 +82,48 @@ JSON_LINES = [
     (b'{"id":1,"ts":"2100-01-01T00:00:00Z"}', "future-dated"),
     (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"' + b"y" * 2000 + b'"}', GOOD),
     (b'{"id":1,"s":"' + b"y" * 9000 + b'"}', "record of 9015 bytes, more than 8000"),
+    # numbers at the edges
+    (b'{"id":-0,"ts":"2013-01-01T05:00:00Z","d":-0.0,"m":-0.0}', GOOD),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","d":1e-400}', GOOD),
+    (b'{"id":1,"d":-1e400}', 'column "d":'),
+    (b'{"id":1,"d":Infinity}', "not valid JSON"),
+    (b'{"id":1,"d":"-Infinity"}', 'column "d":'),
+    (b'{"id":1,"m":1e400}', 'column "m":'),
+    (b'{"id":1,"m":1e40}', "column \"m\": '1.0E40' is not a valid DECIMAL(10, 2)"),
+    (b'{"id":1,"m":1e10000000}', "a number with an exponent of more than three digits"),
+    (b'{"id":1,"m":1.5E-0999999999}', "a number with an exponent of more than three digits"),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"1e99999\\"2e99999","m":1e0007}', GOOD),
+    (b'{"id":1e400}', 'column "id":'),
+    (b'{"id":1,"n":' + b"9" * 900 + b"}", 'column "n":'),
+    (b'{"id":1,"n":' + b"9" * 1100 + b"}", "not valid JSON"),
+    (b'{"id":1,"n":0x1F}', "not valid JSON"),
+    (b'{"id":1,"n":+1}', "not valid JSON"),
+    (b'{"id":1,"n":1_000}', "not valid JSON"),
+    # text: white space, NUL, broken and overlong UTF-8, byte order marks, line ends
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","s":"kept  "}\r', GOOD),
+    (b"\r", SKIPPED),
+    (b'\t{"id":1,"ts":"2013-01-01T05:00:00Z","s":"nul\\u0000"}  ', GOOD),
+    (b'{"id":1,"s":"nul\x00"}', "not valid JSON"),
+    (b'{"id":1}\x00', "not valid JSON"),
+    (b'{"id":1,"s":"\xc0\x80"}', "invalid UTF-8"),
+    (b'{"id":1,"s":"\xed\xa0\x80"}', "invalid UTF-8"),
+    (b'{"id":1,"s":"\xf4\x90\x80\x80"}', "invalid UTF-8"),
+    (b'\xef\xbb\xbf{"id":1}', "not valid JSON"),
+    ('{"id":1}'.encode("utf-16-le"), "not valid JSON"),
+    # names: twice, in another case, empty
+    (b'{"id":"x","ts":"2013-01-01T05:00:00Z","id":3}', "not valid JSON"),
+    (b'{"id":3,"id":"x"}', "not valid JSON"),
+    (b'{"ID":1}', 'column "id": NULL'),
+    (b'{"":1,"id":1,"ts":"2013-01-01T05:00:00Z"}', GOOD),
+    # times at the edges
+    (b'{"id":1,"day":"0000-00-00"}', 'column "day":'),
+    (b'{"id":1,"day":"1899-12-31"}', 'column "day": 1899-12-31'),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00Z","day":"2200-01-01"}', GOOD),
+    (b'{"id":1,"ts":"2013-01-01T24:00:00Z"}', 'column "ts":'),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00+25:00"}', 'column "ts":'),
+    (b'{"id":1,"ts":"2013-01-01T05:00:00.123456789Z"}', GOOD),
+    (b'{"id":1,"ts":"-2013-01-01T05:00:00Z"}', 'column "ts":'),
+    (b'{"id":1,"local":"99999-01-01T00:00:00"}', 'column "local":'),
     (b'{"id":1,"s":"half', "not valid JSON"),
 ]
 
@@ -110,6 +152,20 @@ CSV_LINES = [
     (b"1,,,,,10:00,", 'column "ts":'),
     (b"1,,,,,0001-01-01,", 'column "ts": 0001-01-01'),
     (b"1,,,,,,2013-02-30", 'column "day":'),
+    (b"-0,-0.0,-0.0,,,,", GOOD),
+    (b" 1 , 1.5 , 2.5 ,kept  , true ,,", GOOD),
+    (b"1,1e400,,,,,", 'column "m":'),
+    (b"1,1e999999999,,,,,", 'column "m":'),
+    (b"1,,Infinity,,,,", 'column "d":'),
+    (b"1,,1d,,,,", 'column "d":'),
+    (b"1_000,,,,,,", 'column "id":'),
+    (b"0x1F,,,,,,", 'column "id":'),
+    (b"1,,,nul\x00,,,", GOOD),
+    (b"1,,,\xed\xa0\x80,,,", "invalid UTF-8"),
+    (b"\xef\xbb\xbf1,,,,,,", 'column "id":'),
+    (b"\r", SKIPPED),
+    (b"1,,,,,,0000-00-00", 'column "day":'),
+    (b"1,,,,,2013-01-01 24:00:00,", 'column "ts":'),
 ]
 
 
@@ -205,6 +261,82 @@ def test_unreadable_file_is_one_quarantine_row_and_the_other_files_land(
     assert bad["no.json.gz", None].startswith("unreadable file: ")
     assert (result.units, result.quarantined) == (6, 3)
     assert land.step() is None
+
+
+def test_a_record_is_as_long_as_it_may_be_and_no_longer(lake, drop, landing, files_source):
+    limit = 20_000_000
+    for name, head, tail in (("a.json", b'{"id":1,"s":"', b'"}'), ("a.csv", b"1,", b"")):
+        longest = head + b"y" * (limit - len(head) - len(tail)) + tail
+        last = head.replace(b"1", b"2") + tail
+        drop(name, b"\n".join([longest, longest[:-3] + b"y" + longest[-3:], last]))
+        encode = name[2:]
+        header = {"header": "false"} if encode == "csv" else {}
+        source = files_source(
+            "id integer; s varchar",
+            encode,
+            encode=encode,
+            encode_options=header,
+            options={"pattern": f"*.{encode}"},
+        )
+        assert landing(source).step().quarantined == 1
+        rows = lake.table(encode).read().selectExpr("id", "length(s) AS n").collect()
+        length = limit - len(head) - len(tail)
+        assert {(row.id, row.n) for row in rows} == {
+            (1, length),
+            (2, 0 if encode == "json" else None),
+        }
+        (bad,) = lake.table(f"{encode}__quarantine").read().collect()
+        assert (bad._row, len(bad.raw)) == (1, 65_536)
+        assert bad.reason == "record of 20000001 bytes, more than 20000000"
+
+
+def test_a_byte_order_mark_begins_a_file_and_is_none_of_its_text(lake, drop, landing, files_source):
+    drop("a.json", b'\xef\xbb\xbf{"id":1}\r\n{"id":2}')
+    drop("b.json", b"\xef\xbb\xbf")
+    drop("c.json", b"\r\n\n  \n")
+    landing(files_source("id integer")).step()
+    assert sorted(row.id for row in lake.table("t").read().collect()) == [1, 2]
+    assert not lake.exists("t__quarantine") or lake.table("t__quarantine").read().count() == 0
+
+
+def test_of_a_name_that_is_there_twice_the_last_value_counts(
+    lake, drop, landing, files_source, monkeypatch
+):
+    from headwater.intake.connectors import raw
+
+    drop("a.json", '{"id":1,"s":"x","id":2,"s":"y"}\n{"id":3,"s":"z","s":null}\n')
+    for name, worth in (("read", 0), ("parsed", 10**9)):
+        monkeypatch.setattr(raw, "_WORTH_A_CHECK", worth)
+        landing(files_source("id integer; s varchar", name)).step()
+        rows = lake.table(name).read().collect()
+        assert sorted((row.id, row.s) for row in rows) == [(2, "y"), (3, None)]
+
+
+def test_what_parquet_holds_and_the_lake_does_not_is_quarantined(
+    lake, project, landing, files_source
+):
+    folder = project.directory / "in"
+    day = 1_356_998_400_000_000
+    columns = {
+        "id": pa.array([1, 2], pa.int64()),
+        "s": pa.array([b"good", b"bad \xff"], pa.binary()).view(pa.string()),
+        "d": pa.array([-0.0, float("nan")]),
+        "ts": pa.array([day, day], pa.timestamp("us")),
+    }
+    pq.write_table(pa.table(columns), folder / "a.parquet")
+    nanos = pa.array([day * 1000], pa.timestamp("ns"))
+    pq.write_table(pa.table({"id": [3], "ts": nanos}), folder / "b.parquet")
+    pq.write_table(pa.table({"id": pa.array([4], pa.uint64())}), folder / "c.parquet")
+    landing(files_source("id bigint; s varchar; d double; ts timestamp", encode="parquet")).step()
+    rows = lake.table("t").read().collect()
+    assert [(row.id, row.s) for row in rows] == [(1, "good")]
+    bad = {row._path: row.reason for row in lake.table("t__quarantine").read().collect()}
+    assert bad.pop("c.parquet").startswith("unreadable file: ")
+    assert bad == {
+        "a.parquet": 'column "s": invalid UTF-8',
+        "b.parquet": "unreadable file: column ts is INT64 in the file, not readable as"
+        " timestamp_ntz; if it counts nanoseconds, write microseconds",
+    }
 
 
 def test_parquet_is_read_by_name_and_lossy_or_damaged_files_are_quarantined(

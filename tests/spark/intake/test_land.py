@@ -10,6 +10,7 @@ import pytest
 from headwater.errors import ServiceError
 from headwater.intake import land as land_module
 from headwater.intake.connectors.base import Limits
+from headwater.intake.land import Landing
 from headwater.intake.watermark import watermark_after
 from headwater.lake.marker import Marker
 
@@ -305,3 +306,30 @@ def test_a_later_epoch_runs_the_code_that_was_compiled_for_an_earlier_one(
     land.step(Limits(files=1))
     assert compiled.getCount() - before == 0
     assert lake.table("t").read().where("_arrived_at IS NULL").count() == 0
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_anew(
+    lake, drop, landing, files_source, monkeypatch
+):
+    source = files_source("id integer")
+    drop("a.json", '{"id":1}\n')
+    drop("b.json", '{"id":2}\nba')
+    append = Landing.append
+
+    def append_while_the_producer_writes(self, *rows):
+        found = append(self, *rows)
+        with (self.connector.folder / "b.json").open("a") as file:
+            file.write('d\n{"id":3}\n')
+        return found
+
+    land = landing(source)
+    with monkeypatch.context() as patched:
+        patched.setattr(Landing, "append", append_while_the_producer_writes)
+        with pytest.raises(ServiceError) as changed:
+            land.step()
+    assert (changed.value.condition, "b.json" in changed.value.message) == ("FILE_CHANGED", True)
+    assert ids(lake) == []
+    assert land.step().units == 2
+    assert ids(lake) == [1, 2, 3]
+    assert [row._row for row in lake.table("t__quarantine").read().collect()] == [1]
+    assert land.step() is None and land.connector.changed == 0

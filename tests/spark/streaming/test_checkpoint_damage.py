@@ -8,102 +8,29 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from law import Landed, check_law
-from plans import planned
+from kept import JOIN, LINEAR, NOON, WINDOW, Kept
 
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
+from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.continuity import Verdict, Way
-from headwater.runtime.session import session_for_thread
+from headwater.lake.marker import Marker
 from headwater.streaming.query import StreamingView
 from headwater.streaming.recovery import Recovery
-
-NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
-LANDED = """CREATE TABLE d (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
-            WITH (connector = 'files', path = 'd') FORMAT PLAIN ENCODE JSON;"""
-SOURCE = """CREATE SOURCE d (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
-            WITH (connector = 'files', path = 'd') FORMAT PLAIN ENCODE JSON;"""
-LINEAR = "SELECT id, ts FROM d WHERE id > 0"
-WINDOW = """SELECT window_start, count(*) AS n FROM TUMBLE(d, ts, INTERVAL '1' HOUR)
-            GROUP BY window_start, window_end EMIT ON WINDOW CLOSE"""
-HOURS = """SELECT window_start, count(*) AS n
-           FROM (SELECT *, time_bucket(INTERVAL 1 HOUR, ts) AS window_start FROM d)
-           WHERE (_watermark IS NULL OR window_start + INTERVAL 1 HOUR > _watermark)
-             AND window_start + INTERVAL 1 HOUR <= getvariable('w')
-           GROUP BY window_start"""
-
-
-@dataclass
-class Kept:
-    """A view over a landed table."""
-
-    spark: Any
-    lake: Lake
-    state: Path
-    select: str
-    oracle: str
-    columns: tuple[str, ...]
-    name: str = "v"
-    hour: int = 0
-    verdicts: list[Verdict] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.define(LANDED)
-        self.landed = Landed(self.lake, "d", {"id": "INT", "ts": "TIMESTAMP"}, "ts")
-
-    def define(self, inputs: str) -> None:
-        sql = f"{inputs} CREATE STREAMING VIEW {self.name} AS {self.select};"
-        self.catalog, plans = planned(sql)
-        self.plan = plans[self.name]
-
-    @property
-    def checkpoint(self) -> Path:
-        return self.state / "checkpoint"
-
-    @property
-    def top(self) -> int:
-        return max(int(file.name) for file in (self.checkpoint / "offsets").glob("[0-9]*"))
-
-    def land(self, rows: int = 3) -> None:
-        self.hour += 1
-        self.landed.land(*((n, NOON + timedelta(hours=self.hour, minutes=n)) for n in range(rows)))
-
-    def ends(self) -> tuple[dict[str, int], int | None]:
-        return {"d": self.landed.table.snapshot_id()}, self.landed.watermark_after
-
-    def view(self, **options: Any) -> StreamingView:
-        own = self.lake.using(session_for_thread(self.spark))
-        poll = timedelta(milliseconds=20)
-        return StreamingView(own, self.plan, self.catalog, self.state, poll=poll, **options)
-
-    def run(self) -> None:
-        view = self.view()
-        try:
-            view.start()
-            assert view.drain(*self.ends(), timeout=timedelta(seconds=240))
-        finally:
-            view.stop()
-
-    def check(self) -> None:
-        check_law(self.lake, self.name, self.columns, self.oracle, [self.landed])
-
-    def snapshot(self) -> int:
-        table = self.lake.table(self.name)
-        return table.snapshot_id()
 
 
 class Outside(Kept):
     """A view straight from files."""
 
     def __post_init__(self) -> None:
-        self.define(SOURCE)
+        self.define("SOURCE")
         self.folder = self.state.parent / "d"
         self.folder.mkdir()
         self.rows: list[tuple[int, str]] = []
@@ -125,13 +52,14 @@ class Outside(Kept):
 
     config: Any = None
 
-    def check(self) -> None:
+    def check(self) -> list[Marker]:
         table = self.lake.table(self.name)
         found = table.read().selectExpr("id", "date_format(ts, \"yyyy-MM-dd'T'HH:mm:ss+00:00\")")
         assert sorted(map(tuple, found.collect())) == sorted(row for row in self.rows if row[0] > 0)
         markers = [s.marker for s in table.ancestors(table.snapshot_id()) if s.marker]
         epochs = [marker.epoch for marker in reversed(markers)]
         assert epochs == list(range(len(epochs)))
+        return markers
 
 
 @pytest.fixture(autouse=True)
@@ -148,25 +76,40 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
     return decided
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_snapshots(spark: Any) -> Iterator[None]:
+    """None is written behind a test's back, which would make a changelog superfluous."""
+    key = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
+    spark.conf.set(key, "1000")
+    yield
+    spark.conf.unset(key)
+
+
 @pytest.fixture(scope="module")
 def linear(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     folder = tmp_path_factory.mktemp("linear")
     lake = Lake(spark, "damage_linear")
-    return begun(Kept(spark, lake, folder / "v1", LINEAR, LINEAR, ("id", "ts")))
+    return begun(Kept(spark, lake, folder / "v1", LINEAR))
 
 
 @pytest.fixture(scope="module")
 def window(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     folder = tmp_path_factory.mktemp("window")
     lake = Lake(spark, "damage_window")
-    return begun(Kept(spark, lake, folder / "v1", WINDOW, HOURS, ("window_start", "n")))
+    return begun(Kept(spark, lake, folder / "v1", WINDOW))
+
+
+@pytest.fixture(scope="module")
+def join(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    folder = tmp_path_factory.mktemp("join")
+    return begun(Kept(spark, Lake(spark, "damage_join"), folder / "v1", JOIN))
 
 
 @pytest.fixture(scope="module")
 def outside(spark: Any, spark_config: Any, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     folder = tmp_path_factory.mktemp("outside")
     lake = Lake(spark, "damage_outside")
-    view = Outside(spark, lake, folder / "v1", LINEAR, "", ())
+    view = Outside(spark, lake, folder / "v1", LINEAR)
     view.config = replace(spark_config, directory=folder, state=folder / "state")
     return begun(view)
 
@@ -261,11 +204,39 @@ def state_lost(view: Kept) -> None:
 
 
 def state_file_lost(view: Kept) -> None:
-    newest_state(view).unlink()
+    newest_state(view)[0].unlink()
 
 
-def newest_state(view: Kept) -> Path:
-    return view.checkpoint / "state" / "0" / "1" / f"{view.top + 1}.changelog"
+def newest_state(view: Kept) -> list[Path]:
+    return list((view.checkpoint / "state").rglob(f"{view.top + 1}.changelog"))
+
+
+def changelogs_replaced(view: Kept) -> None:
+    for file in newest_state(view):
+        file.write_bytes(b"garbage" * 9)
+
+
+def changelogs_altered(view: Kept) -> None:
+    for file in newest_state(view):
+        alter(file)
+
+
+def snapshots_cut(view: Kept) -> None:
+    for file in (view.checkpoint / "state").rglob(f"{view.top + 1}.zip"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def snapshots_altered(view: Kept) -> None:
+    """Their tables lie beside them; one block that is never read would not be missed."""
+    for file in (view.checkpoint / "state").rglob("*.sst"):
+        alter(file)
+
+
+def alter(file: Path) -> None:
+    """Another byte in the middle."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(content)
 
 
 KEPT: dict[str, tuple[Callable[[Kept], None], Way, Way]] = {
@@ -287,11 +258,12 @@ KEPT: dict[str, tuple[Callable[[Kept], None], Way, Way]] = {
 }
 
 
+@pytest.mark.parametrize("kind", ["window", "join"])
 @pytest.mark.parametrize("do", [state_lost, state_file_lost])
 def test_state_that_is_lost_is_rebuilt(
-    window: Kept, verdicts: list[Verdict], do: Callable[[Kept], None]
+    request: Any, kind: str, verdicts: list[Verdict], do: Callable[[Kept], None]
 ) -> None:
-    goes_on(window, verdicts, do, Way.REPLAY)
+    goes_on(request.getfixturevalue(kind), verdicts, do, Way.REPLAY)
 
 
 @pytest.mark.parametrize("damage", KEPT)
@@ -306,8 +278,34 @@ def test_view_with_state(window: Kept, verdicts: list[Verdict], damage: str) -> 
     goes_on(window, verdicts, do, way)
 
 
-def test_state_that_is_damaged_is_an_error_and_nothing_is_written(window: Kept) -> None:
-    refuses(window, lambda view: newest_state(view).write_bytes(b"garbage" * 9), "STATE_DAMAGED")
+@pytest.mark.parametrize("damage", ["folder lost", "tail lost", "last but one lost", "old copy"])
+def test_view_that_joins_two_streams(join: Kept, verdicts: list[Verdict], damage: str) -> None:
+    do, _, way = KEPT[damage]
+    goes_on(join, verdicts, do, way)
+
+
+@pytest.mark.parametrize("kind", ["window", "join"])
+@pytest.mark.parametrize("do", [changelogs_replaced, changelogs_altered])
+def test_state_that_is_damaged_is_an_error_and_nothing_is_written(
+    request: Any, kind: str, do: Callable[[Kept], None]
+) -> None:
+    refuses(request.getfixturevalue(kind), do, "STATE_DAMAGED")
+
+
+@pytest.mark.parametrize("do", [snapshots_cut, snapshots_altered])
+def test_snapshot_of_state_that_is_damaged_is_an_error_and_its_repair_rebuilds_it(
+    join: Kept, verdicts: list[Verdict], do: Callable[[Kept], None]
+) -> None:
+    key = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+    before = join.spark.conf.get(key)
+    join.spark.conf.set(key, "false")  # each commit is a snapshot then
+    try:
+        join.land()
+        join.run()
+    finally:
+        join.spark.conf.set(key, before)
+    refuses(join, do, "STATE_DAMAGED")
+    goes_on(join, verdicts, lambda view: Checkpoint(view.checkpoint).discard(), Way.REPLAY)
 
 
 def test_other_number_of_partitions(window: Kept, verdicts: list[Verdict]) -> None:
@@ -349,9 +347,9 @@ def test_view_of_a_source_stops_where_its_files_are_not_known(
 def goes_on(view: Kept, verdicts: list[Verdict], do: Callable[[Kept], None], way: Way) -> None:
     do(view)
     view.land()
+    verdicts.clear()
     view.run()
     assert [verdict.way for verdict in verdicts] == [way], verdicts
-    verdicts.clear()
     view.check()
 
 
@@ -366,7 +364,9 @@ def refuses(view: Kept, do: Callable[[Kept], Any], condition: str = "CHECKPOINT_
     assert raised.value.condition.startswith(condition)
     assert "headwater doctor v" in raised.value.hint
     assert view.snapshot() == before
-    shutil.rmtree(view.state)
+    discarded = view.state.with_name("discarded")
+    view.state.rename(discarded)  # Spark may still write to what it has open
+    shutil.rmtree(discarded, ignore_errors=True)
     whole.rename(view.state)
     view.run()
     view.check()

@@ -15,7 +15,16 @@ from tests.unit.analyze.small_project import view
         ("round(dep_delay, 2)", "spark", "(ROUND((d.dep_delay) * 1e2) / 1e2)"),
         ("round(dep_delay, 2)", "trino", "ROUND(d.dep_delay, 2)"),
         ("round(price, 1)", "spark", "ROUND(d.price, 1)"),
-        ("floor(dep_delay)", "spark", "CAST(FLOOR(d.dep_delay) AS DOUBLE)"),
+        ("floor(dep_delay)", "spark",
+         "CASE WHEN ABS(d.dep_delay) < 4.503599627370496e15"
+         " THEN CAST(FLOOR(d.dep_delay) AS DOUBLE) ELSE d.dep_delay END"),
+        ("floor(price)", "spark", "FLOOR(d.price)"),
+        ("greatest(price, 1, distance)", "spark",
+         "CASE WHEN NOT d.price IS NULL AND NOT d.distance IS NULL"
+         " THEN GREATEST(d.price, 1, d.distance) END"),
+        ("regexp_like(origin, 'a[$]\\$$')", "spark", "d.origin RLIKE '(?d)a[$]\\\\$\\\\z'"),
+        ("regexp_like(origin, 'a')", "spark", "d.origin RLIKE 'a'"),
+        ("ltrim(origin)", "duckdb", "LTRIM(d.origin, ' ')"),
         ("day_of_week(ts)", "spark", "(WEEKDAY(d.ts) + 1)"),
         ("date_diff('minute', ts, ts)", "duckdb", "DATE_SUB('minute', d.ts, d.ts)"),
         ("trim(origin)", "trino", "TRIM(BOTH ' ' FROM d.origin)"),

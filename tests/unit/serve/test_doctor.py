@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -405,3 +406,34 @@ def test_repair_refuses_while_the_project_runs(
     with Lease.acquire(config):
         assert run(lake, "--repair", "--yes") == 3
     assert "ALREADY_RUNNING" in capsys.readouterr().err
+
+
+def test_the_owner_is_named_while_the_project_runs(
+    lake: FakeLake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(lake) == 0
+    assert "is run by" not in capsys.readouterr().err
+    with Lease.acquire(lake.project.config):
+        assert run(lake) == 0
+        assert f"the project is run by process {os.getpid()} on host" in capsys.readouterr().err
+
+
+def test_checkpoint_that_does_not_say_whose_it_is_is_judged_like_any_other(lake: FakeLake) -> None:
+    folder = state(lake) / "checkpoint"
+    (folder / "headwater.json").unlink()
+    finding = only(lake, "checkpoint")
+    assert "headwater.json is missing" in finding.problem
+    assert (finding.serious, finding.safe) == (False, "the view goes on from it all the same")
+    (folder / "state" / "0" / "0" / "2.changelog").unlink()
+    finding = only(lake, "checkpoint")
+    assert "headwater.json is missing" in finding.problem
+    assert "repeats 1 committed epochs" in finding.safe
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"view": "per_hour"}', "\x00\xff"])
+def test_torn_owner_of_a_checkpoint_is_told(lake: FakeLake, text: str) -> None:
+    folder = state(lake) / "checkpoint"
+    (folder / "headwater.json").write_bytes(text.encode("latin-1"))
+    (folder / "offsets" / "1").unlink()
+    finding = only(lake, "checkpoint")
+    assert "headwater.json is missing or cannot be read" in finding.problem
