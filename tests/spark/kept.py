@@ -11,6 +11,7 @@ from law import Landed, check_law
 from plans import planned
 
 from headwater.lake.catalog import Lake
+from headwater.lake.java import java_class
 from headwater.lake.marker import Marker
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView
@@ -110,6 +111,12 @@ class Kept:
             assert view.drain(*self.ends(), timeout=timedelta(seconds=240))
         finally:
             view.stop()
+            self._end_process()
+
+    def _end_process(self) -> None:
+        """Forget the loaded state: Spark would go on writing snapshots of it into a damaged one."""
+        name = "org.apache.spark.sql.execution.streaming.state.StateStore$"
+        getattr(java_class(self.spark, name), "MODULE$").stop()
 
     def check(self) -> list[Marker]:
         tables = list(self.landed.values())
