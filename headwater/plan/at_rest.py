@@ -3,8 +3,8 @@
 In: a plan, a dialect (``trino``, ``duckdb`` or ``spark``), the watermark of a commit and where the
 inputs are.
 Out: SQL text. Lateness is a WHERE over ``_watermark``, finality a WHERE over the commit's
-watermark; nothing else differs from what the analyst wrote, except that DuckDB computes approximate
-aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
+watermark, and rows on which an expression fails are left out by one more; nothing else differs from
+what the analyst wrote, except that DuckDB computes approximate aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def at_rest_sql(
             return batch_read(item, named(item.name), plan.lateness)
         return _read(item, plan, catalog, dialect, named(item.name))
 
-    query = render(portable(plan.view.query, dialect), catalog, read)
+    guarded = plan.guard.query if plan.guard else plan.view.query
+    query = render(portable(guarded, dialect), catalog, read)
     if final:
         _only_final(query, plan, catalog, watermark)
     if dialect == "duckdb":

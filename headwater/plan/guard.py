@@ -1,0 +1,409 @@
+"""Rows on which a view's expressions fail: who they are, and the query without them.
+
+In: a bound view. Out: its :class:`Guard`: the query with ``NOT fails`` in the WHERE of each input,
+and per input the conditions and reasons of the rows that this keeps out. The SELECT at rest always
+has the guard; an engine runs without it until an epoch fails (``headwater.incremental.guarded``).
+
+A row is bad if WHERE fails on it, or if it passes and a column, group key or argument of an
+aggregate fails. What can fail on ordinary data where no single row of an input is to blame is
+refused: over groups, over both sides of a join, on elements of an array or bounds of a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, View
+from headwater.analyze.failure import fails, is_certain, safe
+from headwater.analyze.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.portable import portable
+from headwater.analyze.proven import Facts, facts_of, mark_proven
+from headwater.analyze import types as t
+from headwater.analyze.shape import (
+    aggregates,
+    conjuncts,
+    is_aggregate,
+    joins,
+    relations,
+    selects,
+    union_branches,
+)
+from headwater.analyze.typed import type_of
+from headwater.dialect import span_of
+from headwater.errors import SqlError
+from headwater.plan.shape import Relation, relations_of
+
+_SHOWN = 120
+_WINDOW = {"window_start", "window_end"}
+
+
+@dataclass(frozen=True, slots=True)
+class BadRows:
+    """The rows of one input on which a view fails.
+
+    Attributes:
+        input: name of the input.
+        causes: conditions and reasons as Spark SQL over the input; the first true one is it.
+    """
+
+    input: str
+    causes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """How a view goes on without the rows on which it fails.
+
+    Attributes:
+        query: the bound query with the guard.
+        bad: the rows that it keeps out.
+        expressions: what is guarded, as SQL.
+        always: whether an engine has to run with the guard from the start, because Spark does not
+            raise on every one of these rows.
+    """
+
+    query: exp.Query
+    bad: tuple[BadRows, ...]
+    expressions: tuple[str, ...]
+    always: bool
+
+
+@dataclass(slots=True)
+class _Input:
+    """One mention of an input, and what was found about its rows.
+
+    Attributes:
+        relation: the mention.
+        filters: when its own WHERE fails.
+        others: when something else fails.
+        passes: what a row must pass before the others are computed.
+        causes: condition and reason, for the quarantine.
+    """
+
+    relation: Relation
+    filters: list[exp.Expr] = field(default_factory=list)
+    others: list[exp.Expr] = field(default_factory=list)
+    passes: list[exp.Expr] = field(default_factory=list)
+    causes: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def facts(self) -> Facts:
+        """What is not 0 in the rows that pass."""
+        return facts_of(exp.and_(*self.passes)) if self.passes else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """Where the rows of a FROM item come from.
+
+    Attributes:
+        input: the input.
+        columns: the item's columns as expressions over the input; None if it is the input.
+    """
+
+    input: _Input
+    columns: Mapping[str, exp.Expr] | None = None
+
+    def over(self, expression: exp.Expr) -> exp.Expr:
+        """Return an expression over the item as one over the input."""
+        if self.columns is None:
+            return expression.copy()
+        root = exp.Paren(this=expression.copy())
+        for column in list(root.find_all(exp.Column)):
+            column.replace(self.columns[column.name].copy())
+        return root.this.pop()
+
+
+def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -> Guard | None:
+    """Return the guard of a view, None if it has nothing to guard or is to fail.
+
+    Args:
+        view: the bound view; not changed.
+        catalog: where its inputs are defined.
+        modes: what each view among the inputs emits.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION`` for what can fail where no row can be blamed.
+    """
+    if view.on_error == "fail":
+        return None
+    query = view.query.copy()
+    finder = _Finder(query, catalog)
+    # the innermost first: their columns are computed before those that read them
+    for select in reversed(list(selects(query))):
+        finder.look_at(select)
+    guard = finder.guard()
+    for bad in guard.bad if guard and view.on_error == "quarantine" else ():
+        if modes.get(bad.input, ChangelogMode.APPEND) is not ChangelogMode.APPEND:
+            raise SqlError(
+                "FALLIBLE_EXPRESSION",
+                f"{bad.causes[0][1]}, for rows of {bad.input}, which are corrected and not kept",
+                hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
+                span=view.span,
+            )
+    return guard
+
+
+class _Finder:
+    """Looks at the SELECTs of a query, and puts the guard into it."""
+
+    def __init__(self, query: exp.Query, catalog: Catalog) -> None:
+        self._query = query
+        self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
+        self._top = {id(select) for select in union_branches(query)}
+        self._always = False
+        self._shown: list[str] = []
+
+    def look_at(self, select: exp.Select) -> None:
+        """Find what can fail in one SELECT."""
+        where = select.args.get("where")
+        facts = facts_of(where.this if where else None)
+        if where:
+            mark_proven(where.this)
+        for item in [*select.selects, *_others(select)]:
+            mark_proven(item, facts | _facts_of_groups(select))
+        _refuse_over_groups(select)
+        self._look_at_filters(select)
+        for item in _row_expressions(select):
+            uncertain = id(select) not in self._top or bool(select.args.get("having"))
+            self._look_at(select, item, uncertain=uncertain)
+
+    def guard(self) -> Guard | None:
+        """Put what was found into the query."""
+        bad = []
+        for item in self._inputs.values():
+            if not item.causes:
+                continue
+            select = item.relation.select
+            where = select.args.get("where")
+            before = [_not(condition) for condition in item.filters]
+            after = [_not(condition) for condition in item.others]
+            terms = [*before, *conjuncts(where.this if where else None), *after]
+            select.set("where", exp.Where(this=exp.and_(*terms)))
+            bad.append(BadRows(item.relation.name, tuple(dict.fromkeys(item.causes))))
+        if not bad:
+            return None
+        return Guard(self._query, tuple(bad), tuple(dict.fromkeys(self._shown)), self._always)
+
+    def _look_at_filters(self, select: exp.Select) -> None:
+        """WHERE, and ON of inner joins: a row that does not pass is not computed further."""
+        where = select.args.get("where")
+        terms = conjuncts(where.this if where else None)
+        for join in joins(select):
+            on = conjuncts(join.args.get("on"))
+            if join.side == "LEFT":
+                for term in on:
+                    self._look_at(select, term, uncertain=True)
+            else:
+                terms = [*on, *terms]
+        own: dict[str, list[exp.Expr]] = {}
+        for term in terms:
+            names = {column.table for column in term.find_all(exp.Column)}
+            if len(names) == 1:
+                own.setdefault(names.pop(), []).append(term)
+            else:
+                self._look_at(select, term, uncertain=True)
+        for found in own.values():
+            condition = exp.and_(*found)
+            self._look_at(select, condition, uncertain=not is_certain(condition), filters=True)
+
+    def _look_at(
+        self, select: exp.Select, item: exp.Expr, *, uncertain: bool, filters: bool = False
+    ) -> None:
+        leaves = self._blamed(select, item)
+        if leaves is None:
+            _refuse_ordinary(item, "where no row of one input is to blame", select)
+            return
+        for leaf in leaves:
+            expression, origin = leaf.over(item), leaf.input
+            mark_proven(expression, origin.facts)
+            if (condition := fails(expression)) is not None:
+                self._always |= uncertain or not is_certain(expression) or _is_outer(select)
+                own = filters and leaf.columns is None
+                (origin.filters if own else origin.others).append(condition)
+                passing = [exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
+                           for each in origin.passes]
+                origin.causes.append((_plain(exp.and_(*passing, condition)), _reason(expression)))
+                self._shown += [_shown(node) for node in failing(expression)]
+            if filters:
+                origin.passes += [safe(term) for term in conjuncts(expression)]
+
+    def _blamed(self, select: exp.Select, item: exp.Expr) -> list[_Leaf] | None:
+        """The inputs whose rows an expression is computed of; None if it is not one row of one."""
+        items = [each for each in relations(select) if not isinstance(each, exp.Unnest)]
+        names = {column.table for column in item.find_all(exp.Column)}
+        found = [each for each in items if each.alias_or_name in names] if names else items[:1]
+        if len(found) != 1 or len(names) > 1:
+            return None
+        join = found[0].find_ancestor(exp.Join, exp.Select)
+        if isinstance(join, exp.Join) and join.side == "LEFT":
+            return None
+        leaves = list(self._leaves(found[0]))
+        for leaf in leaves:
+            columns = {column.name for column in leaf.over(item).find_all(exp.Column)}
+            if leaf.input.relation.window and columns & _WINDOW:
+                return None
+        return leaves
+
+    def _leaves(self, item: exp.Expr) -> Iterator[_Leaf]:
+        """Yield where the rows of a FROM item come from."""
+        if isinstance(item, exp.Table):
+            yield _Leaf(self._inputs[id(item)])
+            return
+        branches = union_branches(item.this)
+        names = [each.alias_or_name for each in branches[0].selects]
+        names = _renamed(item) or names
+        for branch in branches:
+            for leaf in self._leaves(relations(branch)[0]):
+                columns = {
+                    name: _bracketed(safe(leaf.over(each.unalias())))
+                    for name, each in zip(names, branch.selects, strict=True)
+                    if self._blamed(branch, each.unalias()) is not None
+                }
+                yield _Leaf(leaf.input, columns)
+
+
+def _row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield what is computed of each row that passes WHERE, and is used."""
+    for join in select.args.get("joins") or []:
+        if isinstance(join.this, exp.Unnest):
+            yield from join.this.expressions
+    if not is_aggregate(select):
+        used = _used_above(select)
+        for item in select.selects:
+            if used is None or item.alias_or_name in used:
+                yield item.unalias()
+        return
+    group = select.args.get("group")
+    yield from group.expressions if group else ()
+    for item in [*select.selects, select.args.get("having")]:
+        if item is None:
+            continue
+        calls = aggregates(item)
+        for call in calls:
+            yield call.parent if isinstance(call.parent, exp.Filter) else call
+        if not calls:
+            yield item.unalias() if isinstance(item, exp.Alias) else item
+
+
+def _used_above(select: exp.Select) -> set[str] | None:
+    """The columns that the query around a subquery reads; None if it is none."""
+    around = select.find_ancestor(exp.Subquery)
+    if around is None:
+        return None
+    outer = around.find_ancestor(exp.Select)
+    names = [each.alias_or_name for each in union_branches(around.this)[0].selects]
+    given = _renamed(around) or names
+    read = {
+        column.name
+        for column in (outer.find_all(exp.Column) if outer else ())
+        if column.table == around.alias_or_name
+    }
+    own = [each.alias_or_name for each in select.selects]
+    return {name for name, shown in zip(own, given, strict=True) if shown in read}
+
+
+def _renamed(subquery: exp.Expr) -> list[str]:
+    alias = subquery.args.get("alias")
+    return [each.name for each in alias.columns] if alias else []
+
+
+def _facts_of_groups(select: exp.Select) -> Facts:
+    """What HAVING says of aggregates; what it says of keys, their rows do not know yet."""
+    having = select.args.get("having")
+    terms = [term for term in conjuncts(having.this if having else None) if aggregates(term)]
+    return facts_of(exp.and_(*terms)) if terms else frozenset()
+
+
+def _others(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the expressions of a SELECT beside its list and WHERE."""
+    if (having := select.args.get("having")) is not None:
+        yield having.this
+    if (group := select.args.get("group")) is not None:
+        yield from group.expressions
+    for join in select.args.get("joins") or []:
+        yield from join.this.expressions if isinstance(join.this, exp.Unnest) else ()
+        if (on := join.args.get("on")) is not None:
+            yield on
+
+
+def _is_outer(select: exp.Select) -> bool:
+    """Whether a row that leaves shows in rows of the other side: Spark's silence is no proof."""
+    return any(join.side == "LEFT" for join in joins(select))
+
+
+def _refuse_over_groups(select: exp.Select) -> None:
+    """Refuse divisions and casts of aggregates that can fail."""
+    if not is_aggregate(select):
+        return
+    group = select.args.get("group")
+    keys = {key.sql() for key in group.expressions} if group else set()
+    for item in [*select.selects, select.args.get("having")]:
+        if item is not None and aggregates(item):
+            _refuse_ordinary(item, "over a group, where no row is to blame", select, keys)
+
+
+def _refuse_ordinary(
+    item: exp.Expr, where: str, select: exp.Select, keys: set[str] | None = None
+) -> None:
+    def below(node: exp.Expr) -> bool:
+        inside = keys is not None and isinstance(node, exp.AggFunc)
+        return inside or isinstance(node, exp.Query) or node.sql() in (keys or ())
+
+    for node in item.walk(prune=below):
+        if not below(node) and fails_on_ordinary_data(node):
+            raise _refused(node, where, select)
+
+
+def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
+    way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
+    return SqlError(
+        "FALLIBLE_EXPRESSION",
+        f"{_shown(node)} can fail {where}",
+        hint=f"write {way_out}, or let the view fail: ON ERROR FAIL before AS",
+        span=span_of(node) or span_of(select),
+    )
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """Without qualifiers."""
+    return node.copy().transform(
+        lambda each: exp.column(each.name) if isinstance(each, exp.Column) else each
+    )
+
+
+def _shown(node: exp.Expr) -> str:
+    text = str(_bare(node).sql(dialect="trino"))
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _reason(expression: exp.Expr) -> str:
+    first, *more = failing(expression)
+    if more:
+        return f"cannot be computed: {_shown(expression)}"
+    match first:
+        case exp.Div() | exp.Mod():
+            return f"division by zero: {_shown(first)}"
+        case exp.Cast() if t.family(type_of(first.this)) == "text":
+            return f"not a {t.sql_type(type_of(first))}: {_shown(first)}"
+    return f"out of range: {_shown(first)}"
+
+
+def _plain(condition: exp.Expr) -> str:
+    """A condition over one input, printed for Spark without qualifiers."""
+    return str(_bare(portable(condition, "spark")).sql(dialect="spark"))
+
+
+def _not(condition: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.paren(condition))
+
+
+def _bracketed(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, (exp.Column, exp.Literal, exp.Paren)):
+        return node.copy()
+    inner = exp.Paren(this=node.copy())
+    inner.type = node.type
+    return inner
