@@ -13,7 +13,6 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
 from headwater.analyze.fallible import (
     EARLIEST,
     LATEST,
@@ -99,24 +98,19 @@ def is_certain(expression: exp.Expr) -> bool:
     children = list(expression.iter_expressions())
     if isinstance(expression, exp.AggFunc):
         return not isinstance(expression, exp.Count) and all(map(is_certain, children))
-    if isinstance(
-        expression, (*_LEFT_FIRST, *_RIGHT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)
-    ):
+    if isinstance(expression, (*_LEFT_FIRST, *_RIGHT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)):
         parts = children
         if isinstance(expression, exp.Case):
-            parts = [part for branch in expression.args["ifs"] for part in branch.iter_expressions()]
+            parts = [
+                part for branch in expression.args["ifs"] for part in branch.iter_expressions()
+            ]
             parts += [item for item in (expression.this, expression.args.get("default")) if item]
         return all(map(is_certain, parts))
     first = next(iter(children), None)
     rest = [child for child in children if child is not first]
     # the other arguments of a function are not looked at if one before them is NULL
     constant = all(isinstance(child, (exp.Literal, exp.Var, exp.DataType)) for child in rest)
-    return (
-        isinstance(expression, exp.Func)
-        and constant
-        and first is not None
-        and is_certain(first)
-    )
+    return isinstance(expression, exp.Func) and constant and first is not None and is_certain(first)
 
 
 def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
@@ -157,7 +151,9 @@ def _own(node: exp.Expr) -> exp.Expr:
         case exp.Div() | exp.Mod():
             return _division_fails(node)
         case exp.Neg() | exp.Abs():
-            return _is_true(exp.EQ(this=_in_brackets(node.this), expression=_lowest(node)), node.this)
+            return _is_true(
+                exp.EQ(this=_in_brackets(node.this), expression=_lowest(node)), node.this
+            )
         case exp.UnixToTime():
             return _is_true(_not(_in_time(node)), node.this)
     given = [_given(child) for child in _operands(node)]
@@ -188,8 +184,7 @@ def _in_time(node: exp.Expr) -> exp.Expr:
 
 
 def _lowest(node: exp.Expr) -> exp.Expr:
-    """The least integer of a node's type: -2**63 has no literal, its number without sign is too
-    large."""
+    """The least integer of a node's type; its number without the sign is too large a literal."""
     limit = exp.Literal.number(LIMITS[type_of(node).this] - 1)
     return exp.paren(exp.Sub(this=exp.Neg(this=limit), expression=exp.Literal.number(1)))
 

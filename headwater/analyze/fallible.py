@@ -238,8 +238,10 @@ def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:
     """Whether an aggregate is NULL where the divisor counts no rows: ``sum(x) / count(x)``."""
     while isinstance(divisor, (exp.Paren, exp.Cast)):
         divisor = divisor.this
-    filters = [item.expression.sql() if isinstance(item, exp.Filter) else "" for item in
-               (aggregate, divisor)]
+    filters = [
+        item.expression.sql() if isinstance(item, exp.Filter) else ""
+        for item in (aggregate, divisor)
+    ]
     value = aggregate.this if isinstance(aggregate, exp.Filter) else aggregate
     counted = divisor.this if isinstance(divisor, exp.Filter) else divisor
     if not isinstance(value, _MEANINGLESS_IF_EMPTY) or not isinstance(counted, exp.Count):

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze import edges
 from headwater.analyze import types as t
+from headwater.analyze.fallible import negates_least
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
 
@@ -114,6 +115,13 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _spark_division(node: exp.Expr) -> exp.Expr:
+    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
+    fixed = _whole_division(node)
+    kind = type_of(node)
+    return _cast(fixed, kind) if kind.this is t.Type.INT and negates_least(node) else fixed
+
+
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
     """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
     unit = exp.Literal.string(node.text("unit").lower())
@@ -179,7 +187,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TryCast: spark_cast,
         exp.Try: _spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
-        exp.Div: _whole_division,
+        exp.Div: _spark_division,
         exp.Sign: _kept_type,
     },
     "duckdb": {

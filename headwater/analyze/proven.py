@@ -20,7 +20,12 @@ PROVEN = "divisor_is_not_zero"
 Facts = frozenset[str]
 """Texts of expressions that are not 0; they may be NULL, by which division gives NULL."""
 
-_FLIPPED = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
+_FLIPPED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.GT: exp.LT,
+    exp.LT: exp.GT,
+    exp.GTE: exp.LTE,
+    exp.LTE: exp.GTE,
+}
 _EXCLUDES_ZERO: dict[type[exp.Expr], Callable[[float], bool]] = {
     exp.NEQ: lambda limit: limit == 0,
     exp.EQ: lambda limit: limit != 0,
@@ -29,9 +34,14 @@ _EXCLUDES_ZERO: dict[type[exp.Expr], Callable[[float], bool]] = {
     exp.LT: lambda limit: limit <= 0,
     exp.LTE: lambda limit: limit < 0,
 }
-_OPPOSITE = {
-    **{exp.EQ: exp.NEQ, exp.NEQ: exp.EQ, exp.GT: exp.LTE},
-    **{exp.LTE: exp.GT, exp.LT: exp.GTE, exp.GTE: exp.LT},
+_PAIRS: tuple[tuple[type[exp.Binary], type[exp.Binary]], ...] = (
+    (exp.EQ, exp.NEQ),
+    (exp.GT, exp.LTE),
+    (exp.LT, exp.GTE),
+)
+_OPPOSITE: dict[type[exp.Expr], type[exp.Binary]] = {
+    **dict(_PAIRS),
+    **{right: left for left, right in _PAIRS},
 }
 
 

@@ -56,7 +56,7 @@ def duckdb_try_cast(node: exp.Expr) -> exp.Expr:
         node: a typed ``TRY_CAST``; changed in place if it is one of text.
     """
     kind = node.args["to"]
-    if is_of_text(node) and (pattern := TEXTS.get(kind.this)):
+    if is_of_text(node) and kind.this in TEXTS:
         text = node.this.copy()
         like = exp.RegexpLike(this=text, expression=exp.Literal.string(f"^{_whole(kind)}"))
         node.set("this", exp.Case(ifs=[exp.If(this=like, true=_stripped(text, kind))]))
@@ -108,6 +108,8 @@ def _stripped(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
     return exp.Anonymous(
         this="REGEXP_REPLACE",
         expressions=[
-            text.copy(), exp.Literal.string(r"([0-9.])[dDfF]\s*$"), exp.Literal.string(r"\1")
+            text.copy(),
+            exp.Literal.string(r"([0-9.])[dDfF]\s*$"),
+            exp.Literal.string(r"\1"),
         ],
     )

@@ -3,8 +3,9 @@
 In: a plan, a dialect (``trino``, ``duckdb`` or ``spark``), the watermark of a commit and where the
 inputs are.
 Out: SQL text. Lateness is a WHERE over ``_watermark``, finality a WHERE over the commit's
-watermark, and rows on which an expression fails are left out by one more; nothing else differs from
-what the analyst wrote, except that DuckDB computes approximate aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
+watermark, and rows on which an expression fails are left out by one more (the plan's guard);
+nothing else differs from what the analyst wrote, except that DuckDB computes approximate aggregates
+exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
 """
 
 from __future__ import annotations

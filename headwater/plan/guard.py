@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from sqlglot import exp
 
+from headwater.analyze import types as t
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.failure import fails, is_certain, safe
 from headwater.analyze.fallible import failing, fails_on_ordinary_data
 from headwater.analyze.portable import portable
 from headwater.analyze.proven import Facts, facts_of, mark_proven
-from headwater.analyze import types as t
 from headwater.analyze.shape import (
     aggregates,
     conjuncts,
@@ -114,7 +115,7 @@ class _Leaf:
         root = exp.Paren(this=expression.copy())
         for column in list(root.find_all(exp.Column)):
             column.replace(self.columns[column.name].copy())
-        return root.this.pop()
+        return cast(exp.Expr, root.this.pop())
 
 
 def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -> Guard | None:
@@ -167,9 +168,12 @@ class _Finder:
             mark_proven(item, facts | _facts_of_groups(select))
         _refuse_over_groups(select)
         self._look_at_filters(select)
+        # what is computed after a join or of group keys may be when the row is in Spark's state
+        late = bool(joins(select)) or id(select) not in self._top
         for item in _row_expressions(select):
-            uncertain = id(select) not in self._top or bool(select.args.get("having"))
-            self._look_at(select, item, uncertain=uncertain)
+            of_keys = is_aggregate(select) and not isinstance(item.parent, exp.Group)
+            of_keys = of_keys and not isinstance(item, (exp.AggFunc, exp.Filter))
+            self._look_at(select, item, uncertain=late or of_keys)
 
     def guard(self) -> Guard | None:
         """Put what was found into the query."""
@@ -205,7 +209,8 @@ class _Finder:
             if len(names) == 1:
                 own.setdefault(names.pop(), []).append(term)
             else:
-                self._look_at(select, term, uncertain=True)
+                for side in _sides(term):
+                    self._look_at(select, side, uncertain=True)
         for found in own.values():
             condition = exp.and_(*found)
             self._look_at(select, condition, uncertain=not is_certain(condition), filters=True)
@@ -224,8 +229,10 @@ class _Finder:
                 self._always |= uncertain or not is_certain(expression) or _is_outer(select)
                 own = filters and leaf.columns is None
                 (origin.filters if own else origin.others).append(condition)
-                passing = [exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
-                           for each in origin.passes]
+                passing = [
+                    exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
+                    for each in origin.passes
+                ]
                 origin.causes.append((_plain(exp.and_(*passing, condition)), _reason(expression)))
                 self._shown += [_shown(node) for node in failing(expression)]
             if filters:
@@ -279,14 +286,18 @@ def _row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
         return
     group = select.args.get("group")
     yield from group.expressions if group else ()
-    for item in [*select.selects, select.args.get("having")]:
-        if item is None:
-            continue
+    for item in _heads(select):
         calls = aggregates(item)
         for call in calls:
             yield call.parent if isinstance(call.parent, exp.Filter) else call
         if not calls:
-            yield item.unalias() if isinstance(item, exp.Alias) else item
+            yield item
+
+
+def _heads(select: exp.Select) -> list[exp.Expr]:
+    """The expressions over groups: the SELECT list and HAVING."""
+    having = select.args.get("having")
+    return [item.unalias() for item in select.selects] + ([having.this] if having else [])
 
 
 def _used_above(select: exp.Select) -> set[str] | None:
@@ -318,6 +329,16 @@ def _facts_of_groups(select: exp.Select) -> Facts:
     return facts_of(exp.and_(*terms)) if terms else frozenset()
 
 
+def _sides(term: exp.Expr) -> list[exp.Expr]:
+    """The operands of a comparison of two inputs, each of one; otherwise the term itself."""
+    if isinstance(term, exp.Binary):
+        sides = [term.this, term.expression]
+        names = [{column.table for column in side.find_all(exp.Column)} for side in sides]
+        if all(len(each) <= 1 for each in names):
+            return sides
+    return [term]
+
+
 def _others(select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the expressions of a SELECT beside its list and WHERE."""
     if (having := select.args.get("having")) is not None:
@@ -341,8 +362,8 @@ def _refuse_over_groups(select: exp.Select) -> None:
         return
     group = select.args.get("group")
     keys = {key.sql() for key in group.expressions} if group else set()
-    for item in [*select.selects, select.args.get("having")]:
-        if item is not None and aggregates(item):
+    for item in _heads(select):
+        if aggregates(item):
             _refuse_ordinary(item, "over a group, where no row is to blame", select, keys)
 
 
