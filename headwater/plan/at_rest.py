@@ -20,6 +20,7 @@ from headwater.analyze.portable import portable
 from headwater.analyze.typed import type_of
 from headwater.errors import ConfigError
 from headwater.plan.aggregates import DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.guard import tolerant
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.render import (
     batch_read,
@@ -89,8 +90,11 @@ def at_rest_sql(
             return batch_read(item, named(item.name), plan.lateness)
         return _read(item, plan, catalog, dialect, named(item.name))
 
-    guarded = plan.guard.query if plan.guard else plan.view.query
-    query = render(portable(guarded, dialect), catalog, read)
+    query = plan.view.query
+    if plan.guard:
+        # Spark computes the terms of a condition in order; others do not
+        query = plan.guard.query if dialect == "spark" else tolerant(plan.guard.query)
+    query = render(portable(query, dialect), catalog, read)
     if final:
         _only_final(query, plan, catalog, watermark)
     if dialect == "duckdb":

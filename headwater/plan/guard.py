@@ -20,9 +20,9 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.failure import fails, is_certain, safe
-from headwater.analyze.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.fallible import can_fail, failing, fails_on_ordinary_data
 from headwater.analyze.portable import portable
-from headwater.analyze.proven import Facts, facts_of, mark_proven
+from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
 from headwater.analyze.shape import (
     aggregates,
     conjuncts,
@@ -146,6 +146,29 @@ def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -
                 span=view.span,
             )
     return guard
+
+
+def tolerant(query: exp.Query) -> exp.Query:
+    """Return a guarded query that raises on no row, whatever an engine computes first.
+
+    Rows that fail are not among its results, so that it returns the same.
+
+    Args:
+        query: a guarded query; not changed.
+    """
+    root = exp.Paren(this=query.copy())
+    for division in root.find_all(exp.Div, exp.Mod):
+        division.meta.pop(PROVEN, None)
+    for node in reversed([node for node in root.walk(bfs=True) if can_fail(node)]):
+        if isinstance(node.parent, exp.Try) or node.find(exp.AggFunc):
+            continue
+        kind = node.type
+        tried: exp.Expr = exp.Try(this=node.copy())
+        if isinstance(node, exp.Cast):
+            tried = exp.TryCast(this=node.this.copy(), to=node.args["to"].copy(), safe=True)
+        node.replace(tried)
+        tried.type = kind
+    return cast(exp.Query, root.this.pop())
 
 
 class _Finder:
