@@ -127,17 +127,34 @@ def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
 
 
 def _safely(node: exp.Expr) -> exp.Expr:
-    """A node that can fail, whose operands do not any more, with NULL where it would."""
+    """A node that can fail, whose operands do not any more, with NULL where it would.
+
+    Not behind a condition: Spark computes what occurs twice ahead of them.
+    """
     match node:
         case exp.Cast():
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
         case exp.Div() | exp.Mod():
-            return _when(_not(exp.Paren(this=_division_fails(node))), node)
+            if negates_least(node):
+                least = exp.EQ(this=_in_brackets(node.this), expression=_lowest(node))
+                _avoid(node, "expression", _when(least, exp.Literal.number(-1)))
+            if divides_by_zero(node):
+                _avoid(node, "expression", exp.Literal.number(0))
+            return node
         case exp.Neg() | exp.Abs():
-            return _when(exp.NEQ(this=_in_brackets(node.this), expression=_lowest(node)), node)
+            _avoid(node, "this", _lowest(node))
+            return node
         case exp.UnixToTime():
-            return _when(_in_time(node), node)
+            node.set("this", _typed(_when(_in_time(node), node.this.copy()), type_of(node.this)))
+            return node
     return exp.Try(this=node)
+
+
+def _avoid(node: exp.Expr, operand: str, value: exp.Expr) -> None:
+    """Make an operand NULL where it has a value."""
+    given = node.args[operand]
+    avoided = exp.Nullif(this=_in_brackets(given), expression=value)
+    node.set(operand, _typed(avoided, type_of(given)))
 
 
 def _own(node: exp.Expr) -> exp.Expr:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze import edges
 from headwater.analyze import types as t
-from headwater.analyze.fallible import negates_least
+from headwater.analyze.fallible import can_fail, negates_least
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
 
@@ -119,7 +119,8 @@ def _spark_division(node: exp.Expr) -> exp.Expr:
     """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
     fixed = _whole_division(node)
     kind = type_of(node)
-    return _cast(fixed, kind) if kind.this is t.Type.INT and negates_least(node) else fixed
+    wider = kind.this is t.Type.INT and can_fail(node) and negates_least(node)
+    return _cast(fixed, kind) if wider else fixed
 
 
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:

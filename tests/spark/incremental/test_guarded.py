@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from law import Landed, check_law
 from plans import planned
-from pyspark.errors import PySparkException
 
 from headwater.errors import TerminalError
 from headwater.incremental.tick import Ticks
@@ -28,28 +27,29 @@ CREATE TABLE u (id INTEGER, a INTEGER, b INTEGER, s VARCHAR, ts TIMESTAMP WITH T
                 WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)
 WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
 """
+NOT_0 = "b IS DISTINCT FROM 0"
 NUMBER = r"regexp_full_match(s, '\s*[+-]?[0-9]+\s*')"
 TUMBLED = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
-WINDOWED = f"""SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS window_start, sum(a // b) AS x,
+WINDOWED = """SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS window_start, sum(a // b) AS x,
     count(*) AS n FROM (SELECT *, time_bucket(INTERVAL 1 MINUTE, ts) + INTERVAL 1 MINUTE AS close
-    FROM t WHERE {{good}}) WHERE (_watermark IS NULL OR close > _watermark)
+    FROM t WHERE {good}) WHERE (_watermark IS NULL OR close > _watermark)
     AND close <= getvariable('w') GROUP BY 1"""
 JOINED = """SELECT t.id, t.a // t.b AS x, u.s::INTEGER AS y FROM t {side} JOIN u ON t.id = u.id
     AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '10' MINUTE"""
 HELD = f"""SELECT t.id, t.a // t.b AS x, u.s::INTEGER AS y
-    FROM (FROM t WHERE b IS DISTINCT FROM 0 AND (_watermark IS NULL OR ts > _watermark)) t
+    FROM (FROM t WHERE {NOT_0} AND (_watermark IS NULL OR ts > _watermark)) t
     JOIN (FROM u WHERE {NUMBER} AND (_watermark IS NULL OR ts > _watermark)) u ON t.id = u.id
     AND u.ts BETWEEN t.ts AND t.ts + INTERVAL 10 MINUTE"""
 CASES = {
     "linear": (
         "SELECT id, a / b AS x FROM t WHERE CAST(s AS INTEGER) > 0",
-        f"SELECT id, a // b AS x FROM t WHERE {NUMBER} AND TRY_CAST(s AS INT) > 0 AND b IS DISTINCT FROM 0",
+        f"SELECT id, a // b AS x FROM t WHERE {NUMBER} AND TRY_CAST(s AS INT) > 0 AND {NOT_0}",
         {2: "division by zero: a / b", 3: "not a INTEGER: CAST(s AS INTEGER)"},
     ),
     "window": (
         f"SELECT window_start, sum(a / b) AS x, count(*) AS n FROM {TUMBLED}"
         " GROUP BY window_start EMIT ON WINDOW CLOSE",
-        WINDOWED.format(good="b IS DISTINCT FROM 0"),
+        WINDOWED.format(good=NOT_0),
         dict.fromkeys((2, 5), "division by zero: a / b"),
     ),
     "join": (
@@ -62,7 +62,7 @@ CASES = {
     "left join": (
         "SELECT t.id, t.a / t.b AS x, u.s AS y FROM t LEFT JOIN u ON t.id = u.id"
         " AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '10' MINUTE",
-        """WITH g AS (FROM t WHERE b IS DISTINCT FROM 0 AND (_watermark IS NULL OR ts > _watermark)),
+        f"""WITH g AS (FROM t WHERE {NOT_0} AND (_watermark IS NULL OR ts > _watermark)),
         h AS (FROM u WHERE _watermark IS NULL OR ts > _watermark)
         SELECT g.id, a // b AS x, y FROM (
           SELECT g.*, h.s AS y FROM g JOIN h ON g.id = h.id
@@ -74,17 +74,17 @@ CASES = {
     ),
     "folded": (
         "SELECT a, sum(a / b) AS x, sum(b) / count(*) AS y FROM t GROUP BY a",
-        "SELECT a, sum(a // b) AS x, sum(b) // count(*) AS y FROM t WHERE b IS DISTINCT FROM 0 GROUP BY a",
+        f"SELECT a, sum(a // b) AS x, sum(b) // count(*) AS y FROM t WHERE {NOT_0} GROUP BY a",
         dict.fromkeys((2, 5), "division by zero: a / b"),
     ),
     "affected keys": (
         "SELECT a, count(DISTINCT a / b) AS x FROM t GROUP BY a",
-        "SELECT a, count(DISTINCT a // b) AS x FROM t WHERE b IS DISTINCT FROM 0 GROUP BY a",
+        f"SELECT a, count(DISTINCT a // b) AS x FROM t WHERE {NOT_0} GROUP BY a",
         dict.fromkeys((2, 5), "division by zero: a / b"),
     ),
     "recomputed": (
         "SELECT id, a / b AS x FROM t",
-        "SELECT id, a // b AS x FROM t WHERE b IS DISTINCT FROM 0",
+        f"SELECT id, a // b AS x FROM t WHERE {NOT_0}",
         dict.fromkeys((2, 5), "division by zero: a / b"),
     ),
 }

@@ -36,24 +36,28 @@ def condition(text: str, dialect: str = "trino") -> str:
 
 
 TOTAL = """
-i | i / 2 | i / -3 | 10 / nullif(i, 0) | i % nullif(j, 0) | d / 2e0 | TRY_CAST(s AS INTEGER) | lower(s)
-CASE WHEN j <> 0 THEN i / j END | CASE WHEN j = 0 THEN 0 ELSE i / j END | if(j = 0, 0, i / j)
-CASE WHEN j > 0 THEN i / j WHEN j < 0 THEN -(b / j % 2) + 1 END | j <> 0 AND i / j > 1
-CASE WHEN j = 0 OR i IS NULL THEN 0 ELSE i / j END | j = 0 OR i / j > 1 | 0 < j AND i % j = 1
+i | i / 2 | i / -3 | 10 / nullif(i, 0) | i % nullif(j, 0) | d / 2e0 | TRY_CAST(s AS INTEGER)
+lower(s) | CASE WHEN j <> 0 THEN i / j END | CASE WHEN j = 0 THEN 0 ELSE i / j END
+if(j = 0, 0, i / j) | CASE WHEN j > 0 THEN i / j WHEN j < 0 THEN -(b / j % 2) + 1 END
+j <> 0 AND i / j > 1 | CASE WHEN j = 0 OR i IS NULL THEN 0 ELSE i / j END | j = 0 OR i / j > 1
+0 < j AND i % j = 1
 CASE WHEN j IS NOT NULL AND 0 <> j THEN CAST(i AS DOUBLE) / CAST(j AS DOUBLE) END
 i / greatest(j, 1) | i / coalesce(nullif(j, 0), 1) | CAST(i AS BIGINT) + j | CAST(i AS BIGINT) * j
-CAST(i AS VARCHAR) | CAST('12' AS INTEGER) | DATE '2020-01-01' | CAST(day AS VARCHAR) | d * e | d + e
-length(s) + 1 | year(ts) * 100 + month(ts) | p * 2 | p + p | CAST(i AS DOUBLE) | CAST(i AS DECIMAL(12, 2))
-CAST(b AS DECIMAL(21, 2)) | date_diff('second', ts, ts) * 1000 | CASE WHEN b >= 1 THEN 1e0 / b END
-from_unixtime(i) | CAST(ts AS DATE) | CAST(TRY_CAST(s AS INTEGER) AS BIGINT) + 1 | abs(d) | -d | -p
+CAST(i AS VARCHAR) | CAST('12' AS INTEGER) | DATE '2020-01-01' | CAST(day AS VARCHAR) | d * e
+d + e | length(s) + 1 | year(ts) * 100 + month(ts) | p * 2 | p + p | CAST(i AS DOUBLE)
+CAST(i AS DECIMAL(12, 2)) | CAST(b AS DECIMAL(21, 2)) | date_diff('second', ts, ts) * 1000
+CASE WHEN b >= 1 THEN 1e0 / b END | from_unixtime(i) | CAST(ts AS DATE)
+CAST(TRY_CAST(s AS INTEGER) AS BIGINT) + 1 | abs(d) | -d | -p
 """
 FALLIBLE = """
-i / j | i % j | d / e | d % e | i / 0 | 1 / k | i / length(s) | i + 1 | i + j | b * 2 | b + c | b - c | -i | abs(i) | -b
-CAST(s AS INTEGER) | CAST(s AS BIGINT) | CAST(s AS DOUBLE) | CAST(s AS DECIMAL(8, 2)) | CAST(n AS DATE)
-CAST(s AS BOOLEAN) | CAST(s AS TIMESTAMP) | CAST(s AS TIMESTAMP WITH TIME ZONE) | from_unixtime(b)
-CAST(b AS INTEGER) | CAST(round(d) AS BIGINT) | CAST(p AS DECIMAL(4, 1)) | CASE WHEN i <> 0 THEN i / j END
-CASE WHEN j >= 0 THEN i / j END | CASE WHEN j <> 1 THEN i / j END | j <> 0 OR i / j > 1 | j = 0 AND i / j > 1
-if(j <> 0, 0, i / j) | coalesce(i / j, 0) | i / coalesce(nullif(j, 0), 0) | i / greatest(j, 0) | 1 / (i - j)
+i / j | i % j | d / e | d % e | i / 0 | 1 / k | i / length(s) | i + 1 | i + j | b * 2 | b + c
+b - c | -i | abs(i) | -b | CAST(s AS INTEGER) | CAST(s AS BIGINT) | CAST(s AS DOUBLE)
+CAST(s AS DECIMAL(8, 2)) | CAST(n AS DATE) | CAST(s AS BOOLEAN) | CAST(s AS TIMESTAMP)
+CAST(s AS TIMESTAMP WITH TIME ZONE) | from_unixtime(b) | CAST(b AS INTEGER)
+CAST(round(d) AS BIGINT) | CAST(p AS DECIMAL(4, 1)) | CASE WHEN i <> 0 THEN i / j END
+CASE WHEN j >= 0 THEN i / j END | CASE WHEN j <> 1 THEN i / j END | j <> 0 OR i / j > 1
+j = 0 AND i / j > 1 | if(j <> 0, 0, i / j) | coalesce(i / j, 0) | i / coalesce(nullif(j, 0), 0)
+i / greatest(j, 0) | 1 / (i - j)
 """
 
 
@@ -107,12 +111,14 @@ def test_what_spark_may_leave_out_is_not_certain(text: str, certain: bool) -> No
 
 
 JUDGED = """
-i % j | i + j | i * j | b + c | b * c | b - c | -i | abs(b) | i + 1 | (i + j) * k | i % j % k | i % (j * k) | 1 + i % j
-CAST(b AS INTEGER) | CAST(b AS INTEGER) + 1 | CASE WHEN j <> 0 THEN i % j END | if(j = 0, 0, i % j) | b % k + k
-CASE WHEN i > 0 THEN b % j WHEN j = 0 THEN c % k ELSE i + 1 END | coalesce(i % j, 1 % k) | coalesce(1, i % j)
-i % j > 1 | nullif(i % j, 1)
-CAST(round(d) AS INTEGER) | CAST(round(d) AS BIGINT) | TRY_CAST(s AS INTEGER) + 1 | CAST(p AS DECIMAL(4, 1))
-CASE i % j WHEN 0 THEN 1 ELSE 1 % k END | i % j BETWEEN 0 AND 3 | from_unixtime(c) | i % j IN (1, 2)
+i % j | i + j | i * j | b + c | b * c | b - c | -i | abs(b) | i + 1 | (i + j) * k | i % j % k
+i % (j * k) | 1 + i % j | CAST(b AS INTEGER) | CAST(b AS INTEGER) + 1
+CASE WHEN j <> 0 THEN i % j END | if(j = 0, 0, i % j) | b % k + k
+CASE WHEN i > 0 THEN b % j WHEN j = 0 THEN c % k ELSE i + 1 END | coalesce(i % j, 1 % k)
+coalesce(1, i % j) | i % j > 1 | nullif(i % j, 1) | CAST(round(d) AS INTEGER)
+CAST(round(d) AS BIGINT) | TRY_CAST(s AS INTEGER) + 1 | CAST(p AS DECIMAL(4, 1))
+CASE i % j WHEN 0 THEN 1 ELSE 1 % k END | i % j BETWEEN 0 AND 3 | from_unixtime(c)
+i % j IN (1, 2)
 """
 INT, LONG = 2**31, 2**63
 INTS = (*range(-3, 4), 1, 0, None, INT - 1, -INT, 65536)
