@@ -17,14 +17,12 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.failure import fails, is_certain, safe
-from headwater.analyze.fallible import can_fail, failing, fails_on_ordinary_data
+from headwater.analyze.fallible import can_fail, failing
 from headwater.analyze.portable import portable
 from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
 from headwater.analyze.shape import (
-    aggregates,
     conjuncts,
     is_aggregate,
     joins,
@@ -32,12 +30,17 @@ from headwater.analyze.shape import (
     selects,
     union_branches,
 )
-from headwater.analyze.typed import type_of
-from headwater.dialect import span_of
 from headwater.errors import SqlError
+from headwater.plan.computed import (
+    facts_of_groups,
+    other_expressions,
+    renamed,
+    row_expressions,
+    sides,
+)
+from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
 from headwater.plan.shape import Relation, relations_of
 
-_SHOWN = 120
 _WINDOW = {"window_start", "window_end"}
 
 
@@ -187,13 +190,13 @@ class _Finder:
         facts = facts_of(where.this if where else None)
         if where:
             mark_proven(where.this)
-        for item in [*select.selects, *_others(select)]:
-            mark_proven(item, facts | _facts_of_groups(select))
-        _refuse_over_groups(select)
+        for item in [*select.selects, *other_expressions(select)]:
+            mark_proven(item, facts | facts_of_groups(select))
+        refuse_over_groups(select)
         self._look_at_filters(select)
         # what is computed after a join or of group keys may be when the row is in Spark's state
         late = bool(joins(select)) or id(select) not in self._top
-        for item in _row_expressions(select):
+        for item in row_expressions(select):
             of_keys = is_aggregate(select) and not isinstance(item.parent, exp.Group)
             of_keys = of_keys and not isinstance(item, (exp.AggFunc, exp.Filter))
             self._look_at(select, item, uncertain=late or of_keys)
@@ -232,7 +235,7 @@ class _Finder:
             if len(names) == 1:
                 own.setdefault(names.pop(), []).append(term)
             else:
-                for side in _sides(term):
+                for side in sides(term):
                     self._look_at(select, side, uncertain=True)
         for found in own.values():
             condition = exp.and_(*found)
@@ -243,7 +246,7 @@ class _Finder:
     ) -> None:
         leaves = self._blamed(select, item)
         if leaves is None:
-            _refuse_ordinary(item, "where no row of one input is to blame", select)
+            refuse_ordinary(item, "where no row of one input is to blame", select)
             return
         for leaf in leaves:
             expression, origin = leaf.over(item), leaf.input
@@ -256,8 +259,8 @@ class _Finder:
                     exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
                     for each in origin.passes
                 ]
-                origin.causes.append((_plain(exp.and_(*passing, condition)), _reason(expression)))
-                self._shown += [_shown(node) for node in failing(expression)]
+                origin.causes.append((_plain(exp.and_(*passing, condition)), reason(expression)))
+                self._shown += [shown(node) for node in failing(expression)]
             if filters:
                 origin.passes += [safe(term) for term in conjuncts(expression)]
 
@@ -285,7 +288,7 @@ class _Finder:
             return
         branches = union_branches(item.this)
         names = [each.alias_or_name for each in branches[0].selects]
-        names = _renamed(item) or names
+        names = renamed(item) or names
         for branch in branches:
             for leaf in self._leaves(relations(branch)[0]):
                 columns = {
@@ -296,149 +299,14 @@ class _Finder:
                 yield _Leaf(leaf.input, columns)
 
 
-def _row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what is computed of each row that passes WHERE, and is used."""
-    for join in select.args.get("joins") or []:
-        if isinstance(join.this, exp.Unnest):
-            yield from join.this.expressions
-    if not is_aggregate(select):
-        used = _used_above(select)
-        for item in select.selects:
-            if used is None or item.alias_or_name in used:
-                yield item.unalias()
-        return
-    group = select.args.get("group")
-    yield from group.expressions if group else ()
-    for item in _heads(select):
-        calls = aggregates(item)
-        for call in calls:
-            yield call.parent if isinstance(call.parent, exp.Filter) else call
-        if not calls:
-            yield item
-
-
-def _heads(select: exp.Select) -> list[exp.Expr]:
-    """The expressions over groups: the SELECT list and HAVING."""
-    having = select.args.get("having")
-    return [item.unalias() for item in select.selects] + ([having.this] if having else [])
-
-
-def _used_above(select: exp.Select) -> set[str] | None:
-    """The columns that the query around a subquery reads; None if it is none."""
-    around = select.find_ancestor(exp.Subquery)
-    if around is None:
-        return None
-    outer = around.find_ancestor(exp.Select)
-    names = [each.alias_or_name for each in union_branches(around.this)[0].selects]
-    given = _renamed(around) or names
-    read = {
-        column.name
-        for column in (outer.find_all(exp.Column) if outer else ())
-        if column.table == around.alias_or_name
-    }
-    own = [each.alias_or_name for each in select.selects]
-    return {name for name, shown in zip(own, given, strict=True) if shown in read}
-
-
-def _renamed(subquery: exp.Expr) -> list[str]:
-    alias = subquery.args.get("alias")
-    return [each.name for each in alias.columns] if alias else []
-
-
-def _facts_of_groups(select: exp.Select) -> Facts:
-    """What HAVING says of aggregates; what it says of keys, their rows do not know yet."""
-    having = select.args.get("having")
-    terms = [term for term in conjuncts(having.this if having else None) if aggregates(term)]
-    return facts_of(exp.and_(*terms)) if terms else frozenset()
-
-
-def _sides(term: exp.Expr) -> list[exp.Expr]:
-    """The operands of a comparison of two inputs, each of one; otherwise the term itself."""
-    if isinstance(term, exp.Binary):
-        sides = [term.this, term.expression]
-        names = [{column.table for column in side.find_all(exp.Column)} for side in sides]
-        if all(len(each) <= 1 for each in names):
-            return sides
-    return [term]
-
-
-def _others(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the expressions of a SELECT beside its list and WHERE."""
-    if (having := select.args.get("having")) is not None:
-        yield having.this
-    if (group := select.args.get("group")) is not None:
-        yield from group.expressions
-    for join in select.args.get("joins") or []:
-        yield from join.this.expressions if isinstance(join.this, exp.Unnest) else ()
-        if (on := join.args.get("on")) is not None:
-            yield on
-
-
 def _is_outer(select: exp.Select) -> bool:
     """Whether a row that leaves shows in rows of the other side: Spark's silence is no proof."""
     return any(join.side == "LEFT" for join in joins(select))
 
 
-def _refuse_over_groups(select: exp.Select) -> None:
-    """Refuse divisions and casts of aggregates that can fail."""
-    if not is_aggregate(select):
-        return
-    group = select.args.get("group")
-    keys = {key.sql() for key in group.expressions} if group else set()
-    for item in _heads(select):
-        if aggregates(item):
-            _refuse_ordinary(item, "over a group, where no row is to blame", select, keys)
-
-
-def _refuse_ordinary(
-    item: exp.Expr, where: str, select: exp.Select, keys: set[str] | None = None
-) -> None:
-    def below(node: exp.Expr) -> bool:
-        inside = keys is not None and isinstance(node, exp.AggFunc)
-        return inside or isinstance(node, exp.Query) or node.sql() in (keys or ())
-
-    for node in item.walk(prune=below):
-        if not below(node) and fails_on_ordinary_data(node):
-            raise _refused(node, where, select)
-
-
-def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
-    way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
-    return SqlError(
-        "FALLIBLE_EXPRESSION",
-        f"{_shown(node)} can fail {where}",
-        hint=f"write {way_out}, or let the view fail: ON ERROR FAIL before AS",
-        span=span_of(node) or span_of(select),
-    )
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    """Without qualifiers."""
-    return node.copy().transform(
-        lambda each: exp.column(each.name) if isinstance(each, exp.Column) else each
-    )
-
-
-def _shown(node: exp.Expr) -> str:
-    text = str(_bare(node).sql(dialect="trino"))
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-
-
-def _reason(expression: exp.Expr) -> str:
-    first, *more = failing(expression)
-    if more:
-        return f"cannot be computed: {_shown(expression)}"
-    match first:
-        case exp.Div() | exp.Mod():
-            return f"division by zero: {_shown(first)}"
-        case exp.Cast() if t.family(type_of(first.this)) == "text":
-            return f"not a {t.sql_type(type_of(first))}: {_shown(first)}"
-    return f"out of range: {_shown(first)}"
-
-
 def _plain(condition: exp.Expr) -> str:
     """A condition over one input, printed for Spark without qualifiers."""
-    return str(_bare(portable(condition, "spark")).sql(dialect="spark"))
+    return str(bare(portable(condition, "spark")).sql(dialect="spark"))
 
 
 def _not(condition: exp.Expr) -> exp.Expr:
