@@ -71,7 +71,7 @@ class Tables:
             name: the table, SOURCE or view.
         """
         if name in self._plans:
-            return [name, *filter(None, [self._plans[name].late.into])]
+            return [name, *filter(None, [self._plans[name].late.into]), name + QUARANTINE]
         return [name, name + ledger.SUFFIX, name + QUARANTINE]
 
     def needed(self, lake: Lake, name: str) -> set[int]:
