@@ -29,12 +29,13 @@ def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
                 yield item.unalias()
         return
     group = select.args.get("group")
-    yield from group.expressions if group else ()
+    keys = list(group.expressions) if group else []
+    yield from keys
     for item in heads(select):
         calls = aggregates(item)
         for call in calls:
             yield call.parent if isinstance(call.parent, exp.Filter) else call
-        if not calls:
+        if not calls and item not in keys:
             yield item
 
 

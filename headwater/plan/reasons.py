@@ -93,7 +93,7 @@ def reason(expression: exp.Expr) -> str:
         case exp.Div() | exp.Mod():
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
-            return f"not a {t.sql_type(type_of(first))}: {shown(first)}"
+            return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
     return f"out of range: {shown(first)}"
 
 

@@ -34,8 +34,6 @@ WINDOWED = """SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS window_start, sum(a /
     count(*) AS n FROM (SELECT *, time_bucket(INTERVAL 1 MINUTE, ts) + INTERVAL 1 MINUTE AS close
     FROM t WHERE {good}) WHERE (_watermark IS NULL OR close > _watermark)
     AND close <= getvariable('w') GROUP BY 1"""
-JOINED = """SELECT t.id, t.a // t.b AS x, u.s::INTEGER AS y FROM t {side} JOIN u ON t.id = u.id
-    AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '10' MINUTE"""
 HELD = f"""SELECT t.id, t.a // t.b AS x, u.s::INTEGER AS y
     FROM (FROM t WHERE {NOT_0} AND (_watermark IS NULL OR ts > _watermark)) t
     JOIN (FROM u WHERE {NUMBER} AND (_watermark IS NULL OR ts > _watermark)) u ON t.id = u.id
@@ -44,7 +42,7 @@ CASES = {
     "linear": (
         "SELECT id, a / b AS x FROM t WHERE CAST(s AS INTEGER) > 0",
         f"SELECT id, a // b AS x FROM t WHERE {NUMBER} AND TRY_CAST(s AS INT) > 0 AND {NOT_0}",
-        {2: "division by zero: a / b", 3: "not a INTEGER: CAST(s AS INTEGER)"},
+        {2: "division by zero: a / b", 3: "not valid as INTEGER: CAST(s AS INTEGER)"},
     ),
     "window": (
         f"SELECT window_start, sum(a / b) AS x, count(*) AS n FROM {TUMBLED}"
@@ -57,7 +55,16 @@ CASES = {
         " AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '10' MINUTE",
         HELD,
         dict.fromkeys((2, 5), "division by zero: a / b")
-        | {13: "not a INTEGER: CAST(s AS INTEGER)"},
+        | {13: "not valid as INTEGER: CAST(s AS INTEGER)"},
+    ),
+    "join of what passes": (
+        "SELECT t.id, u.s AS y FROM t JOIN u ON t.id = u.id"
+        " AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '10' MINUTE WHERE t.a / t.b > 0",
+        f"""SELECT t.id, u.s AS y FROM (FROM t WHERE {NOT_0} AND a // b > 0) t
+        JOIN (FROM u WHERE _watermark IS NULL OR ts > _watermark) u ON t.id = u.id
+        AND u.ts BETWEEN t.ts AND t.ts + INTERVAL 10 MINUTE
+        WHERE t._watermark IS NULL OR t.ts > t._watermark""",
+        dict.fromkeys((2, 5), "division by zero: a / b"),
     ),
     "left join": (
         "SELECT t.id, t.a / t.b AS x, u.s AS y FROM t LEFT JOIN u ON t.id = u.id"
