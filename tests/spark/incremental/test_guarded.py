@@ -194,7 +194,7 @@ def test_bad_rows_leave_and_the_law_holds_over_the_others(spark, lake, tmp_path,
         assert raw["id"] in {r[1] for r in side.rows if r[0] <= side.cuts[str(row["_snapshot"])]}
 
 
-@pytest.mark.parametrize("name", ["linear", "window", "folded"])
+@pytest.mark.parametrize("name", ["window", "folded"])
 def test_good_rows_run_without_the_guard(spark, lake, tmp_path, name, monkeypatch):
     select, _, _ = CASES[name]
     monkeypatch.setitem(globals(), "ROWS", (((1, 10, 2, "7"),), ((4, 10, 5, "8"),)))
@@ -212,7 +212,7 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", ["linear", "window", "folded"])
+@pytest.mark.parametrize("name", ["window", "folded"])
 def test_death_between_the_quarantine_and_the_view_leaves_one_copy(
     spark, lake, tmp_path, name, monkeypatch
 ):
