@@ -33,6 +33,7 @@ RESERVED: Mapping[str, str] = {
     "spark.sql.mapKeyDedupPolicy": _MEANING,
     "spark.sql.parser": _MEANING,
     "spark.sql.storeAssignmentPolicy": _MEANING,
+    "spark.sql.subexpressionElimination.skipForShortcutExpr": _MEANING,
     "spark.sql.runSQLOnFiles": "it would let SQL read any file",
     "spark.sql.scripting": "it would let SQL do more than define views",
     "spark.sql.variable": "it would put environment variables into the data",

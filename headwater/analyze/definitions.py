@@ -152,6 +152,7 @@ class View:
         options: ``WITH`` options: ``format``, ``engine``, …
         span: where it is defined.
         text: canonical SQL of the whole statement.
+        on_error: what becomes of rows on which the query fails: ``quarantine``, ``fail``, ``drop``.
     """
 
     name: str
@@ -166,6 +167,7 @@ class View:
     options: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
     text: str = ""
+    on_error: str = "quarantine"
 
     @property
     def is_delta(self) -> bool:

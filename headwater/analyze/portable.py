@@ -14,6 +14,8 @@ from sqlglot import exp
 
 from headwater.analyze import edges
 from headwater.analyze import types as t
+from headwater.analyze.fallible import can_fail, negates_least
+from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
 
 _NARROW = 18
@@ -86,27 +88,24 @@ def _spark_trunc(node: exp.Expr) -> exp.Expr:
     return node if kind == t.TIMESTAMPTZ or t.is_unknown(kind) else _cast(node, kind)
 
 
-def spark_time_cast(node: exp.Expr) -> exp.Expr:
-    """Make Spark refuse a time without a date, to which it would add the date of the run.
-
-    Args:
-        node: a typed cast; changed in place if it makes a timestamp of text.
-    """
-    text = node.this
-    to_timestamp = node.args["to"].this is t.TIMESTAMPTZ.this
-    if to_timestamp and t.family(type_of(text)) == "text" and not text.is_string:
-        pattern = exp.Literal.string(r"^(?!\s*[0-9]{4}-)")
-        marked = exp.RegexpReplace(
-            this=text.copy(), expression=pattern, replacement=exp.Literal.string("?")
-        )
-        node.set("this", marked)
-    return node
-
-
 def _spark_if(node: exp.Expr) -> exp.Expr:
     if not isinstance(node.parent, exp.Case) and not node.args.get("false"):
         node.set("false", exp.Null())
     return node
+
+
+_ATTEMPTS = {exp.Add: "try_add", exp.Sub: "try_subtract", exp.Mul: "try_multiply"}
+
+
+def _spark_attempt(node: exp.Expr) -> exp.Expr:
+    """Spark has no TRY of any expression, but functions for the operators."""
+    operation = node.this
+    return _call(_ATTEMPTS[type(operation)], operation.this, operation.expression)
+
+
+def _spark_seconds_to_time(node: exp.Expr) -> exp.Expr:
+    """Not by way of text, as sqlglot does: it wraps around where 64 bits end."""
+    return _call("TIMESTAMP_SECONDS", node.this)
 
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
@@ -114,6 +113,14 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
     if t.is_integer(type_of(node.this)) and t.is_integer(type_of(node.expression)):
         return exp.paren(exp.IntDiv(this=node.this.copy(), expression=node.expression.copy()))
     return node
+
+
+def _spark_division(node: exp.Expr) -> exp.Expr:
+    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
+    fixed = _whole_division(node)
+    kind = type_of(node)
+    wider = kind.this is t.Type.INT and can_fail(node) and negates_least(node)
+    return _cast(fixed, kind) if wider else fixed
 
 
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
@@ -177,9 +184,11 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
         exp.If: _spark_if,
-        exp.Cast: spark_time_cast,
-        exp.TryCast: spark_time_cast,
-        exp.Div: _whole_division,
+        exp.Cast: spark_cast,
+        exp.TryCast: spark_cast,
+        exp.Try: _spark_attempt,
+        exp.UnixToTime: _spark_seconds_to_time,
+        exp.Div: _spark_division,
         exp.Sign: _kept_type,
     },
     "duckdb": {
@@ -196,10 +205,14 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Add: _duckdb_wide,
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
+        exp.Cast: duckdb_cast,
+        exp.TryCast: duckdb_try_cast,
         exp.RegexpReplace: _duckdb_replace,
         exp.JSONExtractScalar: _duckdb_json,
     },
     "trino": {
+        exp.Cast: trino_cast,
+        exp.TryCast: trino_cast,
         exp.Trim: edges.only_spaces,
         exp.Atan2: edges.positive_zero,
         exp.DataType: _trino_micros,

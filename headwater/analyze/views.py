@@ -63,6 +63,7 @@ def bind_view(
         options=options,
         span=report.place(None),
         text=to_sql(statement),
+        on_error=str(statement.args.get("on_error") or "quarantine").lower(),
     )
     for view_rule in checks.RULES:
         view_rule(checks.Checked(view, statement, catalog, report))

@@ -125,6 +125,7 @@ class HeadwaterGenerator(TrinoGenerator):
             self._phrase("FRESHNESS", self.sql(node, "freshness")),
             self.sql(node, "late"),
             self.sql(node, "start_from"),
+            self._upper("ON ERROR", node.args.get("on_error")),
             self._with(node),
             "AS",
             self.sql(node, "expression"),

@@ -46,6 +46,9 @@ class ViewParser(DdlParser, ClauseParser):
         "FRESHNESS": lambda self: self._parse_freshness(),
         "LATE ROWS": lambda self: {"late": self._parse_late_rows()},
         "START FROM": lambda self: {"start_from": self._parse_start_from()},
+        "ON ERROR": lambda self: {
+            "on_error": self._choice("ON ERROR", ("QUARANTINE", "FAIL", "DROP"))
+        },
         "WITH": lambda self: {"options": self._options()},
     }
 

@@ -77,6 +77,7 @@ class CreateStreamingView(exp.Expression):
         "freshness": False,
         "late": False,
         "start_from": False,
+        "on_error": False,
         "options": False,
         "expression": True,
         "emit": False,

@@ -41,7 +41,7 @@ MISPLACED: Mapping[str, str] = {
     "START FROM": "START FROM stands before AS in CREATE STREAMING VIEW",
     "COMMENT": "COMMENT stands before AS in CREATE STREAMING VIEW",
     "FORMAT": "FORMAT belongs to CREATE SOURCE and CREATE TABLE",
-    "ON ERROR": "ON ERROR belongs to CREATE SOURCE and CREATE TABLE",
+    "ON ERROR": "ON ERROR stands after FORMAT, or in a view before AS",
     "ENCODE": "ENCODE stands after FORMAT: FORMAT PLAIN ENCODE JSON",
 }
 

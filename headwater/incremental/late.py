@@ -59,6 +59,11 @@ class LateRows:
         first = next(iter(queries), None)
         self._table = ensure_late_table(lake, plan, inputs[first]) if first else None
 
+    @property
+    def table(self) -> LakeTable | None:
+        """The table that keeps late rows, None if they are not kept."""
+        return self._table
+
     @contextmanager
     def of(self, session: SparkSession, spans: Mapping[str, Range]) -> Iterator[Late]:
         """Give the late rows of an epoch, cached as long as the block lasts.

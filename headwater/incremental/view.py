@@ -24,12 +24,14 @@ from headwater.incremental.changes import (
     register_changes,
     register_pinned,
 )
+from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import full_writer, linear_writer
 from headwater.incremental.merge import Before
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import (
@@ -72,9 +74,12 @@ class IncrementalView:
         self._fence = fence
         self.target = ensure_target(lake, plan)
         self._inputs = open_inputs(lake, plan, catalog)
-        late = {} if isinstance(plan.program, FullProgram) else plan.program.late
-        self._late = LateRows(lake, plan, late, self._inputs)
+        self._guarded = Guarded(lake, plan)
+        self._lake = lake
         self._last = self.target.marker()
+        self._late = self._open_late()
+        sides = [table for table in (self._late.table, self._guarded.table()) if table]
+        self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
 
     @property
     def marker(self) -> Marker | None:
@@ -91,15 +96,41 @@ class IncrementalView:
             What was committed, or None if no input has a new snapshot.
 
         Raises:
+            TerminalError: ``BAD_ROW`` if an expression fails on a row that cannot be left out.
             HeadwaterError: what the commit protocol raises.
         """
         own = {name: pins[name] for name in self._inputs}
+        before, self._begun = self._begun, None
+        done = self._attempt(before) if before else None
+        return self._attempt(own) or done
+
+    def _attempt(self, own: Mapping[str, int]) -> Committed | None:
+        try:
+            return self._step(own)
+        except Exception as error:
+            if not self._guarded.turn_on(error):
+                if bad := bad_row(self.plan.view.name, error):
+                    raise bad from error
+                raise
+        self._late = self._open_late()
+        return self._step(own)
+
+    def _open_late(self) -> LateRows:
+        program = self._guarded.program
+        late = {} if isinstance(program, FullProgram) else program.late
+        return LateRows(self._lake, self.plan, late, self._inputs)
+
+    def _step(self, own: Mapping[str, int]) -> Committed | None:
         last = self._last
         spans = ranges(last.cut_to if last else {}, own)
         if last and not spans:
             return None
         activate(self._session)
-        with self._late.of(self._session, spans) as late, self._change(spans, own) as write:
+        with (
+            self._late.of(self._session, spans) as late,
+            self._guarded.of(self._session, self._inputs, spans) as bad,
+            self._change(spans, own) as write,
+        ):
             marker = Marker(
                 view=self.plan.view.name,
                 version=self._writer.version,
@@ -109,14 +140,14 @@ class IncrementalView:
                 watermark=least_watermark(self._inputs.values(), own),
                 token=self._writer.token,
                 fingerprint=self.plan.fingerprint,
-                counts=late.counts,
+                counts={**late.counts, **bad.counts},
             )
             outcome = commit(
                 self.target,
                 marker,
                 write,
                 session=self._session,
-                sides=late.sides,
+                sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
         self._last = marker
@@ -125,7 +156,7 @@ class IncrementalView:
 
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Write]:
-        program, session = self.plan.program, self._session
+        program, session = self._guarded.program, self._session
         if self._is_empty(spans):
             yield lambda target: None
             return

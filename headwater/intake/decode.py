@@ -25,7 +25,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Column, Source
-from headwater.analyze.portable import spark_time_cast
+from headwater.analyze.textcasts import spark_cast
 from headwater.analyze.types import NAMES, elements, is_timestamp, spark_type
 from headwater.intake.sqltext import interval, micros, name, text
 
@@ -412,7 +412,7 @@ def _tried(expression: exp.Expression) -> exp.Expr:
         if isinstance(node, exp.Column):
             return exp.column(node.name, quoted=True)
         if isinstance(node, exp.Cast):
-            spark_time_cast(node)
+            spark_cast(node)
         if type(node) is exp.Cast:
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
         if function := _TRY.get(type(node)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
 
 SPARK_GONE = "SPARK_GONE"
 """Condition of an error after which this process can do nothing more."""
@@ -104,6 +104,15 @@ _CONDITIONS = (
 )
 
 
+_DATA_ERROR = re.compile(
+    r"\[(?:DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|CAST_INVALID_INPUT|CAST_OVERFLOW\w*|INVALID_ARRAY_INDEX\w*"
+    r"|(?:BINARY_)?ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|DATETIME_OVERFLOW"
+    r"|NUMERIC_OUT_OF_SUPPORTED_RANGE|DECIMAL_PRECISION_EXCEEDS\w*|\w*FIELD_OUT_OF_BOUNDS)[.\w]*\][^\n]*"
+    r"|ArithmeticException: (?:long|integer) overflow"
+)
+"""What Spark says when an expression fails on a row."""
+
+
 def gone() -> ServiceError:
     """Return the error that says that Spark has ended."""
     return ServiceError(SPARK_GONE, _GONE, hint=_GONE_HINT)
@@ -131,6 +140,36 @@ def explain_failure(error: BaseException) -> ServiceError | None:
             message = f"{condition.message}: {detail}" if detail else condition.message
             return ServiceError(condition.name, message, hint=condition.hint)
     return None
+
+
+def data_error(error: BaseException | None) -> str | None:
+    """Return what Spark says if an exception means that an expression failed on a row, or None.
+
+    Args:
+        error: the exception, with its causes.
+    """
+    found = _DATA_ERROR.search("\n".join(_texts(error))) if error is not None else None
+    return found[0] if found else None
+
+
+def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
+    """Return the error of a view that cannot go on without a row, None for another failure.
+
+    Args:
+        view: name of the view.
+        error: the exception, with its causes.
+    """
+    said = data_error(error)
+    if said is None:
+        return None
+    found = TerminalError(
+        "BAD_ROW",
+        f'an expression of view "{view}" fails on a row: {said[:200]}',
+        hint="correct the input or the SELECT (TRY_CAST, NULLIF); a view without ON ERROR FAIL"
+        " leaves such rows out",
+    )
+    found.__cause__ = error
+    return found
 
 
 def _texts(error: BaseException) -> list[str]:

@@ -3,8 +3,9 @@
 In: a plan, a dialect (``trino``, ``duckdb`` or ``spark``), the watermark of a commit and where the
 inputs are.
 Out: SQL text. Lateness is a WHERE over ``_watermark``, finality a WHERE over the commit's
-watermark; nothing else differs from what the analyst wrote, except that DuckDB computes approximate
-aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
+watermark, and rows on which an expression fails are left out by one more (the plan's guard);
+nothing else differs from what the analyst wrote, except that DuckDB computes approximate aggregates
+exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from headwater.analyze.portable import portable
 from headwater.analyze.typed import type_of
 from headwater.errors import ConfigError
 from headwater.plan.aggregates import DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.guard import tolerant
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.render import (
     batch_read,
@@ -88,7 +90,11 @@ def at_rest_sql(
             return batch_read(item, named(item.name), plan.lateness)
         return _read(item, plan, catalog, dialect, named(item.name))
 
-    query = render(portable(plan.view.query, dialect), catalog, read)
+    query = plan.view.query
+    if plan.guard:
+        # Spark computes the terms of a condition in order; others do not
+        query = plan.guard.query if dialect == "spark" else tolerant(plan.guard.query)
+    query = render(portable(query, dialect), catalog, read)
     if final:
         _only_final(query, plan, catalog, watermark)
     if dialect == "duckdb":

@@ -30,7 +30,7 @@ def explain(plan: ViewPlan) -> str:
 def facts(plan: ViewPlan) -> dict[str, str]:
     """Return the properties of a plan by name, in the order in which they are shown."""
     decision = plan.decision
-    return {
+    found = {
         "engine": f"{decision.engine} ({decision.rule})",
         "because": decision.reason,
         "emission": _emission(plan),
@@ -40,6 +40,12 @@ def facts(plan: ViewPlan) -> dict[str, str]:
         "state": state_bound(plan.root) or "none",
         "partitioned": ", ".join(plan.partitioned_by) or "no",
     }
+    if plan.guard:
+        kept = "quarantine" if plan.view.on_error == "quarantine" else "drop"
+        found["bad rows"] = f"{kept} those that fail in {', '.join(plan.guard.expressions)}"
+    elif plan.view.on_error == "fail":
+        found["bad rows"] = "stop the view"
+    return found
 
 
 def state_bound(root: Operator) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.types import spark_type
+from headwater.plan.guard import Guard
 from headwater.plan.program import AggregateProgram, Program
 from headwater.plan.shape import Shape
 
@@ -99,6 +100,8 @@ class ViewPlan:
             fast.
         partitioned_by: Spark DDL transforms.
         fingerprint: hash of the canonical definition.
+        guard: the rows on which its expressions fail, None if they cannot.
+        build_guarded: writes the program without these rows.
     """
 
     view: View
@@ -113,11 +116,18 @@ class ViewPlan:
     build: Callable[[], Program]
     partitioned_by: tuple[str, ...]
     fingerprint: str
+    guard: Guard | None = None
+    build_guarded: Callable[[], Program] | None = None
 
     @cached_property
     def program(self) -> Program:
         """The SQL to run."""
         return self.build()
+
+    @cached_property
+    def guarded_program(self) -> Program:
+        """The SQL to run without the rows on which expressions fail."""
+        return self.build_guarded() if self.build_guarded else self.program
 
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:

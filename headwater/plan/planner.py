@@ -20,6 +20,7 @@ from headwater.analyze.keys import stream_key
 from headwater.analyze.portable import portable
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan import programs
+from headwater.plan.guard import Guard, guard_of
 from headwater.plan.nodes import Decision, Input, ViewPlan
 from headwater.plan.operators import operators
 from headwater.plan.program import Program
@@ -57,7 +58,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         plans: the plans of the views it reads.
 
     Raises:
-        SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT`` or ``MISPLACED_CLAUSE``.
+        SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT``, ``MISPLACED_CLAUSE`` or
+            ``FALLIBLE_EXPRESSION``.
     """
     shape = shape_of(view, catalog)
     emit = _emission(view, shape)
@@ -66,8 +68,12 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     inputs = tuple(Input(name, _kind(name, catalog)) for name in view.inputs)
     modes = {name: plans[name].mode for name in view.inputs if name in plans}
     decision = decide(Facts(view, shape, emit, inputs, modes))
+    # rows of a SOURCE are not kept, so they cannot be looked for
+    kept = all(item.kind != "source" for item in inputs)
+    guard = guard_of(view, catalog, modes) if kept else None
     mode = ChangelogMode.UPSERT if decision.engine == "full" else changelog_mode(view, catalog)
     key = stream_key(view, catalog) or ()
+    allowed = None if late.accept else late.allowed
     return ViewPlan(
         view=view,
         shape=shape,
@@ -78,9 +84,11 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         stream_key=key,
         emit=emit,
         late=late,
-        build=partial(_program, decision, view, catalog, None if late.accept else late.allowed),
+        build=partial(_program, decision, view, catalog, allowed),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
         fingerprint=hashlib.sha256(view.text.encode()).hexdigest()[:16],
+        guard=guard,
+        build_guarded=_guarded(guard, decision, view, catalog, allowed),
     )
 
 
@@ -178,6 +186,18 @@ def _program(
     spark = replace(view, query=portable(view.query, "spark"))
     builder = BUILDERS.get(decision.rule.partition(",")[0], programs.streaming_program)
     return builder(spark, shape_of(spark, catalog), catalog, allowed)
+
+
+def _guarded(
+    guard: Guard | None,
+    decision: Decision,
+    view: View,
+    catalog: Catalog,
+    allowed: timedelta | None,
+) -> Callable[[], Program] | None:
+    if guard is None:
+        return None
+    return partial(_program, decision, replace(view, query=guard.query), catalog, allowed)
 
 
 TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}

@@ -242,6 +242,8 @@ def _listed(given: Mapping[str, str], name: str) -> list[str]:
 _REQUIRED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    # or what stands behind AND is computed first where it occurs twice
+    "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",
     # text.`/etc/passwd` is not a table
     "spark.sql.runSQLOnFiles": "false",
     # '${env:HOME}' in a query is text, not the variable

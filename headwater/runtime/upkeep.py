@@ -71,7 +71,9 @@ class Tables:
             name: the table, SOURCE or view.
         """
         if name in self._plans:
-            return [name, *filter(None, [self._plans[name].late.into])]
+            plan = self._plans[name]
+            bad = name + QUARANTINE if plan.guard else None
+            return [name, *filter(None, [plan.late.into, bad])]
         return [name, name + ledger.SUFFIX, name + QUARANTINE]
 
     def needed(self, lake: Lake, name: str) -> set[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
-from headwater.lake.failures import explain_failure
+from headwater.lake.failures import bad_row, explain_failure
 
 _STATE_DAMAGED = re.compile(
     r"CANNOT_LOAD_STATE_STORE|CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED|Stream is corrupted"
@@ -36,6 +36,8 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
         )
         damaged.__cause__ = error
         return damaged
+    if bad := bad_row(view, error):
+        return bad
     found = ServiceError(
         "QUERY_FAILED",
         f'the streaming query of view "{view}" failed: {_first_line(error)}',

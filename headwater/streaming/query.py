@@ -20,8 +20,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog
-from headwater.errors import ServiceError, TerminalError
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.changes import Range, least_watermark, open_inputs
+from headwater.incremental.guarded import Guarded
 from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
 from headwater.intake.connectors.streams import StreamConfig
@@ -117,6 +118,7 @@ class StreamingView:
         self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        self._guarded = Guarded(lake, plan)
         self._checkpoint = Checkpoint(state / "checkpoint")
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
@@ -135,11 +137,21 @@ class StreamingView:
             TerminalError: what :meth:`Recovery.run` raises if the view cannot go on from its
                 checkpoint; what opening tables raises.
         """
+        try:
+            self._start()
+        except HeadwaterError as error:  # epochs that are run again may have bad rows
+            if not self._guarded.turn_on(error):
+                raise
+            self._start()
+
+    def _start(self) -> None:
         session = self._lake.spark
         session.conf.set("spark.sql.optimizer.excludedRules", NO_PUSHDOWN)
         self._target = ensure_target(self._lake, self.plan)
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
-        self._late = LateRows(self._lake, self.plan, self._program.late, self._inputs)
+        program = self._guarded.program
+        assert isinstance(program, StreamingProgram)
+        self._late = LateRows(self._lake, self.plan, program.late, self._inputs)
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
         self._pacemaker = Pacemaker(self._program, self._inputs, self._checkpoint, self._heartbeats)
         self._folder()
@@ -154,7 +166,7 @@ class StreamingView:
             self._config,
             flat=self._reading.flat,
         )
-        frame = session.sql(self._program.sql)
+        frame = session.sql(program.sql)
         self._order = streams.order(frame)
         Recovery(
             self._checkpoint,
@@ -223,11 +235,12 @@ class StreamingView:
         query = self._query
         if query is None or self._stopping:
             return
-        if not query.isActive and isinstance(self._failure, NotFlat):
+        if not query.isActive:
+            error = self._failure or query.exception()
+            if not isinstance(error, NotFlat) and not self._guarded.turn_on(error):
+                raise failed(self.plan.view.name, error)
             self.stop()
             self.start()
-        elif not query.isActive:
-            raise failed(self.plan.view.name, self._failure or query.exception())
         at = self._position
         if at and self.idle:
             self._pacemaker.beat(at.epoch, at.cut)
@@ -354,7 +367,10 @@ class StreamingView:
             if name in cut_to and cut_to[name] != cut_from.get(name)
         }
         session = rows.sparkSession
-        with self._late.of(session, spans) as late:
+        with (
+            self._late.of(session, spans) as late,
+            self._guarded.of(session, self._inputs, spans) as bad,
+        ):
             marker = Marker(
                 view=self.plan.view.name,
                 version=self._writer.version,
@@ -364,14 +380,14 @@ class StreamingView:
                 watermark=self._watermark(batch, cut_to),
                 token=self._writer.token,
                 fingerprint=self.plan.fingerprint,
-                counts=late.counts,
+                counts={**late.counts, **bad.counts},
             )
             outcome = commit(
                 self._target,
                 marker,
                 lambda target: self._write(rows, target),
                 session=session,
-                sides=late.sides,
+                sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
         written = rows_written(self._target) if outcome is Outcome.COMMITTED else 0

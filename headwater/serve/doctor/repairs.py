@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.continuity import ends_of
+from headwater.lake.layout import QUARANTINE
 from headwater.lake.offsets import offset_at
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
@@ -167,7 +168,8 @@ def _readers(name: str, plans: Mapping[str, ViewPlan]) -> tuple[str, ...]:
 
 
 def _tables(plan: ViewPlan) -> tuple[str, ...]:
-    return (plan.view.name, plan.late.into) if plan.late.into else (plan.view.name,)
+    kept = plan.view.name + QUARANTINE if plan.guard else None
+    return (plan.view.name, *filter(None, (kept, plan.late.into)))
 
 
 def _outdated(offer: Offer) -> TerminalError:

@@ -1,0 +1,117 @@
+"""Which expressions of a SELECT are computed of each row, and which of groups.
+
+In: a bound SELECT. Out: its expressions by when they are computed, and what is known then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from headwater.analyze.proven import Facts, facts_of
+from headwater.analyze.shape import aggregates, conjuncts, is_aggregate, union_branches
+
+
+def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield what is computed of each row that passes WHERE, and is used.
+
+    Args:
+        select: a bound SELECT.
+    """
+    for join in select.args.get("joins") or []:
+        if isinstance(join.this, exp.Unnest):
+            yield from join.this.expressions
+    if not is_aggregate(select):
+        used = _used_above(select)
+        for item in select.selects:
+            if used is None or item.alias_or_name in used:
+                yield item.unalias()
+        return
+    group = select.args.get("group")
+    keys = list(group.expressions) if group else []
+    yield from keys
+    for item in heads(select):
+        calls = aggregates(item)
+        for call in calls:
+            yield call.parent if isinstance(call.parent, exp.Filter) else call
+        if not calls and item not in keys:
+            yield item
+
+
+def other_expressions(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the expressions of a SELECT beside its list and WHERE.
+
+    Args:
+        select: a bound SELECT.
+    """
+    if (having := select.args.get("having")) is not None:
+        yield having.this
+    if (group := select.args.get("group")) is not None:
+        yield from group.expressions
+    for join in select.args.get("joins") or []:
+        yield from join.this.expressions if isinstance(join.this, exp.Unnest) else ()
+        if (on := join.args.get("on")) is not None:
+            yield on
+
+
+def heads(select: exp.Select) -> list[exp.Expr]:
+    """Return the expressions over groups: the SELECT list and HAVING.
+
+    Args:
+        select: a bound SELECT.
+    """
+    having = select.args.get("having")
+    return [item.unalias() for item in select.selects] + ([having.this] if having else [])
+
+
+def sides(term: exp.Expr) -> list[exp.Expr]:
+    """Return the operands of a comparison of two inputs, each of one; otherwise the term itself.
+
+    Args:
+        term: a term of ON or WHERE.
+    """
+    if isinstance(term, exp.Binary) and not isinstance(term, exp.Connector):
+        operands = [term.this, term.expression]
+        names = [{column.table for column in each.find_all(exp.Column)} for each in operands]
+        if all(len(each) <= 1 for each in names):
+            return operands
+    return [term]
+
+
+def facts_of_groups(select: exp.Select) -> Facts:
+    """Return what HAVING says of aggregates; what it says of keys, their rows do not know yet.
+
+    Args:
+        select: a bound SELECT.
+    """
+    having = select.args.get("having")
+    terms = [term for term in conjuncts(having.this if having else None) if aggregates(term)]
+    return facts_of(exp.and_(*terms)) if terms else frozenset()
+
+
+def _used_above(select: exp.Select) -> set[str] | None:
+    """The columns that the query around a subquery reads; None if it is none."""
+    around = select.find_ancestor(exp.Subquery)
+    if around is None:
+        return None
+    outer = around.find_ancestor(exp.Select)
+    names = [each.alias_or_name for each in union_branches(around.this)[0].selects]
+    given = renamed(around) or names
+    read = {
+        column.name
+        for column in (outer.find_all(exp.Column) if outer else ())
+        if column.table == around.alias_or_name
+    }
+    own = [each.alias_or_name for each in select.selects]
+    return {name for name, shown in zip(own, given, strict=True) if shown in read}
+
+
+def renamed(subquery: exp.Expr) -> list[str]:
+    """Return the columns that the alias of a subquery names; empty if it names none.
+
+    Args:
+        subquery: a FROM item.
+    """
+    alias = subquery.args.get("alias")
+    return [each.name for each in alias.columns] if alias else []

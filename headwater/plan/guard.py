@@ -1,0 +1,321 @@
+"""Rows on which a view's expressions fail: who they are, and the query without them.
+
+In: a bound view. Out: its :class:`Guard`: the query with ``NOT fails`` in the WHERE of each input,
+and per input the conditions and reasons of the rows that this keeps out. The SELECT at rest always
+has the guard; an engine runs without it until an epoch fails (``headwater.incremental.guarded``).
+
+A row is bad if WHERE fails on it, or if it passes and a column, group key or argument of an
+aggregate fails. What can fail on ordinary data where no single row of an input is to blame is
+refused: over groups, over both sides of a join, on elements of an array or bounds of a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, View
+from headwater.analyze.failure import fails, is_certain, safe
+from headwater.analyze.fallible import can_fail, failing
+from headwater.analyze.portable import portable
+from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
+from headwater.analyze.shape import (
+    conjuncts,
+    is_aggregate,
+    joins,
+    relations,
+    selects,
+    union_branches,
+)
+from headwater.errors import SqlError
+from headwater.plan.computed import (
+    facts_of_groups,
+    other_expressions,
+    renamed,
+    row_expressions,
+    sides,
+)
+from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
+from headwater.plan.shape import Relation, relations_of
+
+_WINDOW = {"window_start", "window_end"}
+
+
+@dataclass(frozen=True, slots=True)
+class BadRows:
+    """The rows of one input on which a view fails.
+
+    Attributes:
+        input: name of the input.
+        causes: conditions and reasons as Spark SQL over the input; the first true one is it.
+    """
+
+    input: str
+    causes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """How a view goes on without the rows on which it fails.
+
+    Attributes:
+        query: the bound query with the guard.
+        bad: the rows that it keeps out.
+        expressions: what is guarded, as SQL.
+        always: whether an engine has to run with the guard from the start, because Spark does not
+            raise on every one of these rows.
+    """
+
+    query: exp.Query
+    bad: tuple[BadRows, ...]
+    expressions: tuple[str, ...]
+    always: bool
+
+
+@dataclass(slots=True)
+class _Input:
+    """One mention of an input, and what was found about its rows.
+
+    Attributes:
+        relation: the mention.
+        filters: when its own WHERE fails.
+        others: when something else fails.
+        passes: what a row must pass before the others are computed.
+        causes: condition and reason, for the quarantine.
+    """
+
+    relation: Relation
+    filters: list[exp.Expr] = field(default_factory=list)
+    others: list[exp.Expr] = field(default_factory=list)
+    passes: list[exp.Expr] = field(default_factory=list)
+    causes: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def facts(self) -> Facts:
+        """What is not 0 in the rows that pass."""
+        return facts_of(exp.and_(*self.passes)) if self.passes else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """Where the rows of a FROM item come from.
+
+    Attributes:
+        input: the input.
+        columns: the item's columns as expressions over the input; None if it is the input.
+    """
+
+    input: _Input
+    columns: Mapping[str, exp.Expr] | None = None
+
+    def over(self, expression: exp.Expr) -> exp.Expr:
+        """Return an expression over the item as one over the input."""
+        if self.columns is None:
+            return expression.copy()
+        root = exp.Paren(this=expression.copy())
+        for column in list(root.find_all(exp.Column)):
+            column.replace(self.columns[column.name].copy())
+        return cast(exp.Expr, root.this.pop())
+
+
+def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -> Guard | None:
+    """Return the guard of a view, None if it has nothing to guard or is to fail.
+
+    Args:
+        view: the bound view; not changed.
+        catalog: where its inputs are defined.
+        modes: what each view among the inputs emits.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION`` for what can fail where no row can be blamed.
+    """
+    if view.on_error == "fail":
+        return None
+    query = view.query.copy()
+    finder = _Finder(query, catalog)
+    # the innermost first: their columns are computed before those that read them
+    for select in reversed(list(selects(query))):
+        finder.look_at(select)
+    guard = finder.guard()
+    for bad in guard.bad if guard and view.on_error == "quarantine" else ():
+        if modes.get(bad.input, ChangelogMode.APPEND) is not ChangelogMode.APPEND:
+            raise SqlError(
+                "FALLIBLE_EXPRESSION",
+                f"{bad.causes[0][1]}, for rows of {bad.input}, which are corrected and not kept",
+                hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
+                span=view.span,
+            )
+    return guard
+
+
+def tolerant(query: exp.Query) -> exp.Query:
+    """Return a guarded query that raises on no row, whatever an engine computes first.
+
+    Rows that fail are not among its results, so that it returns the same.
+
+    Args:
+        query: a guarded query; not changed.
+    """
+    root = exp.Paren(this=query.copy())
+    for division in root.find_all(exp.Div, exp.Mod):
+        division.meta.pop(PROVEN, None)
+    for node in reversed([node for node in root.walk(bfs=True) if can_fail(node)]):
+        if isinstance(node.parent, exp.Try) or node.find(exp.AggFunc):
+            continue
+        kind = node.type
+        tried: exp.Expr = exp.Try(this=node.copy())
+        if isinstance(node, exp.Cast):
+            tried = exp.TryCast(this=node.this.copy(), to=node.args["to"].copy(), safe=True)
+        node.replace(tried)
+        tried.type = kind
+    return cast(exp.Query, root.this.pop())
+
+
+class _Finder:
+    """Looks at the SELECTs of a query, and puts the guard into it."""
+
+    def __init__(self, query: exp.Query, catalog: Catalog) -> None:
+        self._query = query
+        self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
+        self._top = {id(select) for select in union_branches(query)}
+        self._always = False
+        self._shown: list[str] = []
+
+    def look_at(self, select: exp.Select) -> None:
+        """Find what can fail in one SELECT."""
+        where = select.args.get("where")
+        facts = facts_of(where.this if where else None)
+        if where:
+            mark_proven(where.this)
+        for item in [*select.selects, *other_expressions(select)]:
+            mark_proven(item, facts | facts_of_groups(select))
+        refuse_over_groups(select)
+        self._look_at_filters(select)
+        # what is computed after a join or of group keys may be when the row is in Spark's state
+        late = bool(joins(select)) or id(select) not in self._top
+        for item in row_expressions(select):
+            of_keys = is_aggregate(select) and not isinstance(item.parent, exp.Group)
+            of_keys = of_keys and not isinstance(item, (exp.AggFunc, exp.Filter))
+            self._look_at(select, item, uncertain=late or of_keys)
+
+    def guard(self) -> Guard | None:
+        """Put what was found into the query."""
+        bad = []
+        for item in self._inputs.values():
+            if not item.causes:
+                continue
+            select = item.relation.select
+            where = select.args.get("where")
+            before = [_not(condition) for condition in item.filters]
+            after = [_not(condition) for condition in item.others]
+            terms = [*before, *conjuncts(where.this if where else None), *after]
+            select.set("where", exp.Where(this=exp.and_(*terms)))
+            bad.append(BadRows(item.relation.name, tuple(dict.fromkeys(item.causes))))
+        if not bad:
+            return None
+        return Guard(self._query, tuple(bad), tuple(dict.fromkeys(self._shown)), self._always)
+
+    def _look_at_filters(self, select: exp.Select) -> None:
+        """WHERE, and ON of inner joins: a row that does not pass is not computed further."""
+        where = select.args.get("where")
+        terms = conjuncts(where.this if where else None)
+        for join in joins(select):
+            on = conjuncts(join.args.get("on"))
+            if join.side == "LEFT":
+                for term in on:
+                    self._look_at(select, term, uncertain=True)
+            else:
+                terms = [*on, *terms]
+        own: dict[str, list[exp.Expr]] = {}
+        for term in terms:
+            names = {column.table for column in term.find_all(exp.Column)}
+            if len(names) == 1:
+                own.setdefault(names.pop(), []).append(term)
+            else:
+                for side in sides(term):
+                    self._look_at(select, side, uncertain=True)
+        for found in own.values():
+            condition = exp.and_(*found)
+            self._look_at(select, condition, uncertain=not is_certain(condition), filters=True)
+
+    def _look_at(
+        self, select: exp.Select, item: exp.Expr, *, uncertain: bool, filters: bool = False
+    ) -> None:
+        leaves = self._blamed(select, item)
+        if leaves is None:
+            refuse_ordinary(item, "where no row of one input is to blame", select)
+            return
+        for leaf in leaves:
+            expression, origin = leaf.over(item), leaf.input
+            mark_proven(expression, origin.facts)
+            if (condition := fails(expression)) is not None:
+                self._always |= uncertain or not is_certain(expression) or _is_outer(select)
+                own = filters and leaf.columns is None
+                (origin.filters if own else origin.others).append(condition)
+                passing = [
+                    exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
+                    for each in origin.passes
+                ]
+                origin.causes.append((_plain(exp.and_(*passing, condition)), reason(expression)))
+                self._shown += [shown(node) for node in failing(expression)]
+            if filters:
+                origin.passes += [safe(term) for term in conjuncts(expression)]
+
+    def _blamed(self, select: exp.Select, item: exp.Expr) -> list[_Leaf] | None:
+        """The inputs whose rows an expression is computed of; None if it is not one row of one."""
+        items = [each for each in relations(select) if not isinstance(each, exp.Unnest)]
+        names = {column.table for column in item.find_all(exp.Column)}
+        found = [each for each in items if each.alias_or_name in names] if names else items[:1]
+        if len(found) != 1 or len(names) > 1:
+            return None
+        join = found[0].find_ancestor(exp.Join, exp.Select)
+        if isinstance(join, exp.Join) and join.side == "LEFT":
+            return None
+        leaves = list(self._leaves(found[0]))
+        for leaf in leaves:
+            columns = {column.name for column in leaf.over(item).find_all(exp.Column)}
+            if leaf.input.relation.window and columns & _WINDOW:
+                return None
+        return leaves
+
+    def _leaves(self, item: exp.Expr) -> Iterator[_Leaf]:
+        """Yield where the rows of a FROM item come from."""
+        if isinstance(item, exp.Table):
+            yield _Leaf(self._inputs[id(item)])
+            return
+        branches = union_branches(item.this)
+        names = [each.alias_or_name for each in branches[0].selects]
+        names = renamed(item) or names
+        for branch in branches:
+            for leaf in self._leaves(relations(branch)[0]):
+                columns = {
+                    name: _bracketed(safe(leaf.over(each.unalias())))
+                    for name, each in zip(names, branch.selects, strict=True)
+                    if self._blamed(branch, each.unalias()) is not None
+                }
+                yield _Leaf(leaf.input, columns)
+
+
+def _is_outer(select: exp.Select) -> bool:
+    """Whether a row that leaves shows in rows of the other side: Spark's silence is no proof."""
+    return any(join.side == "LEFT" for join in joins(select))
+
+
+def _plain(condition: exp.Expr) -> str:
+    """A condition over one input, printed for Spark without qualifiers."""
+    return str(bare(portable(condition, "spark")).sql(dialect="spark"))
+
+
+def _not(condition: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.paren(condition))
+
+
+def _bracketed(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, (exp.Column, exp.Literal, exp.Paren)):
+        return node.copy()
+    inner = exp.Paren(this=node.copy())
+    inner.type = node.type
+    return inner

@@ -1,0 +1,108 @@
+"""What is said of expressions that fail: why a row left, and why a view is refused.
+
+In: typed expressions. Out: reasons for a quarantine; errors for what no row is to blame for.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.shape import aggregates, is_aggregate
+from headwater.analyze.typed import type_of
+from headwater.dialect import span_of
+from headwater.errors import SqlError
+from headwater.plan.computed import heads
+
+_SHOWN = 120
+
+
+def refuse_over_groups(select: exp.Select) -> None:
+    """Refuse divisions and casts of aggregates that can fail.
+
+    Args:
+        select: a bound SELECT, its proven divisions marked.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION``.
+    """
+    if not is_aggregate(select):
+        return
+    group = select.args.get("group")
+    keys = {key.sql() for key in group.expressions} if group else set()
+    for item in heads(select):
+        if aggregates(item):
+            refuse_ordinary(item, "over a group, where no row is to blame", select, keys)
+
+
+def refuse_ordinary(
+    item: exp.Expr, where: str, select: exp.Select, keys: set[str] | None = None
+) -> None:
+    """Refuse an expression that divides by what can be 0, or casts text.
+
+    Args:
+        item: the expression, its proven divisions marked.
+        where: where it is, for the message.
+        select: the SELECT it stands in.
+        keys: texts of group keys if it is over groups: these, and what aggregates, are of rows.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION``.
+    """
+
+    def below(node: exp.Expr) -> bool:
+        inside = keys is not None and isinstance(node, exp.AggFunc)
+        return inside or isinstance(node, exp.Query) or node.sql() in (keys or ())
+
+    for node in item.walk(prune=below):
+        if not below(node) and fails_on_ordinary_data(node):
+            raise _refused(node, where, select)
+
+
+def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
+    way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
+    return SqlError(
+        "FALLIBLE_EXPRESSION",
+        f"{shown(node)} can fail {where}",
+        hint=f"write {way_out}, or let the view fail: ON ERROR FAIL before AS",
+        span=span_of(node) or span_of(select),
+    )
+
+
+def shown(node: exp.Expr) -> str:
+    """Return an expression as a message shows it.
+
+    Args:
+        node: the expression.
+    """
+    text = str(bare(node).sql(dialect="trino"))
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def reason(expression: exp.Expr) -> str:
+    """Return why a row leaves.
+
+    Args:
+        expression: what fails on it.
+    """
+    first, *more = failing(expression)
+    if more:
+        return f"cannot be computed: {shown(expression)}"
+    match first:
+        case exp.Div() | exp.Mod():
+            return f"division by zero: {shown(first)}"
+        case exp.Cast() if t.family(type_of(first.this)) == "text":
+            return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
+    return f"out of range: {shown(first)}"
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Return a copy whose columns are not qualified.
+
+    Args:
+        node: an expression over one input.
+    """
+    return node.copy().transform(
+        lambda each: exp.column(each.name) if isinstance(each, exp.Column) else each
+    )

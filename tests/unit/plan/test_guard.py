@@ -1,0 +1,132 @@
+"""Which rows of which input a view's guard keeps out, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.analyze.binder import bind
+from headwater.dialect import parse, to_sql
+from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest_sql
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import plan_project
+
+TABLES = """
+CREATE TABLE t (id INTEGER, a INTEGER, d DOUBLE, k INTEGER NOT NULL, s VARCHAR,
+  tags ARRAY(VARCHAR), ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)
+WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE u (id INTEGER, k INTEGER NOT NULL, s VARCHAR, ts TIMESTAMP WITH TIME ZONE,
+  WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)
+WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
+"""
+JOIN = "t {} JOIN u ON t.id = u.id AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE"
+INNER, LEFT = JOIN.format(""), JOIN.format("LEFT")
+WINDOW = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
+
+
+def plan(query: str, clauses: str = "", before: str = "") -> ViewPlan:
+    view = f"CREATE STREAMING VIEW v {clauses} AS {query};"
+    catalog = bind({"v.sql": parse(f"{TABLES}{before}{view}", file="v.sql")})
+    return plan_project(catalog)["v"]
+
+
+GUARDED = {
+    "a column": ("SELECT 1 / k AS x FROM t", {"t": ["k = 0"]}, False),
+    "after WHERE": (
+        "SELECT 1 / k AS x FROM t WHERE id > 1",
+        {"t": ["COALESCE((id > 1), FALSE) AND k = 0"]},
+        False,
+    ),
+    "in WHERE": ("SELECT id FROM t WHERE id > 1 AND 1 / k > 0",
+                 {"t": ["COALESCE((id > 1), TRUE) AND k = 0"]}, False),
+    "an argument": ("SELECT id, sum(1 / k) AS x FROM t GROUP BY id", {"t": ["k = 0"]}, False),
+    "an argument with FILTER": (
+        "SELECT id, sum(1 / k) FILTER (WHERE id > 1) AS x FROM t GROUP BY id",
+        {"t": ["COALESCE((id > 1), FALSE) AND k = 0"]},
+        False,
+    ),
+    "a group key": ("SELECT 1 / k AS x, count(*) AS n FROM t GROUP BY 1", {"t": ["k = 0"]}, False),
+    "of a group key": (
+        "SELECT k, 1 / k AS x, count(*) AS n FROM t GROUP BY k", {"t": ["k = 0"]}, True
+    ),
+    "what Spark may leave out": (
+        "SELECT id, count(1 / k) AS n FROM t GROUP BY id", {"t": ["k = 0"]}, True
+    ),
+    "both branches": (
+        "SELECT 1 / k AS x FROM t UNION ALL SELECT 2 / k FROM u",
+        {"t": ["k = 0"], "u": ["k = 0"]},
+        False,
+    ),
+    "one side of a join": (f"SELECT t.id, 1 / u.k AS x FROM {INNER}", {"u": ["k = 0"]}, True),
+    "before a join": (f"SELECT t.id FROM {INNER} WHERE 1 / t.k > 0", {"t": ["k = 0"]}, False),
+    "left of a LEFT JOIN": (f"SELECT t.id, 1 / t.k AS x FROM {LEFT}", {"t": ["k = 0"]}, True),
+    "under a window": (
+        f"SELECT window_start, sum(1 / k) AS x FROM {WINDOW} GROUP BY 1 EMIT ON WINDOW CLOSE",
+        {"t": ["k = 0"]},
+        False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_rows_kept_out(name: str) -> None:
+    query, expected, always = GUARDED[name]
+    guard = plan(query).guard
+    assert guard is not None
+    found = {bad.input: [condition for condition, _ in bad.causes] for bad in guard.bad}
+    assert (found, guard.always) == (expected, always)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, a / 2 AS x FROM t",
+        "SELECT 1 / k AS x FROM t WHERE k > 0",
+        "SELECT CASE WHEN k <> 0 THEN 1 / k END AS x FROM t",
+        "SELECT sum(1 / k) FILTER (WHERE k <> 0) AS x FROM t",
+        "SELECT id, sum(a) / count(*) AS x, sum(d) / count(d) AS y FROM t GROUP BY id",
+        "SELECT sum(a) / count(*) AS x FROM t",
+        "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id HAVING sum(k) > 0",
+        "SELECT id, CASE WHEN sum(k) <> 0 THEN sum(a) / sum(k) END AS x FROM t GROUP BY id",
+        "SELECT id, x FROM (SELECT id, id AS x, 1 / k AS y FROM t) AS q",
+        f"SELECT t.id, t.a * u.k AS x FROM {INNER}",
+        f"SELECT t.id, t.a / u.k AS x FROM {INNER} WHERE u.k > 0",
+    ],
+)
+def test_nothing_to_guard(query: str) -> None:
+    assert plan(query).guard is None
+
+
+REFUSED = {
+    "over groups": "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id",
+    "a cast over groups": "SELECT id, CAST(max(s) AS INTEGER) AS x FROM t GROUP BY id",
+    "in HAVING": "SELECT id, count(*) AS n FROM t GROUP BY id HAVING sum(a) / sum(k) > 1",
+    "both sides of a join": f"SELECT t.a / u.k AS x FROM {INNER}",
+    "the optional side": f"SELECT t.id, 1 / u.k AS x FROM {LEFT}",
+    "elements": "SELECT CAST(x.tag AS INTEGER) AS n FROM t CROSS JOIN UNNEST(tags) AS x (tag)",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_where_no_row_is_to_blame_unless_the_view_may_fail(name: str) -> None:
+    with pytest.raises(HeadwaterError) as failure:
+        plan(REFUSED[name])
+    error = failure.value
+    assert error.condition == "FALLIBLE_EXPRESSION"
+    assert error.span is not None
+    assert plan(REFUSED[name], "ON ERROR FAIL").guard is None
+
+
+def test_the_select_at_rest_has_the_guard_unless_the_view_may_fail() -> None:
+    query = "SELECT 1 / k AS x FROM t"
+    for clause, guarded in (("", True), ("ON ERROR DROP", True), ("ON ERROR FAIL", False)):
+        made = plan(query, clause)
+        catalog = bind({"v.sql": parse(TABLES)})
+        for dialect in ("spark", "duckdb", "trino"):
+            assert ("WHERE" in at_rest_sql(made, catalog, dialect)) is guarded
+    assert plan(query, "ON ERROR DROP").view.on_error == "drop"
+
+
+def test_on_error_survives_printing() -> None:
+    text = "CREATE STREAMING VIEW v ON ERROR DROP AS SELECT 1 / k AS x FROM t"
+    assert "ON ERROR DROP" in to_sql(parse(text)[0])
