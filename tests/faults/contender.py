@@ -1,6 +1,6 @@
 """One of two processes that commit to the same table: does what it is told, a JSON line at a time.
 
-    python -m tests.faults.contender FOLDER STATE [URI]
+    python -m tests.faults.contender FOLDER STATE FORMAT [URI]
 
 Every command is answered by one line, or by more where it says so; what Spark prints goes
 elsewhere.
@@ -23,8 +23,8 @@ from headwater.config import Config, Secret
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Outcome, commit
-from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.table import Table
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session
 
@@ -59,15 +59,19 @@ def marker(epoch: int, token: int) -> Marker:
 class Contender:
     """Keeps a session, and the lease if it was told to take it."""
 
-    def __init__(self, config: Config, name: str, say: Callable[..., None], hear: Callable) -> None:
+    def __init__(
+        self, config: Config, format_: str, name: str, say: Callable[..., None], hear: Callable
+    ) -> None:
         self._config, self._name, self._say, self._hear = config, name, say, hear
         self._lease: Lease | None = None
-        self._lake = Lake(open_session(config, app_name=name), config.namespace)
-        self._table: LakeTable | None = None
+        delta = format_ == "delta"
+        self._lake = Lake(open_session(config, app_name=name, delta=delta), config.namespace)
+        self._make = self._lake.ensure_delta if delta else self._lake.ensure
+        self._table: Table | None = None
 
     def ensure(self) -> None:
         """Create the table."""
-        self._lake.ensure(TableSpec(VIEW, (("epoch", "INT", True), ("writer", "STRING", True))))
+        self._make(TableSpec(VIEW, (("epoch", "INT", True), ("writer", "STRING", True))))
         self._say(end="ensured")
 
     def acquire(self) -> None:
@@ -95,8 +99,9 @@ class Contender:
         the write, having said so.
         """
         if fresh or self._table is None:
-            self._table = self._lake.table(VIEW)
+            self._table = self._lake.written(VIEW)
         table = self._table
+        assert table
         self._say(ready=True)
         self._hear()
 
@@ -128,7 +133,7 @@ class Contender:
         """Answer the medians of a plain append and of a commit, in milliseconds."""
         lake = self._lake
         columns = (("epoch", "INT", True), ("writer", "STRING", True))
-        plain, staged = (lake.ensure(TableSpec(name, columns)) for name in ("plain", "staged"))
+        plain, staged = (self._make(TableSpec(name, columns)) for name in ("plain", "staged"))
         rows = lake.spark.range(1000).selectExpr("CAST(id AS INT) AS epoch", "'x' AS writer")
         spent: dict[str, list[float]] = {"plain": [], "staged": []}
         for epoch in range(epochs):
@@ -150,7 +155,7 @@ class Contender:
 
 def main(arguments: list[str]) -> None:
     """Obey until the end of the input."""
-    folder, state, uri = Path(arguments[0]), arguments[1], (*arguments[2:], None)[0]
+    folder, state, format_, uri = Path(arguments[0]), *arguments[1:3], (*arguments[3:], None)[0]
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
@@ -163,7 +168,7 @@ def main(arguments: list[str]) -> None:
             sys.exit()
         return json.loads(line)
 
-    contender = Contender(settings(folder, state, uri), state, say, hear)
+    contender = Contender(settings(folder, state, uri), format_, state, say, hear)
     say(end="started")
     while True:
         command = hear()

@@ -29,8 +29,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headwater.lake.marker import Marker
-from headwater.serve.lake import LakeReader, ancestors, summary_of
+import deltalake
+
+from headwater.serve.delta import DeltaTable as StoredDelta
+from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of
 from tests.faults.contender import ROWS, VIEW, settings
 
 ROOT = Path(__file__).parents[2]
@@ -42,8 +44,8 @@ ALREADY, COMMITTED = "already committed", "committed"
 class Process:
     """A contender in a process group of its own."""
 
-    def __init__(self, folder: Path, name: str, uri: str | None) -> None:
-        command = [sys.executable, "-m", "tests.faults.contender", str(folder), name]
+    def __init__(self, folder: Path, name: str, format_: str, uri: str | None) -> None:
+        command = [sys.executable, "-m", "tests.faults.contender", str(folder), name, format_]
         self._words = (folder / f"{name}.log").open("w")
         self._process = subprocess.Popen(
             [*command, *([uri] if uri else [])], cwd=ROOT, text=True, start_new_session=True,
@@ -178,26 +180,39 @@ def _judge(epoch: int, ends: list[Any], tally: Tally) -> None:
 
 
 def check_table(folder: Path, uri: str | None, epochs: int, tally: Tally) -> None:
-    """Read the table with PyIceberg: one commit and the rows of one writer for each epoch."""
-    table = LakeReader(settings(folder, "left", uri)).table(VIEW)
+    """Read it with PyIceberg or delta-rs: one commit and the rows of one writer for each epoch."""
+    config = settings(folder, "left", uri)
+    table = LakeReader(config).table(VIEW)
     assert table is not None
-    current = table.current_snapshot()
-    assert current is not None
-    history = [Marker.from_summary(summary_of(s)) for s in ancestors(table, current.snapshot_id)]
-    found = [marker.epoch for marker in history if marker]
+    found = [
+        marker.epoch
+        for snapshot in ancestors(table, current_snapshot_id(table))
+        if (marker := marker_of(snapshot))
+    ]
     if found != list(reversed(range(epochs))):
         tally.violations.append(f"the history has the epochs {found}")
-    rows = table.scan().to_arrow().to_pylist()
+    if isinstance(table, StoredDelta):
+        stored = deltalake.DeltaTable(config.warehouse / config.namespace / VIEW)
+        rows = stored.to_pyarrow_table().to_pylist()
+    else:
+        rows = table.scan().to_arrow().to_pylist()
     counts = Counter((row["epoch"], row["writer"]) for row in rows)
     if sorted(epoch for epoch, _ in counts) != list(range(epochs)) or set(counts.values()) > {ROWS}:
         tally.violations.append(f"the table has the rows {counts}")
 
 
-def run(starts: int, stops: int, uri: str | None, folder: Path, measure: int = 0) -> Tally:
+def run(
+    starts: int,
+    stops: int,
+    uri: str | None,
+    folder: Path,
+    measure: int = 0,
+    format_: str = "iceberg",
+) -> Tally:
     """Run everything; the result says what happened."""
     tally = Tally()
     with ExitStack() as stack:
-        started = [Process(folder, name, uri) for name in NAMES]
+        started = [Process(folder, name, format_, uri) for name in NAMES]
         for process in started:
             stack.callback(process.end)
         for process in started:
@@ -232,6 +247,7 @@ def main() -> int:
     parser.add_argument("--starts", type=int, default=200)
     parser.add_argument("--stops", type=int, default=10)
     parser.add_argument("--catalog", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--format", choices=("iceberg", "delta"), default="iceberg")
     parser.add_argument("--measure", type=int, default=0, help="commits to measure the cost with")
     parser.add_argument("--seed", type=int, default=None)
     given = parser.parse_args()
@@ -247,11 +263,12 @@ def main() -> int:
             from tests.faults.postgres import postgres
 
             uri = stack.enter_context(postgres()).uri()
-        tally = run(given.starts, given.stops, uri, folder, given.measure)
+        tally = run(given.starts, given.stops, uri, folder, given.measure, given.format)
     for violation in tally.violations:
         say(violation)
     say(f"ends: {dict(tally.ends)}; longest take-over {tally.take_over:.1f} s")
-    say(f"{time.monotonic() - began:.0f} s, catalog={given.catalog} seed={seed}")
+    where = f"catalog={given.catalog} format={given.format}"
+    say(f"{time.monotonic() - began:.0f} s, {where} seed={seed}")
     say(tally.line())
     return 1 if tally.violations else 0
 
