@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.failure import fails, is_certain, safe
-from headwater.analyze.fallible import can_fail, failing
+from headwater.analyze.fallible import can_fail, failing, fails_on_ordinary_data
 from headwater.analyze.portable import portable
 from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
 from headwater.analyze.shape import (
@@ -51,10 +51,12 @@ class BadRows:
     Attributes:
         input: name of the input.
         causes: conditions and reasons as Spark SQL over the input; the first true one is it.
+        ordinary: the reason that ordinary data can have, empty if there is none.
     """
 
     input: str
     causes: tuple[tuple[str, str], ...]
+    ordinary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class _Input:
         others: when something else fails.
         passes: what a row must pass before the others are computed.
         causes: condition and reason, for the quarantine.
+        ordinary: the first reason that ordinary data can have.
     """
 
     relation: Relation
@@ -92,6 +95,7 @@ class _Input:
     others: list[exp.Expr] = field(default_factory=list)
     passes: list[exp.Expr] = field(default_factory=list)
     causes: list[tuple[str, str]] = field(default_factory=list)
+    ordinary: str = ""
 
     @property
     def facts(self) -> Facts:
@@ -140,15 +144,15 @@ def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -
     for select in reversed(list(selects(query))):
         finder.look_at(select)
     guard = finder.guard()
-    for bad in guard.bad if guard and view.on_error == "quarantine" else ():
+    if guard is None or view.on_error == "drop":
+        return guard
+    read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}
+    for bad in guard.bad:
         if modes.get(bad.input, ChangelogMode.APPEND) is not ChangelogMode.APPEND:
-            raise SqlError(
-                "FALLIBLE_EXPRESSION",
-                f"{bad.causes[0][1]}, for rows of {bad.input}, which are corrected and not kept",
-                hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
-                span=view.span,
-            )
-    return guard
+            raise _not_kept(view, bad, bad.causes[0][1], "are corrected and not kept")
+        if bad in read_once and bad.ordinary:
+            raise _not_kept(view, bad, bad.ordinary, "are read once (CREATE TABLE keeps them)")
+    return None if read_once else guard
 
 
 def tolerant(query: exp.Query) -> exp.Query:
@@ -172,6 +176,20 @@ def tolerant(query: exp.Query) -> exp.Query:
         node.replace(tried)
         tried.type = kind
     return cast(exp.Query, root.this.pop())
+
+
+def _is_read_once(name: str, catalog: Catalog) -> bool:
+    source = catalog.sources.get(name)
+    return source is not None and not source.kept
+
+
+def _not_kept(view: View, bad: BadRows, reason_: str, why: str) -> SqlError:
+    return SqlError(
+        "FALLIBLE_EXPRESSION",
+        f"{reason_}, for rows of {bad.input}, which {why}",
+        hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
+        span=view.span,
+    )
 
 
 class _Finder:
@@ -213,7 +231,8 @@ class _Finder:
             after = [_not(condition) for condition in item.others]
             terms = [*before, *conjuncts(where.this if where else None), *after]
             select.set("where", exp.Where(this=exp.and_(*terms)))
-            bad.append(BadRows(item.relation.name, tuple(dict.fromkeys(item.causes))))
+            causes = tuple(dict.fromkeys(item.causes))
+            bad.append(BadRows(item.relation.name, causes, item.ordinary))
         if not bad:
             return None
         return Guard(self._query, tuple(bad), tuple(dict.fromkeys(self._shown)), self._always)
@@ -259,7 +278,10 @@ class _Finder:
                     exp.Coalesce(this=_bracketed(each), expressions=[exp.false()])
                     for each in origin.passes
                 ]
-                origin.causes.append((_plain(exp.and_(*passing, condition)), reason(expression)))
+                why = reason(expression)
+                origin.causes.append((_plain(exp.and_(*passing, condition)), why))
+                if not origin.ordinary and any(map(fails_on_ordinary_data, failing(expression))):
+                    origin.ordinary = why
                 self._shown += [shown(node) for node in failing(expression)]
             if filters:
                 origin.passes += [safe(term) for term in conjuncts(expression)]

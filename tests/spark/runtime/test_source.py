@@ -102,6 +102,19 @@ def test_a_line_that_is_not_flat_makes_the_view_read_carefully(
     assert sorted(row["raw"].decode() for row in bad.collect()) == sorted(more[1:])
 
 
+def test_rows_on_which_an_expression_fails_can_be_left_out(
+    spark: Any, lake: Any, project: Project
+) -> None:
+    folder = project.config.directory
+    select = "SELECT CAST(substr(url, 2) AS INTEGER) AS n, at FROM clicks"
+    old = "homes AS SELECT url, at FROM clicks WHERE url = '/'"
+    (folder / "views.sql").write_text(SQL.replace(old, f"homes ON ERROR DROP AS {select}"))
+    (folder / "in" / "b.json").write_text('{"url": "/7", "at": "2024-01-01T09:00:00Z"}\n')
+    found = replace(load_project(folder), config=project.config)
+    assert Supervisor(found, spark=spark).run(once=True) == 0
+    assert [row["n"] for row in lake.table("homes").read().collect()] == [7]
+
+
 def test_a_file_name_that_is_a_pattern_is_refused(spark: Any, lake: Any, project: Project) -> None:
     (project.config.directory / "in" / "[a].json").write_text("{}\n")
     assert Supervisor(project, spark=spark).run(once=True) == 3

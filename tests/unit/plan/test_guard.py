@@ -19,6 +19,10 @@ CREATE TABLE u (id INTEGER, k INTEGER NOT NULL, s VARCHAR, ts TIMESTAMP WITH TIM
   WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)
 WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
 """
+SOURCE = """
+CREATE SOURCE o (id INTEGER, k INTEGER, s VARCHAR)
+WITH (connector = 'files', path = 'o') FORMAT PLAIN ENCODE JSON;
+"""
 JOIN = "t {} JOIN u ON t.id = u.id AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE"
 INNER, LEFT = JOIN.format(""), JOIN.format("LEFT")
 WINDOW = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
@@ -115,6 +119,17 @@ def test_refused_where_no_row_is_to_blame_unless_the_view_may_fail(name: str) ->
     assert error.condition == "FALLIBLE_EXPRESSION"
     assert error.span is not None
     assert plan(REFUSED[name], "ON ERROR FAIL").guard is None
+
+
+def test_rows_that_are_read_once_cannot_be_quarantined() -> None:
+    query = "SELECT CAST(s AS INTEGER) AS x FROM o"
+    with pytest.raises(HeadwaterError) as failure:
+        plan(query, before=SOURCE)
+    assert failure.value.condition == "FALLIBLE_EXPRESSION"
+    assert "CREATE TABLE" in failure.value.message
+    assert plan(query, "ON ERROR DROP", SOURCE).guard is not None
+    assert plan(query, "ON ERROR FAIL", SOURCE).guard is None
+    assert plan("SELECT k + 1 AS x FROM o", before=SOURCE).guard is None, "no ordinary data"
 
 
 def test_the_select_at_rest_has_the_guard_unless_the_view_may_fail() -> None:
