@@ -22,26 +22,22 @@ ledger, by which the same files are read again; side tables that have the epoch 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Source
 from headwater.analyze.types import spark_type
-from headwater.errors import TerminalError
 from headwater.intake import ledger
 from headwater.intake.connectors import open_connector
-from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.intake.connectors.base import Connector, IntakeConfig, Limits
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
+from headwater.intake.epoch import Epoch, EpochWrite, StepResult
 from headwater.intake.quarantine import (
-    counts,
     open_quarantine,
     settle,
-    without_files,
 )
 from headwater.intake.sqltext import moment, name
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
@@ -52,37 +48,6 @@ from headwater.lake.layout import QUARANTINE
 from headwater.lake.marker import Marker
 
 UNLIMITED = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What one epoch did.
-
-    Attributes:
-        epoch: its number.
-        units: files or rows of input (``Connector.unit``).
-        rows_in: rows read, bad ones included.
-        rows_out: rows landed.
-        quarantined: rows kept in the quarantine; a whole unreadable file is one.
-        dropped: bad rows let go (ON ERROR DROP).
-        watermark: stamp of the rows, microseconds since 1970 UTC.
-    """
-
-    epoch: int
-    units: int
-    rows_in: int
-    rows_out: int
-    quarantined: int
-    dropped: int
-    watermark: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Epoch:
-    number: int
-    taken: Range
-    arrived_at: int
-    planned: bool
 
 
 def landed_spec(source: Source, connector: Connector | type[Connector]) -> TableSpec:
@@ -209,12 +174,12 @@ class Landing:
             HeadwaterError: what :meth:`step` raises.
         """
         taken = self.connector.planned(self.position, entries)
-        return self._land(_Epoch(self._last.epoch + 1, taken, now_micros(), planned=False))
+        return self._land(Epoch(self._last.epoch + 1, taken, now_micros(), planned=False))
 
-    def _land(self, epoch: _Epoch) -> StepResult:
+    def _land(self, epoch: Epoch) -> StepResult:
         stamp = watermark_after(self.table, self.source)
         cut = {self.source.name: epoch.taken.position}
-        write = _EpochWrite(self, epoch, stamp, self.next_marker(cut, stamp))
+        write = EpochWrite(self, epoch, stamp, self.next_marker(cut, stamp))
         self.commit(write.marker, write)
         self.connector.done(write.taken)
         self._planned = None
@@ -243,13 +208,13 @@ class Landing:
         self.commit(marker, lambda target: None)
         return True
 
-    def _next(self, limits: Limits) -> _Epoch | None:
+    def _next(self, limits: Limits) -> Epoch | None:
         number = self._last.epoch + 1
         if self._planned:
             taken = self.connector.planned(self.position, self._planned.entries)
-            return _Epoch(number, taken, self._planned.arrived_at, planned=True)
+            return Epoch(number, taken, self._planned.arrived_at, planned=True)
         found = self.connector.next_range(self.position, limits)
-        return _Epoch(number, found, now_micros(), planned=False) if found else None
+        return Epoch(number, found, now_micros(), planned=False) if found else None
 
     def next_marker(self, cut: Mapping[str, str], stamp: int | None) -> Marker:
         """Return the marker of the next epoch.
@@ -357,94 +322,3 @@ class Landing:
         if self._ledger:
             side = SideWrite(self._ledger, lambda target: ledger.append(self.spark, target, plan))
             commit_side(side, marker, self.spark)
-
-
-class _EpochWrite:
-    """Steps c to e of one epoch; the commit protocol calls it again if maintenance interferes."""
-
-    def __init__(self, landing: Landing, epoch: _Epoch, stamp: int | None, marker: Marker) -> None:
-        self._landing = landing
-        self._epoch = epoch
-        self._stamp = stamp
-        self.marker = marker
-        self.taken = epoch.taken
-        self._seen = self._bad = 0
-
-    def __call__(self, target: str) -> None:
-        rows = self._staged(target)
-        self._landing.connector.check_unchanged(self.taken)
-        on_error = self._landing.source.on_error
-        if self._bad and on_error == "fail":
-            raise self._first_bad(rows)
-        marker = replace(self.marker, counts=self._counts())
-        if not self._epoch.planned:
-            plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
-            self._landing.write_ledger(marker, plan)
-        again = self._landing.connector.read_before(self.taken)
-        if self._bad or again:
-            self._write_quarantine(rows, marker, again, keep=on_error == "quarantine")
-
-    def result(self) -> StepResult:
-        """Return what the epoch did."""
-        found = self._counts()
-        return StepResult(
-            self._epoch.number,
-            self.taken.units,
-            found["in"],
-            found["out"],
-            found["quarantined"],
-            found["dropped"],
-            self._stamp,
-        )
-
-    def _staged(self, target: str) -> Rows:
-        """Write the good rows, without unreadable files, and count the bad ones."""
-        landing = self._landing
-        while True:
-            try:
-                arrived_at = self._epoch.arrived_at
-                rows = landing.connector.read(landing.spark, self.taken, arrived_at)
-                self._seen, self._bad = landing.append(rows.all, target, self._stamp, arrived_at)
-            except (Py4JError, PySparkException) as error:
-                self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
-                continue
-            return rows
-
-    def _counts(self) -> dict[str, int]:
-        kept = self._bad if self._landing.source.on_error == "quarantine" else 0
-        return {
-            "in": self._seen,
-            "out": self._seen - self._bad,
-            "quarantined": kept,
-            "dropped": self._bad - kept,
-        }
-
-    def _write_quarantine(
-        self, rows: Rows, marker: Marker, again: Sequence[str], *, keep: bool
-    ) -> None:
-        landing = self._landing
-        table = landing.quarantine()
-        table.refresh()
-        kept, gone = without_files(table, again) if again else (None, 0)
-        before = counts(table, landing.source.name)
-        totals = {
-            **before,
-            "quarantined": before["quarantined"] - gone + (self._bad if keep else 0),
-            "dropped": before["dropped"] + (0 if keep else self._bad),
-        }
-        bad = rows.rejected() if keep and self._bad else None
-        landing.write_side(table, replace(marker, counts=totals), bad, instead_of=kept)
-
-    def _first_bad(self, rows: Rows) -> TerminalError:
-        landing = self._landing
-        coordinates = [column for column, _ in landing.connector.coordinates]
-        first = rows.rejected().orderBy(*coordinates).first()
-        assert first is not None
-        where = ", ".join(f"{column[1:]} {first[column]}" for column in coordinates)
-        return TerminalError(
-            "BAD_ROW",
-            f'table "{landing.source.name}": {self._bad} of {self._seen} rows of epoch '
-            f"{self._epoch.number} are bad, the first ({where}): {first.reason}",
-            hint="correct the input and start again, or say ON ERROR QUARANTINE",
-            span=landing.source.span,
-        )

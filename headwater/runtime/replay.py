@@ -13,9 +13,9 @@ from headwater.intake.replay import Replayed, replay
 from headwater.lake.catalog import Lake
 from headwater.lake.layout import QUARANTINE, VERSION
 from headwater.project import Project
+from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
-from headwater.runtime.workers import as_headwater_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

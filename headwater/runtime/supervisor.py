@@ -30,6 +30,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
 from headwater.project import Project
+from headwater.runtime.backoff import BackOff, as_headwater_error
 from headwater.runtime.board import Board
 from headwater.runtime.closing import closing_watermarks
 from headwater.runtime.lease import Lease
@@ -38,12 +39,10 @@ from headwater.runtime.session import open_session, session_for_thread, spark_is
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.upkeep import Keeper, Tables, Upkeep
 from headwater.runtime.workers import (
-    BackOff,
     LandingWorker,
     StreamWorker,
     TickWorker,
     Worker,
-    as_headwater_error,
     land_next,
     told,
 )

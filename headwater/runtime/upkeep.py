@@ -28,11 +28,11 @@ from headwater.lake.maintenance import Job, MaintenanceResult, maintain
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.project import Project
+from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.board import Board
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import State, StateChanged
 from headwater.runtime.session import project_session, session_for_thread
-from headwater.runtime.workers import as_headwater_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

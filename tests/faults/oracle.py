@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
 
-from tests.faults.shapes import LATE, Shape
+from tests.faults.shapes import BAD, LATE, Shape
 from tests.faults.world import World
 
 NAMESPACE = "faults"
@@ -136,6 +136,8 @@ class Oracle:
             )
         if finished and shape.name in LATE and commits:
             yield from self._late(shape, commits)
+        if finished and shape.name in BAD and commits:
+            yield from self._bad(shape, commits)
 
     def _at(self, what: str, shape: Shape, commit: Commit) -> Iterator[str]:
         rows = self._rows(shape.name, commit.snapshot, shape.format)
@@ -170,6 +172,17 @@ class Oracle:
             " AND date_trunc('minute', ts) + INTERVAL 1 MINUTE <= _watermark"
         )
         yield from _differences(LATE[shape.name], {"late": late, "events": events}, found, expected)
+
+    def _bad(self, shape: Shape, commits: Sequence[Commit]) -> Iterator[str]:
+        """Input = rows of the view + its quarantine, and no bad row is kept twice."""
+        (name,) = shape.inputs
+        kept = self._commits(f"{shape.name}__quarantine")
+        bad = self._rows(f"{shape.name}__quarantine", kept[-1].snapshot) if kept else None
+        events = self._rows(name, int(commits[-1].marker["cut_to"][name]))
+        tables = {"bad": self._nothing(name) if bad is None else bad, "events": events}
+        place = "SELECT _path, _row FROM"
+        expected = f"{place} events WHERE {BAD[shape.name]}"
+        yield from _differences(f"{shape.name}__quarantine", tables, f"{place} bad", expected)
 
     # -- reading
 

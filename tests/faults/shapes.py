@@ -115,6 +115,14 @@ _ICEBERG = (
         streaming=True,
     ),
     Shape(
+        "divided",
+        ("events",),
+        "SELECT id, id % amount AS rest FROM events",
+        "SELECT id, id % amount FROM events WHERE amount <> 0",
+        streaming=True,
+        options=", engine = 'streaming'",
+    ),
+    Shape(
         "fed",
         ("feed",),
         f"SELECT {_KEPT} FROM feed WHERE amount >= 0",
@@ -147,6 +155,9 @@ SHAPES = (*_ICEBERG, *_DELTA)
 
 LATE = {"windowed": "late_events"}
 """View → the table that keeps its late rows."""
+
+BAD = {"divided": "amount = 0"}
+"""View → the rows of ``events`` on which its expressions fail; its quarantine keeps them."""
 
 
 def settings(folder: Path, java_options: str = "") -> str:

@@ -32,14 +32,14 @@ def crash_before_publishing(monkeypatch):
     """Let the next epoch end after its side tables are committed, before the target is."""
 
     def arm():
-        whole = land_module._EpochWrite.__call__
+        whole = land_module.EpochWrite.__call__
 
         def crash(self, target):
             whole(self, target)
-            monkeypatch.setattr(land_module._EpochWrite, "__call__", whole)
+            monkeypatch.setattr(land_module.EpochWrite, "__call__", whole)
             raise Crash
 
-        monkeypatch.setattr(land_module._EpochWrite, "__call__", crash)
+        monkeypatch.setattr(land_module.EpochWrite, "__call__", crash)
 
     return arm
 

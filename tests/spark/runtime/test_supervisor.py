@@ -15,9 +15,9 @@ import pytest
 
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
+from headwater.runtime.backoff import BackOff
 from headwater.runtime.progress import EpochLanded, State, StateChanged
 from headwater.runtime.supervisor import Supervisor
-from headwater.runtime.workers import BackOff
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 

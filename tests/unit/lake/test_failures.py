@@ -11,7 +11,7 @@ import pytest
 
 from headwater.errors import EXIT_SERVICE, ServiceError, SqlError
 from headwater.lake.failures import explain_failure
-from headwater.runtime.workers import as_headwater_error
+from headwater.runtime.backoff import as_headwater_error
 from headwater.streaming.failures import failed
 
 TEXTS = {
