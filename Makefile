@@ -53,7 +53,7 @@ demo: setup ## replay the flights of 2013 as a stream, show the tables, verify t
 ##@ Check
 
 .PHONY: test
-test: setup lint type test-unit test-spark ## everything CI runs
+test: setup lint type test-unit test-spark faults ## everything CI runs
 
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
