@@ -65,6 +65,13 @@ _CONDITIONS = (
         "start it, or correct [catalog] uri in headwater.toml: nothing that was committed is lost",
     ),
     _condition(
+        "WRITE_CONFLICT",
+        # also an own write that Iceberg repeated after a lost connection, and met itself
+        r"ValidationException: Found (?:new )?conflicting (?:delete )?files",
+        "the table changed while rows were written to it",
+        "nothing of that write is visible; try again",
+    ),
+    _condition(
         "WAREHOUSE_NOT_WRITABLE",
         r"SQLITE_READONLY|SQLITE_CANTOPEN|unable to open database file|readonly database"
         r"|Permission denied|AccessDeniedException|Read-only file system|Mkdirs failed to create"

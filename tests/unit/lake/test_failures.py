@@ -43,6 +43,10 @@ TEXTS = {
         "FATAL: terminating connection due to administrator command",
         "consuming input failed: server closed the connection unexpectedly",
     ],
+    "WRITE_CONFLICT": [
+        "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can"
+        " contain records matching true: [file:/w/t/data/x.parquet]",
+    ],
     "WAREHOUSE_NOT_WRITABLE": [
         "java.io.IOException: Mkdirs failed to create file:/w/t/metadata (exists=false)",
         "java.io.FileNotFoundException: /w/t/data/x.parquet (Permission denied)",
