@@ -18,7 +18,7 @@ The steps, each followed by a crash point:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -256,15 +256,25 @@ def _expire(job: Job) -> str | None:
         for name in dead:
             update = update.removeBranch(name)
         update.commit()
-    if going:
-        # nothing is old by itself: the ids say what goes
-        expiry = job.table.java.expireSnapshots().expireOlderThan(0)
-        for snapshot_id in going:
-            expiry = expiry.expireSnapshotId(snapshot_id)
-        expiry.commit()
+    reachable = history.without(dead).reachable()
+    # of a write that raised, Iceberg may have deleted the files: reading them would fail for ever
+    _forget(job.table, [each for each in going if each not in reachable], clean=False)
+    _forget(job.table, [each for each in going if each in reachable], clean=True)
     said = [f"{len(going)} snapshots"] if going else []
     said += [f"{len(dead)} dead staging branches"] if dead else []
     return " and ".join(said) or None
+
+
+def _forget(table: LakeTable, going: Sequence[int], *, clean: bool) -> None:
+    """Take snapshots out of the metadata, with or without the files that only they need."""
+    if not going:
+        return
+    level = java_class(table.spark, "org.apache.iceberg.ExpireSnapshots$CleanupLevel")
+    # nothing is old by itself: the ids say what goes
+    expiry = table.java.expireSnapshots().expireOlderThan(0)
+    for snapshot_id in going:
+        expiry = expiry.expireSnapshotId(snapshot_id)
+    expiry.cleanupLevel(level.ALL if clean else level.NONE).commit()
 
 
 def _dead_branches(job: Job, history: History) -> list[str]:

@@ -97,6 +97,10 @@ class History:
         """Return the history of ``main``, newest first."""
         return list(self.ancestors(self.refs.get(MAIN)))
 
+    def reachable(self) -> set[int]:
+        """Return the snapshots that a branch or tag leads to."""
+        return {entry.id for head in self.refs.values() for entry in self.ancestors(head)}
+
     def newest_markers(self) -> dict[str, int]:
         """Return per view that writes the table the snapshot with its newest marker."""
         newest: dict[str, int] = {}
@@ -162,11 +166,8 @@ def expirable(
             if entry.id in on_main:
                 break
             kept.add(entry.id)
-    return [
-        entry.id
-        for entry in history.snapshots.values()
-        if entry.id not in kept and (entry.id in on_main or entry.at < oldest)
-    ]
+    # what no branch leads to was staged and given up, whatever its age: nobody can read it
+    return [snapshot_id for snapshot_id in history.snapshots if snapshot_id not in kept]
 
 
 def _entry(fields: Mapping[str, Any]) -> Entry:

@@ -96,12 +96,13 @@ def test_heads_of_branches_and_tags_are_kept_and_what_leads_to_main():
     assert gone(made) == [1, 3, 4, 5, 6, 30]
 
 
-def test_staged_snapshots_that_are_young_are_kept():
+def test_snapshots_that_were_staged_and_given_up_go_at_once():
     made = commits(8)
     made.snapshots.append(
         {"snapshot-id": 30, "parent-snapshot-id": 7, "timestamp-ms": 1000, "summary": {}}
     )
-    assert 30 not in gone(made, retain=timedelta(minutes=1))
+    assert gone(made, retain=timedelta(days=1)) == [30]
+    assert 30 not in made.history().reachable()
 
 
 def test_a_table_without_any_commit_keeps_its_first_snapshot():
