@@ -230,7 +230,7 @@ def test_small_files_become_few_and_files_that_no_version_needs_go(lake):
     assert (result.before.data_files, result.after.data_files) == (MIN_FILES, 1)
     assert (stray.exists(), young.exists()) == (False, True)
     assert keys(table) == list(range(MIN_FILES))
-    assert [row.k for row in table.read(3).collect()] == [0, 1, 2], "time travel"
+    assert sorted(row.k for row in table.read(3).collect()) == [0, 1, 2], "time travel"
     assert commit(table, next_epoch(MIN_FILES), append(lake, 16), session=lake.spark) is COMMITTED
     assert epochs(table) == list(range(MIN_FILES + 1))
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from headwater.lake.commit import commit
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.backoff import BackOff
@@ -45,7 +46,7 @@ SELECT origin, count(*) AS n, max(id) AS newest FROM departures GROUP BY origin;
 
 CREATE STREAMING VIEW totals AS SELECT origin, sum(n) AS n FROM per_hour GROUP BY origin;
 """
-BAD = "CREATE STREAMING VIEW bad AS SELECT CAST(origin AS INTEGER) AS k FROM departures;"
+BAD = "CREATE STREAMING VIEW bad AS SELECT origin FROM departures;"
 
 
 def write_input(folder, files=3, rows=8):
@@ -111,7 +112,14 @@ def test_once_lands_everything_closes_windows_and_does_no_work_twice(project, sp
 
 
 def test_failing_view_harms_no_other(project, spark, lake, monkeypatch):
+    def commit_others(target, marker, *rest, **more):
+        if marker.view == "bad":
+            raise RuntimeError("JFK is closed")
+        return commit(target, marker, *rest, **more)
+
     monkeypatch.setattr("headwater.runtime.supervisor.ATTEMPTS_ONCE", 2)
+    for engine in ("streaming.query", "incremental.view"):
+        monkeypatch.setattr(f"headwater.{engine}.commit", commit_others)
     (project.root / "bad.sql").write_text(BAD)
     project = replace(project, catalog=load_project(project.root).catalog)
     code, events = run_once(project, spark)
