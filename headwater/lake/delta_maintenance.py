@@ -20,6 +20,7 @@ VACUUM_FLOOR = timedelta(days=7)
 """Age of what a version needed, at least: Delta refuses to delete younger files."""
 
 _OPTIMIZE = "spark.databricks.delta.optimize"
+_LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 
 
 def maintain_delta(
@@ -82,8 +83,11 @@ def _compact(table: DeltaTable, size: Size, settings: Maintenance, *, dry_run: b
 def _vacuum(table: DeltaTable, settings: Maintenance, *, dry_run: bool) -> str | None:
     age = max(VACUUM_FLOOR, settings.orphan_age, settings.retain)
     command = f"VACUUM {table.identifier} RETAIN {age / timedelta(hours=1):.0f} HOURS"
-    # without DRY RUN it returns the folder only, and the files are not there to be counted
-    found = table.spark.sql(f"{command} DRY RUN").count()
-    if found and not dry_run:
-        table.spark.sql(command)
+    # it lists the table's folder in 200 tasks otherwise, however small it is
+    tasks = table.spark.conf.get("spark.sql.shuffle.partitions") or "1"
+    with session_settings(table.spark, {_LISTING: tasks}):
+        # without DRY RUN it returns the folder only, and the files are not there to be counted
+        found = table.spark.sql(f"{command} DRY RUN").count()
+        if found and not dry_run:
+            table.spark.sql(command)
     return f"{found} files{' to delete' if dry_run else ''}" if found else None
