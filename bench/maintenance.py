@@ -29,10 +29,10 @@ from measure import machine
 from headwater.config import Config, Maintenance
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
-from headwater.lake.iceberg import ATTEMPT
 from headwater.lake.java import java_class
 from headwater.lake.maintenance import Job, maintain, size_of
 from headwater.lake.marker import Marker
+from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.lake import LakeReader, current_snapshot_id
