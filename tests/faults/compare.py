@@ -200,9 +200,10 @@ def tail_lost(job: Job) -> None:
     """Lose the tail of the checkpoint's log, as a restored backup does; more input comes."""
     job.add(2)
     job.run()
-    for part in ("offsets", "commits", "sources/0"):
-        if (job.checkpoint / part).is_dir():
-            _remove(_last(job.checkpoint / part))
+    for part in ("offsets", "commits", *(f"sources/{n}" for n in range(2))):
+        folder = job.checkpoint / part
+        if folder.is_dir() and any(file.name.isdigit() for file in folder.iterdir()):
+            _remove(_last(folder))
     job.add(2)
     job.run()
 
