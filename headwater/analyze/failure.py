@@ -47,7 +47,7 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
             if isinstance(expression, exp.And):
                 goes_on = _or_else(safe(left), exp.true())
             else:
-                goes_on = _not(_or_else(safe(left), exp.false()))
+                goes_on = negated(_or_else(safe(left), exp.false()))
             return any_of(fails(left), _both(goes_on, fails(right)))
         case exp.Case():
             return _case_fails(expression)
@@ -172,7 +172,7 @@ def _own(node: exp.Expr) -> exp.Expr:
                 exp.EQ(this=_in_brackets(node.this), expression=_lowest(node)), node.this
             )
         case exp.UnixToTime():
-            return _is_true(_not(_in_time(node)), node.this)
+            return _is_true(negated(_in_time(node)), node.this)
     given = [_given(child) for child in _operands(node)]
     return _all(*given, _is_null(_typed(_safely(node), type_of(node))))
 
@@ -240,7 +240,7 @@ def _branches_fail(
     for condition, value in reversed(branches):
         taken = _or_else(safe(condition), exp.false())
         found = any_of(
-            fails(condition), _both(taken, fails(value)), _both(_not(taken.copy()), found)
+            fails(condition), _both(taken, fails(value)), _both(negated(taken.copy()), found)
         )
     return found
 
@@ -274,7 +274,12 @@ def _is_null(node: exp.Expr) -> exp.Expr:
     return exp.Is(this=_in_brackets(node), expression=exp.Null())
 
 
-def _not(node: exp.Expr) -> exp.Expr:
+def negated(node: exp.Expr) -> exp.Expr:
+    """Return NOT of a condition.
+
+    Args:
+        node: the condition; it becomes a part of the result.
+    """
     return exp.Not(this=exp.paren(node))
 
 

@@ -173,6 +173,9 @@ class ClauseParser(Parser):
         hint = f"did you mean {near}?" if near else f"{what} is one of {', '.join(phrases)}"
         return self.fail_near(hint=hint)
 
+    def _parse_on_error(self) -> dict[str, str]:
+        return {"on_error": self._choice("ON ERROR", ("QUARANTINE", "FAIL", "DROP"))}
+
     # small nodes
 
     def _placed(self, node: E, start: Token) -> E:

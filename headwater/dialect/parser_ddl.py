@@ -39,9 +39,7 @@ class DdlParser(ClauseParser):
     SOURCE_CLAUSES: Mapping[str, Clause] = {
         "WITH": lambda self: {"options": self._options()},
         "FORMAT": lambda self: self._parse_format(),
-        "ON ERROR": lambda self: {
-            "on_error": self._choice("ON ERROR", ("QUARANTINE", "FAIL", "DROP"))
-        },
+        "ON ERROR": lambda self: self._parse_on_error(),
         "ON SCHEMA CHANGE": lambda self: {
             "on_schema_change": self._choice("ON SCHEMA CHANGE", ("EVOLVE", "FAIL", "IGNORE"))
         },

@@ -46,9 +46,7 @@ class ViewParser(DdlParser, ClauseParser):
         "FRESHNESS": lambda self: self._parse_freshness(),
         "LATE ROWS": lambda self: {"late": self._parse_late_rows()},
         "START FROM": lambda self: {"start_from": self._parse_start_from()},
-        "ON ERROR": lambda self: {
-            "on_error": self._choice("ON ERROR", ("QUARANTINE", "FAIL", "DROP"))
-        },
+        "ON ERROR": lambda self: self._parse_on_error(),
         "WITH": lambda self: {"options": self._options()},
     }
 

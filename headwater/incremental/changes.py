@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Catalog, Source
 from headwater.intake.sqltext import micros
@@ -191,6 +191,20 @@ def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -
         item.table.read(pins[name]).createOrReplaceTempView(name)
 
 
+def register_change(session: SparkSession, item: InputTable, span: Range) -> DataFrame:
+    """Register what is new in one input as temporary view ``<input>__change``, and return it.
+
+    Args:
+        session: the session that gets the view.
+        item: the input.
+        span: what is new.
+    """
+    table = LakeTable(session, item.table.name, item.table.identifier)
+    rows = table.changes(span.after, span.upto)
+    rows.createOrReplaceTempView(item.name + CHANGE)
+    return rows
+
+
 def register_changes(
     session: SparkSession,
     inputs: Mapping[str, InputTable],
@@ -206,6 +220,4 @@ def register_changes(
         pins: the snapshot of every input.
     """
     for name, item in inputs.items():
-        span = spans.get(name) or Range(pins[name], pins[name])
-        table = LakeTable(session, item.table.name, item.table.identifier)
-        table.changes(span.after, span.upto).createOrReplaceTempView(name + CHANGE)
+        register_change(session, item, spans.get(name) or Range(pins[name], pins[name]))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.incremental.changes import CHANGE, InputTable, Range
+from headwater.incremental.changes import CHANGE, InputTable, Range, register_change
 from headwater.intake.sqltext import name as quoted
 from headwater.intake.sqltext import text
 from headwater.lake.catalog import Lake, TableSpec
@@ -138,9 +138,7 @@ class Guarded:
 
 def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Range) -> str:
     origin.know(span.upto)
-    table = LakeTable(session, origin.table.name, origin.table.identifier)
-    rows = table.changes(span.after, span.upto)
-    rows.createOrReplaceTempView(bad.input + CHANGE)
+    rows = register_change(session, origin, span)
     places = [
         quoted(column) if column in rows.columns else f"CAST(NULL AS {kind}) AS {column}"
         for column, kind in _COORDINATES.items()

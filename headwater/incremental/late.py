@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.incremental.changes import InputTable, Range
+from headwater.incremental.changes import InputTable, Range, register_change
 from headwater.incremental.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import SideWrite
@@ -92,9 +92,7 @@ class LateRows:
                 rows.unpersist()
 
     def _rows(self, session: SparkSession, name: str, span: Range) -> DataFrame:
-        table = self._inputs[name].table
-        change = LakeTable(session, table.name, table.identifier).changes(span.after, span.upto)
-        change.createOrReplaceTempView(f"{name}__change")
+        register_change(session, self._inputs[name], span)
         return session.sql(self._queries[name])
 
     def _possible(self, name: str, span: Range) -> bool:

@@ -8,17 +8,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column
+from headwater.analyze.portable import SPARK_TRY
 from headwater.analyze.textcasts import spark_cast
 from headwater.analyze.types import spark_type
 from headwater.intake.sqltext import name
 
-_TRY: dict[type[exp.Expr], str] = {
-    exp.Add: "try_add",
-    exp.Sub: "try_subtract",
-    exp.Mul: "try_multiply",
-    exp.Div: "try_divide",
-    exp.Mod: "try_mod",
-}
 _STRICT = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Cast, exp.Paren, exp.Neg, exp.Column),
     *(exp.Literal, exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Var),
@@ -60,7 +54,7 @@ def _tried(expression: exp.Expression) -> exp.Expr:
             spark_cast(node)
         if type(node) is exp.Cast:
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
-        if function := _TRY.get(type(node)):
+        if function := SPARK_TRY.get(type(node)):
             return exp.Anonymous(this=function, expressions=[node.this, node.expression])
         return node
 

@@ -131,20 +131,22 @@ class Lake:
     def written(self, name: str) -> LakeTable | DeltaTable | None:
         """Return the table of a view in whichever format it was written, None if it never was.
 
-        A Delta table is made known to the session's catalog, which forgets it.
+        To read or write rows of a Delta table, see :meth:`define_delta`; its history needs nothing.
 
         Args:
             name: table name, without catalog and namespace.
         """
         if self.exists(name):
             return LakeTable(self.spark, name, self.identifier(name))
-        if not is_delta(self.folder(name)):
-            return None
-        table = self._delta(name)
-        self._define_delta(table)
-        return table
+        return self._delta(name) if is_delta(self.folder(name)) else None
 
-    def _define_delta(self, table: DeltaTable, spec: TableSpec | None = None) -> None:
+    def define_delta(self, table: DeltaTable, spec: TableSpec | None = None) -> None:
+        """Make a Delta table known to the session's catalog, which forgets it.
+
+        Args:
+            table: the table.
+            spec: what it must look like; None if its folder holds it already.
+        """
         self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
         self.spark.sql(create_delta_sql(table, spec))
 
@@ -209,7 +211,7 @@ class Lake:
                 existed = is_delta(table.location)
                 if not existed:
                     _check_unused(table)
-                self._define_delta(table, None if existed else spec)
+                self.define_delta(table, None if existed else spec)
         if existed:
             _check_columns(table, spec)
         return table

@@ -19,11 +19,10 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.errors import TerminalError
 from headwater.lake.branch import BranchStaging
 from headwater.lake.java import java_class, java_session
-from headwater.lake.layout import MARKER_TAG
+from headwater.lake.layout import BRANCH_PREFIX, MARKER_TAG
 from headwater.lake.marker import Marker
 from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
 
-BRANCH_PREFIX = "headwater_"
 """Tag on the snapshot with the newest marker, so that expiry of snapshots cannot lose it."""
 
 _ICEBERG = "org.apache.iceberg"

@@ -1,11 +1,15 @@
 """Names that those who write the lake and those who only read it must agree on. Knows no Spark.
 
-In: a table or view. Out: its side tables, its state folder, the tag of its newest marker.
+In: a table or view. Out: its side tables, its state folder, the names of its branches and tag.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.plan.nodes import ViewPlan
 
 MARKER_TAG = "headwater-marker"
 """Tag on the snapshot with the newest marker of an Iceberg table."""
@@ -13,8 +17,21 @@ MARKER_TAG = "headwater-marker"
 QUARANTINE = "__quarantine"
 """Suffix of the table with the rows that a table, SOURCE or view could not take."""
 
+BRANCH_PREFIX = "headwater_"
+"""Begin of the names of staging branches."""
+
 VERSION = 1
 """Version of every view; it stands in its markers and names its state folder."""
+
+
+def tables_of(plan: ViewPlan) -> tuple[str, ...]:
+    """Return the tables that a view writes, its own first; side tables may not exist yet.
+
+    Args:
+        plan: the view's plan.
+    """
+    name = plan.view.name
+    return (name, *filter(None, (name + QUARANTINE if plan.guard else None, plan.late.into)))
 
 
 def state_folder(state: Path, name: str) -> Path:

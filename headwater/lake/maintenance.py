@@ -27,8 +27,9 @@ from py4j.java_gateway import JavaObject
 from headwater.config import ORPHAN_FLOOR, Maintenance
 from headwater.errors import TerminalError
 from headwater.lake.crash import crash_point
-from headwater.lake.iceberg import BRANCH_PREFIX, LakeTable
+from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import active, java_class, java_session
+from headwater.lake.layout import BRANCH_PREFIX
 from headwater.lake.retention import MAINTENANCE, History, expirable
 
 STEPS = ("compaction", "deletes", "manifests", "expiry", "orphans")
@@ -248,7 +249,8 @@ def _rewrite_manifests(job: Job) -> str | None:
 def _expire(job: Job) -> str | None:
     history = job.history()
     dead = _dead_branches(job, history)
-    going = expirable(history.without(dead), job.needed, job.settings, job.now)
+    left = history.without(dead)
+    going = expirable(left, job.needed, job.settings, job.now)
     if job.dry_run and (going or dead):
         return f"{len(going)} snapshots to expire"
     if dead:
@@ -256,7 +258,7 @@ def _expire(job: Job) -> str | None:
         for name in dead:
             update = update.removeBranch(name)
         update.commit()
-    reachable = history.without(dead).reachable()
+    reachable = left.reachable()
     # of a write that raised, Iceberg may have deleted the files: reading them would fail for ever
     _forget(job.table, [each for each in going if each not in reachable], clean=False)
     _forget(job.table, [each for each in going if each in reachable], clean=True)

@@ -18,7 +18,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.analyze.failure import fails, is_certain, safe
+from headwater.analyze.failure import fails, is_certain, negated, safe
 from headwater.analyze.fallible import can_fail, failing, fails_on_ordinary_data
 from headwater.analyze.portable import portable
 from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
@@ -227,8 +227,8 @@ class _Finder:
                 continue
             select = item.relation.select
             where = select.args.get("where")
-            before = [_not(condition) for condition in item.filters]
-            after = [_not(condition) for condition in item.others]
+            before = [negated(condition) for condition in item.filters]
+            after = [negated(condition) for condition in item.others]
             terms = [*before, *conjuncts(where.this if where else None), *after]
             select.set("where", exp.Where(this=exp.and_(*terms)))
             causes = tuple(dict.fromkeys(item.causes))
@@ -329,10 +329,6 @@ def _is_outer(select: exp.Select) -> bool:
 def _plain(condition: exp.Expr) -> str:
     """A condition over one input, printed for Spark without qualifiers."""
     return str(bare(portable(condition, "spark")).sql(dialect="spark"))
-
-
-def _not(condition: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.paren(condition))
 
 
 def _bracketed(node: exp.Expr) -> exp.Expr:

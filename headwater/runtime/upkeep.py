@@ -23,7 +23,7 @@ from headwater.lake.delta import DeltaTable
 from headwater.lake.delta_maintenance import maintain_delta
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import QUARANTINE, tables_of
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
@@ -71,9 +71,7 @@ class Tables:
             name: the table, SOURCE or view.
         """
         if name in self._plans:
-            plan = self._plans[name]
-            bad = name + QUARANTINE if plan.guard else None
-            return [name, *filter(None, [plan.late.into, bad])]
+            return list(tables_of(self._plans[name]))
         return [name, name + ledger.SUFFIX, name + QUARANTINE]
 
     def needed(self, lake: Lake, name: str) -> set[int]:
@@ -146,6 +144,7 @@ class Keeper:
                 lake, settings = self._own_lake(), self.tables.settings
                 found = lake.written(table)
                 if isinstance(found, DeltaTable):
+                    lake.define_delta(found)
                     yield table, maintain_delta(found, settings, vacuum=orphans, dry_run=dry_run)
                 elif found:
                     needed = self.tables.needed(lake, table)

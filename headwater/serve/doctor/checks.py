@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.continuity import Way, judge
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import BRANCH_PREFIX, QUARANTINE
 from headwater.lake.marker import PREFIX
+from headwater.lake.retention import MAINTENANCE
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
 from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 Check = Callable[[Subject], Iterator[Finding]]
 
-MAINTENANCE = PREFIX + "maintenance"
-STAGING = "headwater_"
 REBUILT_AFTER = frozenset(
     {
         *("EPOCH_RANGE_CHANGED", "CUT_GAP", "CUT_OVERLAP", "VERSION_CHANGED", "MARKER_LOST"),
@@ -80,7 +79,7 @@ def staging(subject: Subject) -> Iterator[Finding]:
         return
     published = {s.snapshot_id for s in ancestors(table, current_snapshot_id(table))}
     for name, ref in table.metadata.refs.items():
-        if name.startswith(STAGING) and ref.snapshot_id not in published:
+        if name.startswith(BRANCH_PREFIX) and ref.snapshot_id not in published:
             yield Finding(
                 subject.name,
                 "staging",

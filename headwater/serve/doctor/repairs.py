@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.continuity import ends_of
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import tables_of
 from headwater.lake.offsets import offset_at
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
@@ -75,7 +75,7 @@ def offers(
         if any(lost_input(known[reader]) for reader in readers):
             continue  # a reader that cannot be computed again keeps its rows
         dropped = tuple(
-            table for view in (*reversed(readers), name) for table in _tables(plans[view])
+            table for view in (*reversed(readers), name) for table in tables_of(plans[view])
         )
         found.append(Offer(name, Repair.REBUILD, readers, dropped))
     return found
@@ -107,7 +107,7 @@ def carry_out(project: Project, plans: Mapping[str, ViewPlan], offer: Offer) -> 
 
 def _rebuild(subject: Subject) -> None:
     assert subject.plan is not None
-    for table in _tables(subject.plan):
+    for table in tables_of(subject.plan):
         drop_table(subject.project.config, table)
         if LakeReader(subject.project.config).table(table) is not None:
             raise ServiceError(
@@ -165,11 +165,6 @@ def _readers(name: str, plans: Mapping[str, ViewPlan]) -> tuple[str, ...]:
         if any(item.name in reached for item in plan.inputs):
             reached.add(view)
     return tuple(view for view in plans if view in reached and view != name)
-
-
-def _tables(plan: ViewPlan) -> tuple[str, ...]:
-    kept = plan.view.name + QUARANTINE if plan.guard else None
-    return (plan.view.name, *filter(None, (kept, plan.late.into)))
 
 
 def _outdated(offer: Offer) -> TerminalError:

@@ -166,6 +166,12 @@ class Kept:
         watermark = None if None in known else min(known)
         assert self.view.drain(ends, watermark, timeout=timedelta(seconds=120))
 
+    def end(self):
+        """The end of all input."""
+        self.close()
+        self.drain()
+        self.stop()
+
     def quarantined(self):
         table = self.lake.table("v__quarantine")
         return [(json.loads(row["raw"]), row) for row in table.read().collect()]
@@ -181,9 +187,7 @@ def test_bad_rows_leave_and_the_law_holds_over_the_others(spark, lake, tmp_path,
             kept.stop()
             kept.open()
         kept.drain()
-    kept.close()
-    kept.drain()
-    kept.stop()
+    kept.end()
     columns = [field.name for field in kept.plan.view.fields]
     markers = check_law(lake, "v", columns, oracle, list(kept.sides.values()))
     assert {raw["id"]: row.reason for raw, row in kept.quarantined()} == bad
@@ -239,9 +243,7 @@ def test_death_between_the_quarantine_and_the_view_leaves_one_copy(
     kept.land(3)
     kept.open()
     kept.drain()
-    kept.close()
-    kept.drain()
-    kept.stop()
+    kept.end()
     columns = [field.name for field in kept.plan.view.fields]
     check_law(lake, "v", columns, oracle, list(kept.sides.values()))
     assert sorted(raw["id"] for raw, _ in kept.quarantined()) == sorted(bad)
