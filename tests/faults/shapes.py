@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+# no generated code: it would be compiled anew in each process, for forty rows
 _SETTINGS = """\
 name = "faults"
 
@@ -19,6 +20,8 @@ master = "local[2]"
 "spark.driver.extraJavaOptions" = "{options}"
 "spark.local.dir" = "{scratch}"
 "spark.sql.shuffle.partitions" = "2"
+"spark.sql.codegen.wholeStage" = "false"
+"spark.sql.codegen.factoryMode" = "NO_CODEGEN"
 
 [run]
 trigger = "500 milliseconds"

@@ -18,14 +18,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from tests.faults.archive import class_archive
+from tests.faults.archive import class_archive, with_delta
 from tests.faults.oracle import Oracle
 from tests.faults.shapes import LATE, SHAPES, Shape
 from tests.faults.world import Ended, Fault, World
@@ -126,7 +126,12 @@ def _views(chance: random.Random, wanted: Sequence[str]) -> list[Shape]:
 
 
 def attack(
-    name: str, folder: Path, seed: str, views: Sequence[str], tally: Tally, java_options: str
+    name: str,
+    folder: Path,
+    seed: str,
+    views: Sequence[str],
+    tally: Tally,
+    archives: Mapping[bool, Path],
 ) -> None:
     """Run one world to its end: kills, then a run that is left alone.
 
@@ -136,11 +141,11 @@ def attack(
         seed: what decides it.
         views: names to choose its views from; all if empty.
         tally: where to count.
-        java_options: options of its JVMs.
+        archives: classes for its JVMs, by whether it has Delta tables.
     """
     chance = random.Random(seed)  # noqa: S311 - reproducible on purpose
     world = World(folder, _views(chance, views), chance)
-    world.create(java_options)
+    world.create(f"-XX:SharedArchiveFile={archives[with_delta(world.shapes)]}")
     oracle = Oracle(world)
     for _ in range(KILLS_PER_WORLD):
         if tally.reached >= tally.wanted or tally.violations:
@@ -182,13 +187,15 @@ def main(
     click.echo(f"seed={seed} jobs={jobs} python={platform.python_version()} folder={folder}")
 
     folder.mkdir(parents=True, exist_ok=True)
-    java_options = f"-XX:SharedArchiveFile={class_archive(folder)}"
+    with ThreadPoolExecutor(jobs) as pool:
+        made = pool.map(lambda delta: class_archive(folder, delta=delta), (False, True))
+        archives = dict(zip((False, True), made, strict=True))
 
     def work(worker: int) -> None:
         number = worker
         while tally.reached < kills and not tally.violations:
             name = f"world-{number}"
-            attack(name, folder / name, f"{seed}/{number}", views, tally, java_options)
+            attack(name, folder / name, f"{seed}/{number}", views, tally, archives)
             number += jobs
 
     with ThreadPoolExecutor(jobs) as pool:
