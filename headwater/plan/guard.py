@@ -4,15 +4,17 @@ In: a bound view. Out: its :class:`Guard`: the query with ``NOT fails`` in the W
 and per input the conditions and reasons of the rows that this keeps out. The SELECT at rest always
 has the guard; an engine runs without it until an epoch fails (``headwater.incremental.guarded``).
 
-A row is bad if WHERE fails on it, or if it passes and a column, group key or argument of an
-aggregate fails. What can fail on ordinary data where no single row of an input is to blame is
-refused: over groups, over both sides of a join, on elements of an array or bounds of a window.
+A row is bad if WHERE fails on it, or if it passes, comes in time, and a column, group key or
+argument of an aggregate fails: it is late or bad, whichever attempt of an epoch meets it. What can
+fail on ordinary data where no single row of an input is to blame is refused: over groups, over both
+sides of a join, on elements of an array or bounds of a window.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import cast
 
 from sqlglot import exp
@@ -39,9 +41,13 @@ from headwater.plan.computed import (
     sides,
 )
 from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
+from headwater.plan.render import in_time_at_last
 from headwater.plan.shape import Relation, relations_of
 
 _WINDOW = {"window_start", "window_end"}
+
+COMPUTED = "headwater_computed"
+"""Mark of a term in WHERE that is no filter of the user's: it keeps out what fails later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +131,19 @@ class _Leaf:
         return cast(exp.Expr, root.this.pop())
 
 
-def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -> Guard | None:
+def guard_of(
+    view: View,
+    catalog: Catalog,
+    modes: Mapping[str, ChangelogMode],
+    allowed: timedelta | None,
+) -> Guard | None:
     """Return the guard of a view, None if it has nothing to guard or is to fail.
 
     Args:
         view: the bound view; not changed.
         catalog: where its inputs are defined.
         modes: what each view among the inputs emits.
+        allowed: allowed lateness, or None where every row counts.
 
     Raises:
         SqlError: ``FALLIBLE_EXPRESSION`` for what can fail where no row can be blamed.
@@ -139,7 +151,7 @@ def guard_of(view: View, catalog: Catalog, modes: Mapping[str, ChangelogMode]) -
     if view.on_error == "fail":
         return None
     query = view.query.copy()
-    finder = _Finder(query, catalog)
+    finder = _Finder(query, catalog, allowed)
     # the innermost first: their columns are computed before those that read them
     for select in reversed(list(selects(query))):
         finder.look_at(select)
@@ -195,8 +207,9 @@ def _not_kept(view: View, bad: BadRows, reason_: str, why: str) -> SqlError:
 class _Finder:
     """Looks at the SELECTs of a query, and puts the guard into it."""
 
-    def __init__(self, query: exp.Query, catalog: Catalog) -> None:
+    def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
         self._query = query
+        self._allowed = allowed
         self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
         self._top = {id(select) for select in union_branches(query)}
         self._always = False
@@ -229,6 +242,8 @@ class _Finder:
             where = select.args.get("where")
             before = [negated(condition) for condition in item.filters]
             after = [negated(condition) for condition in item.others]
+            for term in after:
+                term.meta[COMPUTED] = True
             terms = [*before, *conjuncts(where.this if where else None), *after]
             select.set("where", exp.Where(this=exp.and_(*terms)))
             causes = tuple(dict.fromkeys(item.causes))
@@ -279,7 +294,10 @@ class _Finder:
                     for each in origin.passes
                 ]
                 why = reason(expression)
-                origin.causes.append((_plain(exp.and_(*passing, condition)), why))
+                cause = _plain(exp.and_(*passing, condition))
+                if not own and (timely := in_time_at_last(origin.relation, self._allowed)):
+                    cause = f"{timely} AND ({cause})"
+                origin.causes.append((cause, why))
                 if not origin.ordinary and any(map(fails_on_ordinary_data, failing(expression))):
                     origin.ordinary = why
                 self._shown += [shown(node) for node in failing(expression)]

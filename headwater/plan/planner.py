@@ -68,10 +68,10 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     inputs = tuple(Input(name, _kind(name, catalog)) for name in view.inputs)
     modes = {name: plans[name].mode for name in view.inputs if name in plans}
     decision = decide(Facts(view, shape, emit, inputs, modes))
-    guard = guard_of(view, catalog, modes)
     mode = ChangelogMode.UPSERT if decision.engine == "full" else changelog_mode(view, catalog)
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
+    guard = guard_of(view, catalog, modes, allowed)
     return ViewPlan(
         view=view,
         shape=shape,

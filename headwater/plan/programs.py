@@ -15,6 +15,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.shape import conjuncts
 from headwater.analyze.types import spark_type
 from headwater.plan.aggregates import Fold, fold_of, type_of
+from headwater.plan.guard import COMPUTED
 from headwater.plan.program import (
     AffectedKeysProgram,
     AggregateProgram,
@@ -141,10 +142,15 @@ def _late(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:
     if allowed is None:
         return {}
     return {
-        relation.name: late_rows(relation, _own_filters(relation), allowed)
+        relation.name: late_rows(relation, _filters_before_lateness(relation), allowed)
         for relation in shape.relations
-        if relation.event_time and relation.source and relation.source.kept
+        if relation.tells_lateness
     }
+
+
+def _filters_before_lateness(relation: Relation) -> list[exp.Expr]:
+    """The filters of late rows: what is computed of rows that pass does not ask for late ones."""
+    return [term for term in _own_filters(relation) if not term.meta.get(COMPUTED)]
 
 
 def _own_filters(relation: Relation) -> list[exp.Expr]:

@@ -114,6 +114,30 @@ def in_time(close: str, allowed: timedelta) -> str:
     return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
 
 
+def in_time_at_last(relation: Relation, allowed: timedelta | None) -> str:
+    """Return the condition that a row is not too late for the last of its windows, as Spark SQL.
+
+    Args:
+        relation: the relation.
+        allowed: allowed lateness, or None where every row counts.
+
+    Returns:
+        The condition; empty where no row is left out for being late.
+    """
+    if allowed is None or not relation.tells_lateness:
+        return ""
+    close = relation.event_time or ""
+    if window := relation.window:
+        close = _next(window, window.offset, window.size)
+    return spark_expression(in_time(close, allowed)).sql(dialect="spark")
+
+
+def _next(window: Window, edge: int, length: int) -> str:
+    """The newest edge of a window that a row's time has reached, and some microseconds later."""
+    micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
+    return f"timestamp_micros({micros} - pmod({micros} - {edge}, {window.slide}) + {length})"
+
+
 def spark_window(window: Window) -> str:
     """Return Spark's ``window(…)`` call."""
     lengths = [window.size, window.slide, window.offset]
@@ -186,9 +210,7 @@ def late_rows(relation: Relation, filters: list[exp.Expr], allowed: timedelta) -
     """Return the query for the rows that are too late for at least one of their windows."""
     close = relation.event_time or ""
     if window := relation.window:
-        micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
-        rest = f"pmod({micros} - {window.size + window.offset}, {window.slide})"
-        close = f"timestamp_micros({micros} - {rest} + {window.slide})"
+        close = _next(window, window.size + window.offset, window.slide)
     terms = [f"NOT {in_time(close, allowed)}", *map(_plain, filters)]
     query = spark(f"SELECT * FROM {relation.name}__change WHERE {' AND '.join(terms)}")
     return print_sql(query, "spark")

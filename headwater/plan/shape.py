@@ -76,6 +76,11 @@ class Relation:
         return watermark.column if watermark else None
 
     @property
+    def tells_lateness(self) -> bool:
+        """Whether its rows are landed, with the watermark that they met."""
+        return bool(self.event_time and self.source and self.source.kept)
+
+    @property
     def delay(self) -> timedelta:
         """How far the source's watermark stays behind its newest event time."""
         watermark = self.source.watermark if self.source else None

@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -81,12 +83,24 @@ class Job(ABC):
         """Start it as a process of its own."""
         environ = os.environ | {"PYTHONPATH": str(Path(headwater.__file__).parents[1])}
         return subprocess.Popen(
-            self.command(), env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            self.command(),
+            env=environ,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
 
     def run(self) -> None:
         """Run it to its end; remember whether it refused."""
-        process = self.start()
+        self.end(self.start())
+
+    def end(self, process: subprocess.Popen[str]) -> None:
+        """Wait for the end of a run; remember whether it refused.
+
+        Args:
+            process: of :meth:`start`.
+        """
         output, _ = process.communicate(timeout=600)
         if process.returncode:
             lines = [line for line in output.splitlines() if " — " in line or "Exception" in line]
@@ -188,18 +202,30 @@ def killed_after_the_table(job: Job) -> None:
     job.run()
 
 
-def two_at_once(job: Job) -> None:
-    """Start two at the same time."""
-    job.add(4)
-    both = [job.start(), job.start()]
-    for process in both:
-        process.communicate(timeout=600)
+def paused_and_replaced(job: Job) -> None:
+    """Pause a driver within a batch, as a long collection does; start another; let both go on."""
+    job.add(2)
+    paused = job.start()
+    _wait_for_batch(job.checkpoint / "offsets", paused)
+    os.killpg(paused.pid, signal.SIGSTOP)
+    job.run()
+    os.killpg(paused.pid, signal.SIGCONT)
+    job.end(paused)
+
+
+def _wait_for_batch(offsets: Path, process: subprocess.Popen[str]) -> None:
+    """Return when the first batch is planned: long before its table's commit, cold as Spark is."""
+    while not (offsets / "0").exists():
+        if process.poll() is not None:
+            raise RuntimeError(f"ended before its first batch: {process.communicate()[0]}")
+        time.sleep(0.002)
 
 
 def tail_lost(job: Job) -> None:
     """Lose the tail of the checkpoint's log, as a restored backup does; more input comes."""
-    job.add(2)
-    job.run()
+    for _ in range(2):
+        job.add()
+        job.run()
     for part in ("offsets", "commits", *(f"sources/{n}" for n in range(2))):
         folder = job.checkpoint / part
         if folder.is_dir() and any(file.name.isdigit() for file in folder.iterdir()):
@@ -236,7 +262,7 @@ def checkpoint_lost(job: Job) -> None:
 
 SCENARIOS: Mapping[str, Callable[[Job], None]] = {
     "killed between the table's commit and the checkpoint's": killed_after_the_table,
-    "two drivers at once": two_at_once,
+    "paused within a batch, another driver started, then both": paused_and_replaced,
     "the checkpoint's last batch is lost, more input comes": tail_lost,
     "killed there, compacted and expired, started again": maintained,
     "killed there, `metadata` of the checkpoint lost": identity_lost,

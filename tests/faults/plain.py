@@ -40,7 +40,7 @@ def session(folder: Path) -> SparkSession:
 
 
 def run(way: str, folder: Path) -> None:
-    """Append what is new, one file a batch, and end.
+    """Append what is new and end.
 
     Args:
         way: :data:`FOREACH_BATCH` or :data:`SINK`.
@@ -48,12 +48,8 @@ def run(way: str, folder: Path) -> None:
     """
     spark = session(folder)
     spark.sql(f"CREATE TABLE IF NOT EXISTS {TABLE} (id BIGINT) USING iceberg")
-    rows = (
-        spark.readStream.schema("id BIGINT")
-        .option("maxFilesPerTrigger", 1)
-        .json(str(folder / "incoming" / "feed"))
-        .where("id IS NOT NULL")
-    )
+    files = spark.readStream.schema("id BIGINT").json(str(folder / "incoming" / "feed"))
+    rows = files.where("id IS NOT NULL")
     writer = rows.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
     writer = writer.trigger(availableNow=True)
     query = writer.foreachBatch(_append).start() if way == FOREACH_BATCH else writer.toTable(TABLE)

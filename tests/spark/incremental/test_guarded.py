@@ -113,8 +113,10 @@ OTHERS = (
 class Kept:
     """One view over two tables, whichever engine keeps it."""
 
-    def __init__(self, spark, lake, folder, select, head=""):
-        self.catalog, plans = planned(f"{SOURCES} CREATE STREAMING VIEW v {head} AS {select};")
+    def __init__(self, spark, lake, folder, select, head="", late=""):
+        self.catalog, plans = planned(
+            f"{SOURCES} CREATE STREAMING VIEW v {late} {head} AS {select};"
+        )
         self.plan = plans["v"]
         self.lake = lake
         sides = {name: Landed(lake, name, KINDS, "ts", MINUTE) for name in ("t", "u")}
@@ -247,6 +249,28 @@ def test_death_between_the_quarantine_and_the_view_leaves_one_copy(
     columns = [field.name for field in kept.plan.view.fields]
     check_law(lake, "v", columns, oracle, list(kept.sides.values()))
     assert sorted(raw["id"] for raw, _ in kept.quarantined()) == sorted(bad)
+
+
+def test_a_row_late_and_bad_is_late_in_every_attempt(spark, lake, tmp_path):
+    select, oracle, _ = CASES["window"]
+    kept = Kept(spark, lake, tmp_path, select, late="LATE ROWS DROP INTO late_v")
+    side = kept.sides["t"]
+    for rows in (
+        [(1, 10, 2, "", NOON + 5 * MINUTE)],
+        [(2, 10, 0, "", NOON), (3, 10, 5, "", NOON)],  # late, and one of them bad
+        [(4, 10, 0, "", NOON), (5, 10, 0, "", NOON + 6 * MINUTE)],  # bad: late, and in time
+        [(6, 10, 0, "", NOON), (7, 10, 1, "", NOON + 7 * MINUTE)],
+    ):
+        side.land(*rows)
+        kept.drain()
+    assert kept.view._guarded.on
+    kept.end()
+    columns = [field.name for field in kept.plan.view.fields]
+    markers = check_law(lake, "v", columns, oracle, [side])
+    late = [row["id"] for row in lake.table("late_v").read().collect()]
+    assert sorted(late) == [2, 3, 4, 6]
+    assert [raw["id"] for raw, _ in kept.quarantined()] == [5]
+    assert sum(marker.counts["late"] for marker in markers) == 4
 
 
 @pytest.mark.parametrize("name", ["linear", "folded"])

@@ -26,6 +26,16 @@ WITH (connector = 'files', path = 'o') FORMAT PLAIN ENCODE JSON;
 JOIN = "t {} JOIN u ON t.id = u.id AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE"
 INNER, LEFT = JOIN.format(""), JOIN.format("LEFT")
 WINDOW = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
+HOP = "HOP(t, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)"
+IN_TIME = "(_watermark IS NULL OR ts > _watermark) AND (k = 0)"
+MICROS = "UNIX_MICROS(CAST(ts AS TIMESTAMP))"
+
+
+def window_in_time(slide: int, size: int) -> str:
+    """The condition that the last window of a row is open, lengths in seconds."""
+    begun = f"{MICROS} - PMOD({MICROS} - 0, {slide}000000)"
+    close = f"TIMESTAMP_MICROS({begun} + {size}000000)"
+    return f"(_watermark IS NULL OR {close} > _watermark) AND (k = 0)"
 
 
 def plan(query: str, clauses: str = "", before: str = "") -> ViewPlan:
@@ -61,11 +71,22 @@ GUARDED = {
         {"t": ["k = 0"], "u": ["k = 0"]},
         False,
     ),
-    "one side of a join": (f"SELECT t.id, 1 / u.k AS x FROM {INNER}", {"u": ["k = 0"]}, True),
+    "one side of a join": (f"SELECT t.id, 1 / u.k AS x FROM {INNER}", {"u": [IN_TIME]}, True),
     "before a join": (f"SELECT t.id FROM {INNER} WHERE 1 / t.k > 0", {"t": ["k = 0"]}, False),
-    "left of a LEFT JOIN": (f"SELECT t.id, 1 / t.k AS x FROM {LEFT}", {"t": ["k = 0"]}, True),
+    "left of a LEFT JOIN": (f"SELECT t.id, 1 / t.k AS x FROM {LEFT}", {"t": [IN_TIME]}, True),
     "under a window": (
         f"SELECT window_start, sum(1 / k) AS x FROM {WINDOW} GROUP BY 1 EMIT ON WINDOW CLOSE",
+        {"t": [window_in_time(60, 60)]},
+        False,
+    ),
+    "under windows that overlap": (
+        f"SELECT window_start, sum(1 / k) AS x FROM {HOP} GROUP BY 1 EMIT ON WINDOW CLOSE",
+        {"t": [window_in_time(60, 300)]},
+        False,
+    ),
+    "WHERE under a window, late or not": (
+        f"SELECT window_start, count(*) AS n FROM {WINDOW} WHERE 1 / k > 0"
+        " GROUP BY 1 EMIT ON WINDOW CLOSE",
         {"t": ["k = 0"]},
         False,
     ),
@@ -79,6 +100,18 @@ def test_rows_kept_out(name: str) -> None:
     assert guard is not None
     found = {bad.input: [condition for condition, _ in bad.causes] for bad in guard.bad}
     assert (found, guard.always) == (expected, always)
+
+
+@pytest.mark.parametrize(
+    ("where", "same"), [("", True), ("WHERE d > 0", True), ("WHERE 1 / a > 0", False)]
+)
+def test_a_late_row_is_late_with_the_guard_and_without(where: str, *, same: bool) -> None:
+    select = f"SELECT window_start, sum(1 / k) AS x FROM {WINDOW} {where} GROUP BY 1"
+    view = plan(f"{select} EMIT ON WINDOW CLOSE")
+    late, guarded = view.program.late["t"], view.guarded_program.late["t"]  # type: ignore[union-attr]
+    assert (guarded == late) is same
+    assert "k" not in guarded.replace("_watermark", "")
+    assert ("a = 0" in guarded) is not same
 
 
 @pytest.mark.parametrize(
