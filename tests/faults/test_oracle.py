@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -11,17 +12,33 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.faults.oracle import _PLACE, _RAW, Oracle
-from tests.faults.shapes import SHAPES
+from tests.faults.shapes import SHAPES, Shape
 from tests.faults.world import World
 
-(APPENDED,) = (shape for shape in SHAPES if shape.name == "appended")
+APPENDED, DIVIDED = (shape for shape in SHAPES if shape.name in ("appended", "divided"))
+ROWS = {
+    "appended": lambda row: {
+        "id": row["id"],
+        "key": row["key"],
+        "twice": row["amount"] * 2,
+        "ts": row["ts"],
+    },
+    "divided": lambda row: {"id": row["id"], "rest": int(math.fmod(row["id"], row["amount"]))},
+}
+GOOD = {"appended": lambda row: row["amount"] >= 0, "divided": lambda row: row["amount"] != 0}
+_NUMBER, _STAMP = pa.int64(), pa.timestamp("us", tz="UTC")
+COLUMNS = {
+    "appended": {"id": _NUMBER, "key": pa.string(), "twice": _NUMBER, "ts": _STAMP},
+    "divided": {"id": _NUMBER, "rest": _NUMBER},
+}
 
 
 class Lake:
     """A world whose tables are written by PyIceberg, right or wrong."""
 
-    def __init__(self, folder: Path) -> None:
-        self.world = World(folder, [APPENDED], random.Random(1))
+    def __init__(self, folder: Path, shape: Shape = APPENDED) -> None:
+        self.shape = shape
+        self.world = World(folder, [shape], random.Random(1))
         self.world.create()
         self.world.add_input(2)
         self.oracle = Oracle(self.world)
@@ -31,12 +48,12 @@ class Lake:
             "lake", uri=f"sqlite:///{warehouse / 'catalog.db'}", warehouse=warehouse.as_uri()
         )
         self.catalog.create_namespace("faults")
-        events = {**_PLACE, **_RAW["events"], "_watermark": pa.timestamp("us", tz="UTC")}
+        events = {**_PLACE, **_RAW["events"], "_watermark": _STAMP}
         self.events = self.catalog.create_table("faults.events", pa.schema(events))
         bad = pa.schema(_PLACE)
         self.quarantine = self.catalog.create_table("faults.events__quarantine", bad)
-        kept = {"id": pa.int64(), "key": pa.string(), "twice": pa.int64(), "ts": events["ts"]}
-        self.view = self.catalog.create_table("faults.appended", pa.schema(kept))
+        kept = pa.schema(COLUMNS[shape.name])
+        self.view = self.catalog.create_table(f"faults.{shape.name}", kept)
 
     def land(self, epoch: int, rows: list[dict] | None = None) -> None:
         file = sorted(self.world.raw["events"])[epoch]
@@ -52,15 +69,17 @@ class Lake:
         snapshots = [snapshot.snapshot_id for snapshot in self.events.snapshots()]
         cuts = {"cut_from": {"events": str(snapshots[epoch - 1])} if epoch else {}}
         cuts["cut_to"] = {"events": str(snapshots[epoch])}
-        self._append(self.view, rows, epoch, "appended", **{**cuts, **marker})
+        self._append(self.view, rows, epoch, self.shape.name, **{**cuts, **marker})
 
     def rows(self, epoch: int) -> list[dict]:
         lines = self.world.raw["events"][sorted(self.world.raw["events"])[epoch]]
-        return [
-            {"id": row["id"], "key": row["key"], "twice": row["amount"] * 2, "ts": row["ts"]}
-            for row in lines
-            if row and row["amount"] >= 0
-        ]
+        of, good = ROWS[self.shape.name], GOOD[self.shape.name]
+        return [of(row) for row in lines if row and good(row)]
+
+    def blame(self, rows: list[dict], epoch: int) -> None:
+        name = f"faults.{self.shape.name}__quarantine"
+        table = self.catalog.create_table_if_not_exists(name, pa.schema(_PLACE))
+        self._append(table, rows, epoch, self.shape.name)
 
     def _append(self, table, rows, epoch: int, view: str, **marker: object) -> None:
         own = {"cut_from": {view: str(epoch)} if epoch else {}, "cut_to": {view: str(epoch + 1)}}
@@ -143,3 +162,23 @@ def test_at_the_end_nothing_may_be_missing(lake: Lake) -> None:
     lake.keep(0)
     assert lake.oracle.violations(finished=False) == []
     assert any("never landed" in text for text in lake.oracle.violations(finished=True))
+
+
+@pytest.mark.parametrize(("times", "blamed"), [(1, False), (0, True), (2, True)])
+def test_a_bad_row_of_a_view_is_kept_once(tmp_path: Path, times: int, *, blamed: bool) -> None:
+    lake = Lake(tmp_path / "world", DIVIDED)
+    bad = []
+    for file, lines in lake.world.raw["events"].items():
+        row = next(number for number, line in enumerate(lines) if line)
+        lines[row]["amount"] = 0
+        bad += [
+            {"_path": file, "_row": number}
+            for number, line in enumerate(lines)
+            if line and line["amount"] == 0
+        ]
+    lake.both()
+    for time in range(times):
+        lake.blame(bad, time)
+    found = lake.oracle.violations(finished=True)
+    assert any(text.startswith("divided__quarantine") for text in found) is blamed
+    assert blamed or found == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source, Watermark
 from headwater.analyze.types import canonical
@@ -39,11 +39,9 @@ def column(
     *,
     not_null: bool = False,
     metadata: str | None = None,
-    computed: str | None = None,
 ) -> Column:
-    expression = parse_one(computed, dialect="trino") if computed else None
     type_ = canonical(exp.DataType.build(kind, dialect="trino"))
-    return Column(name, type_, not not_null, metadata, expression)
+    return Column(name, type_, not not_null, metadata)
 
 
 def _files_source(

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from headwater.analyze.binder import bind
+from headwater.dialect import parse
 from headwater.errors import TerminalError
 
 JSON_COLUMNS = (
@@ -388,29 +390,41 @@ def test_on_error_drop_counts_what_it_drops(lake, drop, landing, files_source):
     assert quarantine.marker().counts == {"quarantined": 0, "dropped": 2}
 
 
-def test_computed_columns_that_fail_are_bad_rows(lake, drop, landing, files_source):
-    from dataclasses import replace
-
-    from conftest import column
-
-    base = files_source("id integer; day varchar")
-    computed = (
-        column("double", "integer", computed="id * 2"),
-        column("at", "timestamp", computed="CAST(day AS TIMESTAMP)"),
-        column("file", "varchar", metadata="file"),
-        column("line", "bigint", metadata="row"),
-    )
-    source = replace(base, columns=(*base.columns[:1], *computed, *base.columns[1:]))
+def test_computed_columns_that_fail_are_bad_rows(lake, drop, landing):
+    source = bound("""
+        id INTEGER, twice AS id * 2, half AS id / 2, at AS CAST(day AS TIMESTAMP),
+        file VARCHAR METADATA FROM 'file', line BIGINT METADATA FROM 'row', day VARCHAR,
+        given AS COALESCE(CAST(n AS INTEGER), 0), asked AS CASE WHEN id > 1 THEN 10 / z END,
+        n VARCHAR, z INTEGER
+    """)
     drop(
         "a.json",
-        '{"id":1,"day":"2013-01-01"}\n{"id":2000000000}\n{"id":2,"day":"soon"}\n{"day":null}\n',
+        """{"id":1,"day":"2013-01-01","n":" 7 ","z":0}
+{"id":2000000000}
+{"id":2,"day":"soon"}
+{"day":null}
+{"id":3,"n":"x"}
+{"id":3,"z":0}
+{"id":3,"z":4}
+""",
     )
     landing(source).step()
     table = lake.table("t").read()
-    assert table.columns[:6] == ["id", "double", "at", "file", "line", "day"]
-    rows = sorted(
-        (row.line, row.id, row.double, row.file, str(row["at"])) for row in table.collect()
-    )
-    assert rows == [(0, 1, 2, "a.json", "2013-01-01 00:00:00"), (3, None, None, "a.json", "None")]
+    assert table.columns[:6] == ["id", "twice", "half", "at", "file", "line"]
+    columns = ("line", "twice", "half", "given", "asked", "file")
+    rows = sorted(tuple(row[name] for name in columns) for row in table.collect())
+    assert rows == [
+        (0, 2, 0, 7, None, "a.json"),
+        (3, None, None, 0, None, "a.json"),
+        (6, 6, 1, 0, 2, "a.json"),
+    ]
+    assert [str(row["at"]) for row in table.where("line = 0").collect()] == ["2013-01-01 00:00:00"]
     bad = {row._row: row.reason for row in lake.table("t__quarantine").read().collect()}
-    assert bad == {1: 'column "double": cannot be computed', 2: 'column "at": cannot be computed'}
+    places = {1: "twice", 2: "at", 4: "given", 5: "asked"}
+    assert bad == {row: f'column "{name}": cannot be computed' for row, name in places.items()}
+
+
+def bound(columns):
+    text = f"""CREATE TABLE t ({columns})
+        WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;"""
+    return bind({"t.sql": parse(text, file="t.sql")}).sources["t"]
