@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import TerminalError
 from headwater.lake.branch import BranchStaging
-from headwater.lake.java import java_class, java_session
+from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.layout import BRANCH_PREFIX, MARKER_TAG
 from headwater.lake.marker import Marker
 from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
@@ -147,7 +147,7 @@ class LakeTable(Table):
     def _bounds(self, column: str, snapshot_id: int, *, upper: bool) -> Iterator[int]:
         field = self.java.schema().findField(column)
         conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
-        for file in self.java.snapshot(snapshot_id).addedDataFiles(self.java.io()):
+        for file in elements(self.java.snapshot(snapshot_id).addedDataFiles(self.java.io())):
             bounds = file.upperBounds() if upper else file.lowerBounds()
             bound = (bounds or {}).get(field.fieldId())
             if bound is not None:
@@ -230,7 +230,7 @@ class LakeTable(Table):
         if view in self._views_cleared:
             return []
         own = self.staging_branch(view)
-        names = (str(name) for name in self.java.refs().keySet())
+        names = map(str, elements(self.java.refs().keySet()))
         return [name for name in names if name != own and _staged_view(name) == view]
 
     def publish(self, branch: str, head: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
@@ -39,6 +40,19 @@ def java_class(spark: SparkSession, name: str) -> JavaClass:
             found = getattr(found, part)
         _classes[key] = found
     return _classes[key]
+
+
+def elements(collection: JavaObject) -> Iterator[Any]:
+    """Yield what a Java collection holds.
+
+    Python's own ``for`` ends with a Java exception, whose class PySpark then asks for 13 times.
+
+    Args:
+        collection: anything with ``iterator()``, Java's or Scala's.
+    """
+    iterator = collection.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
 
 
 @contextmanager

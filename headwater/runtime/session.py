@@ -127,7 +127,7 @@ def session_for_thread(spark: SparkSession) -> SparkSession:
     own = SparkSession(spark.sparkContext, java_session(spark).cloneSession())
     sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
     sessions.setActiveSession(java_session(own))
-    for key in own.conf.getAll:
+    for key in str(java_session(own).conf().getAll().keys().mkString("\n")).splitlines():
         if key.startswith(_OF_A_COMMIT):  # one is going on in the session that was cloned
             own.conf.unset(key)
     return own

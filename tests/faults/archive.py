@@ -41,6 +41,8 @@ def class_archive(folder: Path, *, delta: bool) -> Path:
     """
     name = "delta" if delta else "iceberg"
     archive = folder / f"{name}.jsa"
+    if archive.exists():
+        return archive
     shapes = [shape for shape in SHAPES if delta or not with_delta([shape])]
     world = World(folder / f"warm-up-{name}", shapes, random.Random(0))  # noqa: S311 - no secret
     world.create(f"-XX:ArchiveClassesAtExit={archive}")

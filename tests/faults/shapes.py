@@ -25,7 +25,7 @@ master = "local[2]"
 
 [run]
 trigger = "500 milliseconds"
-max_files_per_epoch = 1
+max_files_per_epoch = {files}
 """
 # these processes live for seconds: the second compiler would not pay
 _OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m -Djava.io.tmpdir={scratch}"
@@ -163,17 +163,18 @@ BAD = {"divided": "amount = 0"}
 """View → the rows of ``events`` on which its expressions fail; its quarantine keeps them."""
 
 
-def settings(folder: Path, java_options: str = "") -> str:
+def settings(folder: Path, java_options: str = "", files: int = 1) -> str:
     """Return the text of ``headwater.toml``; what a SIGKILL leaves behind stays in the folder.
 
     Args:
         folder: the project's folder; ``scratch`` is made in it.
         java_options: further options of the JVM.
+        files: the most files that an epoch takes.
     """
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     options = f"{_OPTIONS.format(scratch=scratch)} {java_options}".strip()
-    return _SETTINGS.format(options=options, scratch=scratch)
+    return _SETTINGS.format(options=options, scratch=scratch, files=files)
 
 
 def definition(shape: Shape) -> str:

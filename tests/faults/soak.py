@@ -2,7 +2,8 @@
 
 In: how many kills, a seed. Out: a line per kill, and at the end one line
 ``kills=N violations=N fired=N seed=S``; exit code 1 if something did not hold. The seed decides all
-views, inputs and faults: the same seed runs the same worlds again.
+views, inputs and faults: the same seed runs the same worlds again. A run that was stopped goes on
+after the worlds that had ended, if it is given the same folder and seed.
 
     python -m tests.faults.soak --kills 40 --seed 1
     python -m tests.faults.soak --kills 1000 --seed 7 --jobs 2 --keep /tmp/soak
@@ -10,6 +11,8 @@ views, inputs and faults: the same seed runs the same worlds again.
 
 from __future__ import annotations
 
+import itertools
+import json
 import platform
 import random
 import shutil
@@ -75,10 +78,9 @@ class Tally:
             found: what does not hold.
             seen: snapshots judged after it.
         """
-        kind = "between" if fault.between else "step" if fault.point else "clock"
         with self.lock:
             if ended.fired:
-                self.kills[kind] += 1
+                self.kills[fault.kind] += 1
             else:
                 self.void += 1
             self.violations += [f"{name}: {text}" for text in found]
@@ -91,6 +93,54 @@ class Tally:
             )
             for text in found:
                 click.echo(f"  VIOLATION {text}")
+
+
+@dataclass(slots=True)
+class Journal:
+    """The worlds that have come to their end, so that a stopped run can go on.
+
+    Attributes:
+        path: a line of JSON per world.
+        seed: what decided them.
+        ended: their numbers.
+    """
+
+    path: Path
+    seed: int
+    ended: set[int] = field(default_factory=set)
+
+    def read(self, tally: Tally) -> None:
+        """Count what ended before.
+
+        Args:
+            tally: where to count.
+
+        Raises:
+            click.ClickException: the worlds are those of another seed.
+        """
+        for line in self.path.read_text().splitlines() if self.path.exists() else ():
+            world = json.loads(line)
+            if world["seed"] != self.seed:
+                raise click.ClickException(f"{self.path} is about seed {world['seed']}")
+            self.ended.add(world["world"])
+            tally.kills.update(world["kills"])
+            tally.void += world["void"]
+            tally.snapshots += world["snapshots"]
+        if self.ended:
+            click.echo(f"goes on after {len(self.ended)} worlds with {tally.reached} kills")
+
+    def write(self, world: int, kills: Counter[str], void: int, snapshots: int) -> None:
+        """Add a world.
+
+        Args:
+            world: its number.
+            kills: kills that fired, by kind.
+            void: runs whose fault did not fire.
+            snapshots: snapshots that were judged.
+        """
+        entry = {"seed": self.seed, "world": world, "kills": kills, "void": void}
+        with self.path.open("a") as lines:
+            lines.write(json.dumps(entry | {"snapshots": snapshots}) + "\n")
 
 
 def choose(world: World) -> Fault:
@@ -126,9 +176,9 @@ def _views(chance: random.Random, wanted: Sequence[str]) -> list[Shape]:
 
 
 def attack(
-    name: str,
+    number: int,
     folder: Path,
-    seed: str,
+    journal: Journal,
     views: Sequence[str],
     tally: Tally,
     archives: Mapping[bool, Path],
@@ -136,14 +186,15 @@ def attack(
     """Run one world to its end: kills, then a run that is left alone.
 
     Args:
-        name: of the world.
+        number: of the world.
         folder: where to make it.
-        seed: what decides it.
+        journal: where to write it down; its seed decides the world.
         views: names to choose its views from; all if empty.
         tally: where to count.
         archives: classes for its JVMs, by whether it has Delta tables.
     """
-    chance = random.Random(seed)  # noqa: S311 - reproducible on purpose
+    name, kills, void = folder.name, Counter[str](), 0
+    chance = random.Random(f"{journal.seed}/{number}")  # noqa: S311 - reproducible on purpose
     world = World(folder, _views(chance, views), chance)
     world.create(f"-XX:SharedArchiveFile={archives[with_delta(world.shapes)]}")
     oracle = Oracle(world)
@@ -158,7 +209,10 @@ def attack(
         if not ended.fired and ended.code:
             found.append(f"ended with exit code {ended.code}, unasked:\n{ended.output[-2000:]}")
         tally.add(name, fault, ended, found, oracle.checked - before)
+        kills[fault.kind] += ended.fired
+        void += not ended.fired
     before = oracle.checked
+    world.hurry()
     ended = world.run(None)
     found = oracle.violations(finished=True)
     if ended.code:
@@ -167,8 +221,9 @@ def attack(
         tally.snapshots += oracle.checked - before
         tally.violations += [f"{name}: {text}" for text in found]
         click.echo("\n  ".join([f"{name} at its end: {len(found)} violations", *found]))
-    if not tally.violations:
-        shutil.rmtree(folder)
+        if not tally.violations:
+            journal.write(number, kills, void, oracle.checked)
+            shutil.rmtree(folder)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -187,16 +242,20 @@ def main(
     click.echo(f"seed={seed} jobs={jobs} python={platform.python_version()} folder={folder}")
 
     folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(folder / "journal.jsonl", seed)
+    journal.read(tally)
     with ThreadPoolExecutor(jobs) as pool:
         made = pool.map(lambda delta: class_archive(folder, delta=delta), (False, True))
         archives = dict(zip((False, True), made, strict=True))
 
     def work(worker: int) -> None:
-        number = worker
-        while tally.reached < kills and not tally.violations:
-            name = f"world-{number}"
-            attack(name, folder / name, f"{seed}/{number}", views, tally, archives)
-            number += jobs
+        for number in itertools.count(worker, jobs):
+            if tally.reached >= kills or tally.violations:
+                return
+            if number not in journal.ended:
+                place = folder / f"world-{number}"
+                shutil.rmtree(place, ignore_errors=True)
+                attack(number, place, journal, views, tally, archives)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(work, range(jobs)))

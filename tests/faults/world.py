@@ -49,6 +49,11 @@ class Fault:
     after: float = 0.0
     between: bool = False
 
+    @property
+    def kind(self) -> str:
+        """``between`` the two commits, at another ``step``, or by the ``clock``."""
+        return "between" if self.between else "step" if self.point else "clock"
+
     def __str__(self) -> str:
         where = f"{self.point}@{self.table}:{self.nth}" if self.point else f"+{self.after:.2f}s"
         return f"{where} {self.victim}"
@@ -88,6 +93,7 @@ class World:
     round: int = 0
     _ids: int = 0
     _group: int = 0
+    _java_options: str = ""
 
     def create(self, java_options: str = "") -> None:
         """Write the project.
@@ -98,9 +104,18 @@ class World:
         self.folder.mkdir(parents=True)
         inputs = dict.fromkeys(name for shape in self.shapes for name in shape.inputs)
         self.raw = {name: {} for name in inputs}
-        (self.folder / "headwater.toml").write_text(settings(self.folder, java_options))
+        self._java_options = java_options
+        self._settings(files=1)
         texts = [*(INPUTS[name] for name in inputs), *map(definition, self.shapes)]
         (self.folder / "views.sql").write_text("\n".join(texts))
+
+    def hurry(self) -> None:
+        """Let the next run take all that waits in one epoch."""
+        self._settings(files=1000)
+
+    def _settings(self, files: int) -> None:
+        text = settings(self.folder, self._java_options, files)
+        (self.folder / "headwater.toml").write_text(text)
 
     def add_input(self, files: int) -> None:
         """Add files to every input; some lines are bad, some rows late.
