@@ -70,8 +70,9 @@ faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),40) --seed $(or $(SEED),1) --jobs 2
 
 .PHONY: soak
-soak: setup ## the same for hours: make soak KILLS=1000 SEED=7
-	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) --jobs 2
+soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder it can be stopped and goes on
+	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) \
+		$(if $(KEEP),--keep $(KEEP)) --jobs 2
 
 .PHONY: compare
 compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
