@@ -94,20 +94,13 @@ def _spark_if(node: exp.Expr) -> exp.Expr:
     return node
 
 
-SPARK_TRY: Mapping[type[exp.Expr], str] = {
-    exp.Add: "try_add",
-    exp.Sub: "try_subtract",
-    exp.Mul: "try_multiply",
-    exp.Div: "try_divide",
-    exp.Mod: "try_mod",
-}
-"""Operators and the functions of Spark that give NULL where they fail."""
+_ATTEMPTS = {exp.Add: "try_add", exp.Sub: "try_subtract", exp.Mul: "try_multiply"}
 
 
 def _spark_attempt(node: exp.Expr) -> exp.Expr:
     """Spark has no TRY of any expression, but functions for the operators."""
     operation = node.this
-    return _call(SPARK_TRY[type(operation)], operation.this, operation.expression)
+    return _call(_ATTEMPTS[type(operation)], operation.this, operation.expression)
 
 
 def _spark_seconds_to_time(node: exp.Expr) -> exp.Expr:

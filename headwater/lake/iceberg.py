@@ -23,8 +23,6 @@ from headwater.lake.layout import BRANCH_PREFIX, MARKER_TAG
 from headwater.lake.marker import Marker
 from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
 
-"""Tag on the snapshot with the newest marker, so that expiry of snapshots cannot lose it."""
-
 _ICEBERG = "org.apache.iceberg"
 
 

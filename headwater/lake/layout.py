@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headwater.plan.nodes import ViewPlan
 
 MARKER_TAG = "headwater-marker"
-"""Tag on the snapshot with the newest marker of an Iceberg table."""
+"""Tag on the snapshot with the newest marker of an Iceberg table, so that expiry cannot lose it."""
 
 QUARANTINE = "__quarantine"
 """Suffix of the table with the rows that a table, SOURCE or view could not take."""

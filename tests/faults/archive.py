@@ -9,6 +9,7 @@ tables bring more jars: hence two.
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +45,9 @@ def class_archive(folder: Path, *, delta: bool) -> Path:
     if archive.exists():
         return archive
     shapes = [shape for shape in SHAPES if delta or not with_delta([shape])]
-    world = World(folder / f"warm-up-{name}", shapes, random.Random(0))  # noqa: S311 - no secret
+    place = folder / f"warm-up-{name}"
+    shutil.rmtree(place, ignore_errors=True)  # of a run that was stopped
+    world = World(place, shapes, random.Random(0))  # noqa: S311 - no secret
     world.create(f"-XX:ArchiveClassesAtExit={archive}")
     world.add_input(1)
     ended = world.run(None)

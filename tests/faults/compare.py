@@ -208,9 +208,11 @@ def paused_and_replaced(job: Job) -> None:
     paused = job.start()
     _wait_for_batch(job.checkpoint / "offsets", paused)
     os.killpg(paused.pid, signal.SIGSTOP)
-    job.run()
-    os.killpg(paused.pid, signal.SIGCONT)
-    job.end(paused)
+    try:
+        job.run()
+    finally:
+        os.killpg(paused.pid, signal.SIGCONT)
+        job.end(paused)
 
 
 def _wait_for_batch(offsets: Path, process: subprocess.Popen[str]) -> None:
