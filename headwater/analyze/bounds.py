@@ -12,8 +12,9 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.event_time import interval
-from headwater.analyze.shape import conjuncts
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.event_time import interval, relation_times
+from headwater.analyze.shape import conjuncts, joins, relations
 
 Name = tuple[str, str]
 """A column as (relation alias, column name)."""
@@ -39,6 +40,45 @@ class TimeBounds:
     def closed(self) -> bool:
         """Whether both ends are bounded, so that either side's rows can be forgotten."""
         return self.lower is not None and self.upper is not None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTimes:
+    """One join of a SELECT and how far apart the event times of its sides can be.
+
+    Attributes:
+        join: the join.
+        timed: whether both sides have an event time.
+        bounds: what its condition says of them, None if nothing.
+    """
+
+    join: exp.Join
+    timed: bool
+    bounds: TimeBounds | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the distance is bounded on both ends."""
+        return self.bounds is not None and self.bounds.closed
+
+
+def join_times(select: exp.Select, catalog: Catalog) -> Iterator[JoinTimes]:
+    """Yield the joins of a bound SELECT with their bounds on event time.
+
+    Args:
+        select: a bound SELECT.
+        catalog: what it reads.
+    """
+    left = [] if not relations(select) else list(_times(relations(select)[0], catalog))
+    for join in joins(select):
+        right = list(_times(join.this, catalog))
+        yield JoinTimes(join, bool(left and right), time_bounds(join.args.get("on"), left, right))
+        left += right
+
+
+def _times(relation: exp.Expr, catalog: Catalog) -> Iterator[Name]:
+    for name in relation_times(relation, catalog):
+        yield relation.alias_or_name, name
 
 
 def time_bounds(

@@ -8,32 +8,41 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.bounds import join_times
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.shape import is_aggregate, joins, relations, selects, union_branches
+from headwater.analyze.keys import missing_keys
+from headwater.analyze.shape import (
+    is_aggregate,
+    is_distinct,
+    is_stateful,
+    joins,
+    relations,
+    selects,
+    union_branches,
+)
 from headwater.dialect.syntax import WindowTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
 
 
-def effective_emit(view: View) -> Emit:
+def effective_emit(view: View, catalog: Catalog) -> Emit:
     """Return when the rows of a view appear: as written, or the default.
 
-    The default is EMIT CHANGES, except for an outer join that nothing aggregates: its unmatched
-    rows have no key by which they could be corrected, so they wait until they are final.
+    The default is EMIT CHANGES, except for a LEFT JOIN bounded in event time that nothing
+    aggregates: a stream can wait until its unmatched rows are final.
 
     Args:
         view: a bound view.
+        catalog: what it reads.
     """
     if view.emit is not None:
         return view.emit
-    if any(is_aggregate(select) for select in selects(view.query)):
+    found = list(selects(view.query))
+    outer = [each for select in found for each in join_times(select, catalog) if each.join.side]
+    if not outer or any(is_aggregate(select) for select in found):
         return Emit.CHANGES
-    return Emit.ON_WINDOW_CLOSE if has_outer_join(view.query) else Emit.CHANGES
-
-
-def has_outer_join(query: exp.Expr) -> bool:
-    """Whether a query or a part of it joins by LEFT JOIN."""
-    return any(join.side for select in selects(query) for join in joins(select))
+    waits = len(found) == 1 and all(each.join.side == "LEFT" and each.closed for each in outer)
+    return Emit.ON_WINDOW_CLOSE if waits else Emit.CHANGES
 
 
 def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
@@ -55,8 +64,18 @@ class _Modes:
 
     def view(self, view: View) -> ChangelogMode:
         if view.name not in self.known:
-            self.known[view.name] = self._query(view.query, effective_emit(view))
+            self.known[view.name] = self._view(view)
         return self.known[view.name]
+
+    def _view(self, view: View) -> ChangelogMode:
+        if view.options.get("engine") == "full":
+            return UPSERT
+        mode = self._query(view.query, effective_emit(view, self.catalog))
+        stateful = [select for select in selects(view.query) if is_stateful(select)]
+        alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
+        if mode is APPEND and any(map(is_distinct, stateful)) and not alone:
+            return RETRACT  # its rows are replaced with those of the same unit
+        return mode
 
     def _query(self, query: exp.Expr, emit: Emit) -> ChangelogMode:
         branches = union_branches(query)
@@ -69,7 +88,7 @@ class _Modes:
         inputs = {self._relation(relation, emit) for relation in relations(select)}
         if is_aggregate(select):
             closed = emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}
-            return APPEND if closed else UPSERT
+            return APPEND if closed else RETRACT if missing_keys(select) else UPSERT
         if inputs <= {APPEND}:
             corrected = emit is Emit.CHANGES and any(join.side for join in joins(select))
             return RETRACT if corrected else APPEND

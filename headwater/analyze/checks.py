@@ -6,24 +6,23 @@ in which they run. What can be refused without binding is in :mod:`headwater.ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from headwater.analyze import types as t
-from headwater.analyze.bounds import Name, time_bounds
+from headwater.analyze.bounds import JoinTimes, join_times
 from headwater.analyze.changelog import effective_emit
 from headwater.analyze.definitions import Catalog, Emit, Field, Source, View
 from headwater.analyze.event_time import relation_times
 from headwater.analyze.formats import delta_views
-from headwater.analyze.keys import inferred_key, missing_keys
+from headwater.analyze.keys import inferred_key
 from headwater.analyze.report import Report, check_name, did_you_mean
 from headwater.analyze.shape import (
     aggregates,
     is_aggregate,
     is_distinct,
-    joins,
     relations,
     selects,
     union_branches,
@@ -113,61 +112,31 @@ def declared_key(checked: Checked) -> None:
         checked.report.add("INVALID_PRIMARY_KEY", message, node, hint)
 
 
-def stream_key_selected(checked: Checked) -> None:
-    """Refuse a corrected aggregate whose group keys are not selected: no row could be found."""
-    if effective_emit(checked.view) is not Emit.CHANGES:
+def joins_bounded_in_time(checked: Checked) -> None:
+    """Refuse joins of streams that compare no event times on both ends; tables may do without."""
+    emit = effective_emit(checked.view, checked.catalog)
+    if emit is Emit.CHANGES and all(source.kept for source in _sources(checked)):
         return
     for select in selects(checked.view.query):
-        if not is_aggregate(select):
-            continue
-        for key in missing_keys(select):
-            shown = key.name if isinstance(key, exp.Column) else "this group key"
-            hint = f"add {shown} to SELECT" if isinstance(key, exp.Column) else "select it with AS"
-            message = f"rows cannot be corrected: {shown} is not selected"
-            checked.report.add("NO_STREAM_KEY", message, key, hint)
+        for found in join_times(select, checked.catalog):
+            if not found.closed:
+                _refuse_unbounded_join(found, checked)
+            elif found.join.side and emit is Emit.CHANGES:
+                hint = "write EMIT ON WINDOW CLOSE, or CREATE TABLE instead of SOURCE"
+                words = "LEFT JOIN of a SOURCE with EMIT CHANGES"
+                checked.report.not_yet(words, found.join.this, hint)
 
 
-def joins_bounded_in_time(checked: Checked) -> None:
-    """Refuse joins of streams that compare no event times on both ends."""
-    emit = effective_emit(checked.view)
-    for select in selects(checked.view.query):
-        left = list(_time_names(relations(select)[0], checked.catalog))
-        for join in joins(select):
-            right = list(_time_names(join.this, checked.catalog))
-            bounds = time_bounds(join.args.get("on"), left, right)
-            timed = bool(left and right)
-            left += right
-            if bounds is not None and bounds.closed:
-                _refuse_corrected_outer_join(join, emit, checked.report)
-                continue
-            _refuse_unbounded_join(join, timed, checked)
-
-
-def _refuse_corrected_outer_join(join: exp.Join, emit: Emit, report: Report) -> None:
-    if join.side and emit is Emit.CHANGES:
-        report.not_yet("LEFT JOIN with EMIT CHANGES", join.this, "write EMIT ON WINDOW CLOSE")
-
-
-def _refuse_unbounded_join(join: exp.Join, timed: bool, checked: Checked) -> None:
-    hint = "bound it on both ends: AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
-    if not timed:
-        hint = "declare WATERMARK FOR ts AS … in both sources, then " + hint
-    streams = any(not source.kept for source in _sources(checked))
+def _refuse_unbounded_join(found: JoinTimes, checked: Checked) -> None:
     if not checked.bounded:
         return
-    if not join.args.get("on"):
+    hint = "bound it on both ends: AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
+    if not found.timed:
+        hint = "declare WATERMARK FOR ts AS … in both sources, then " + hint
+    message = "the join keeps every row forever: it does not bound the time between two events"
+    if not found.join.args.get("on"):
         message = "a join without a condition keeps every row forever"
-        checked.report.add("UNBOUNDED_STATE", message, join.this, hint)
-    elif streams or checked.view.emit is Emit.ON_WINDOW_CLOSE:
-        message = "the join keeps every row forever: it does not bound the time between two events"
-        checked.report.add("UNBOUNDED_STATE", message, join.this, hint)
-    else:
-        checked.report.not_yet("a join without bounds on event time", join.this, hint)
-
-
-def _time_names(relation: exp.Expr, catalog: Catalog) -> Iterator[Name]:
-    for name in relation_times(relation, catalog):
-        yield relation.alias_or_name, name
+    checked.report.add("UNBOUNDED_STATE", message, found.join.this, hint)
 
 
 def closing_windows(checked: Checked) -> None:
@@ -266,7 +235,6 @@ RULES: tuple[Rule, ...] = (
     storable_columns,
     partition_columns,
     declared_key,
-    stream_key_selected,
     joins_bounded_in_time,
     closing_windows,
     bounded_distinct,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze import types as t
-from headwater.analyze.shape import aggregates, conjuncts, joins, relations
+from headwater.analyze.shape import aggregates, conjuncts, joins, optional_before, relations
 
 
 def move_to_joins(select: exp.Select) -> None:
@@ -21,7 +21,7 @@ def move_to_joins(select: exp.Select) -> None:
         select: a bound SELECT.
     """
     where = select.args.get("where")
-    if where is None or not joins(select):
+    if where is None or not joins(select) or optional_before(select):
         return
     before = {relations(select)[0].alias_or_name}
     left = conjuncts(where.this)

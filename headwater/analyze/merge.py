@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.conditions import conjunction
 from headwater.analyze.scope import Relation
-from headwater.analyze.shape import conjuncts, is_aggregate, is_distinct
+from headwater.analyze.shape import conjuncts, is_aggregate, is_distinct, optional_before
 from headwater.dialect.syntax import WindowTable
 
 MAX_NODES = 2_000
@@ -42,7 +42,12 @@ def merge_subqueries(
         window = _window(relation.node)
         inner = _trivial(relation.node if window is None else window.this)
         _, base = bases.get(id(inner), (None, None))
-        if inner is None or base is None or relation.broken or not _may_merge(relation, inner):
+        if (
+            inner is None
+            or base is None
+            or relation.broken
+            or not _may_merge(select, relation, inner)
+        ):
             merged.append(relation)
         elif window is None:
             merged.append(_merge(select, relation, inner, base))
@@ -68,9 +73,9 @@ def _trivial(node: exp.Expr) -> exp.Select | None:
     return None if any(isinstance(item.this, plain) for item in node.selects) else node
 
 
-def _may_merge(relation: Relation, inner: exp.Select) -> bool:
+def _may_merge(select: exp.Select, relation: Relation, inner: exp.Select) -> bool:
     join = relation.node.parent
-    if isinstance(join, exp.Join) and join.side:
+    if isinstance(join, exp.Join) and join.side or optional_before(select):
         return False  # what an outer join does not match is NULL, not f(NULL)
     return sum(1 for item in inner.selects for _ in item.walk()) < MAX_NODES
 

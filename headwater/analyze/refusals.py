@@ -111,11 +111,11 @@ def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report)
         if isinstance(join.this, exp.Unnest):
             if join.side:
                 report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
-        elif (
-            join.side in ("RIGHT", "FULL") or join.method or join.kind in ("SEMI", "ANTI", "OUTER")
-        ):
-            hint = "swap the tables and write LEFT JOIN" if join.side == "RIGHT" else ""
-            report.not_yet(f"{kind} JOIN", join.this, hint)
+        elif join.method or join.kind in ("SEMI", "ANTI"):
+            report.not_yet(f"{kind} JOIN", join.this, "write the condition with ON")
+        elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
+            hint = "write ON, and coalesce the two columns"
+            report.not_yet(f"{kind} JOIN with USING", join.this, hint)
 
 
 def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:

@@ -57,18 +57,20 @@ class RelationBinder:
 
     def _join(self, join: exp.Join) -> None:
         relation = self._relation(join.this)
-        if join.side == "LEFT":
-            self._add(relation.optional(), join.this)
-        else:
-            self._add(relation, join.this)
+        before = list(self.relations)
+        self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
         if using := join.args.get("using"):
             self._using(join, using)
         condition = join.args.get("on")
-        if condition is None:
-            return
+        if condition is not None:
+            self._condition(join, condition, [*before, relation])
+        if join.side in ("RIGHT", "FULL"):
+            self.relations[:-1] = [each.optional() for each in self.relations[:-1]]
+
+    def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
         wrapper = exp.Paren(this=condition.copy())
         for column in list(wrapper.find_all(exp.Column)):
-            resolve(column, [*self.relations[:-1], relation], self.report)
+            resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
         if found := wrapper.find(exp.AggFunc):

@@ -38,6 +38,26 @@ def joins(select: exp.Select) -> list[exp.Join]:
     return [join for join in found if not isinstance(join.this, exp.Unnest)]
 
 
+def optional_before(select: exp.Select) -> bool:
+    """Whether a RIGHT or FULL JOIN can leave what stands before it NULL."""
+    return any(join.side in ("RIGHT", "FULL") for join in joins(select))
+
+
+def optional(select: exp.Select) -> list[bool]:
+    """Return for each FROM item whether an outer join can leave it NULL."""
+    found = [False]
+    for join in select.args.get("joins") or []:
+        if join.side in ("RIGHT", "FULL"):
+            found = [True] * len(found)
+        found.append(join.side in ("LEFT", "FULL"))
+    return found
+
+
+def is_stateful(select: exp.Select) -> bool:
+    """Whether a row of a SELECT is made of more than one row of its input."""
+    return is_aggregate(select) or is_distinct(select) or bool(joins(select))
+
+
 def is_aggregate(select: exp.Select) -> bool:
     """Whether a SELECT groups or aggregates (its subqueries aside)."""
     if select.args.get("group"):

@@ -7,7 +7,8 @@ the watermark that holds after a snapshot. Both engines use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,14 +17,18 @@ from headwater.analyze.definitions import Catalog, Source
 from headwater.intake.sqltext import micros
 from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake
+from headwater.lake.changed import changed_rows
 from headwater.lake.iceberg import LakeTable
 from headwater.plan.nodes import ViewPlan
+from headwater.plan.touched import State
 
 Cut = Mapping[str, str]
 """Per input the position up to which it was read; for a table of the lake its snapshot id as
 text."""
 
-CHANGE = "__change"
+CHANGE, BEFORE, ANY = (state.value for state in (State.CHANGE, State.BEFORE, State.ANY))
+
+_REMOVED = ("deleted-records", "added-position-deletes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +52,14 @@ class InputTable:
         name: its name in the project.
         table: its table in the lake.
         source: its definition if it is a landed table, None for a view.
+        corrected: the columns of a view whose rows are corrected, in order; empty for an input that
+            only gains rows.
     """
 
     name: str
     table: LakeTable
     source: Source | None
+    corrected: tuple[str, ...] = ()
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     def pin(self) -> int:
@@ -109,6 +117,8 @@ class InputTable:
     def rows_added(self, span: Range) -> int:
         """Return how many rows a piece of history added, from the snapshot summaries alone.
 
+        Of an input whose rows are corrected, those removed count too.
+
         Args:
             span: the piece of history.
 
@@ -122,8 +132,10 @@ class InputTable:
                 return rows
             if span.after is None and self.table.is_expired(snapshot.parent):
                 return rows + int(snapshot.summary.get("total-records", 0))
-            if snapshot.operation == "append":
+            if snapshot.operation == "append" or self.corrected:
                 rows += int(snapshot.summary.get("added-records", 0))
+            if self.corrected:
+                rows += sum(int(snapshot.summary.get(removed, 0)) for removed in _REMOVED)
         if span.after is not None:
             raise self.table.not_in_history(span.after, span.upto)
         return rows
@@ -141,7 +153,12 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
         TerminalError: ``TABLE_NOT_FOUND``.
     """
     return {
-        item.name: InputTable(item.name, lake.table(item.name), catalog.sources.get(item.name))
+        item.name: InputTable(
+            item.name,
+            lake.table(item.name),
+            catalog.sources.get(item.name),
+            () if item.appends else tuple(each.name for each in catalog.views[item.name].fields),
+        )
         for item in plan.inputs
         if item.kind != "source"
     }
@@ -215,9 +232,46 @@ def register_changes(
 
     Args:
         session: the session that gets the views.
-        inputs: the inputs.
+        inputs: the inputs, which only gain rows.
         spans: what is new, from :func:`ranges`.
         pins: the snapshot of every input.
     """
     for name, item in inputs.items():
         register_change(session, item, spans.get(name) or Range(pins[name], pins[name]))
+
+
+@contextmanager
+def register_states(
+    session: SparkSession,
+    inputs: Mapping[str, InputTable],
+    spans: Mapping[str, Range],
+    pins: Mapping[str, int],
+) -> Iterator[None]:
+    """Register what each input gained and lost, held before, and holds at either cut.
+
+    The temporary views are ``<input>__change``, ``<input>__before`` and ``<input>__any``; they
+    serve as long as the block lasts.
+
+    Args:
+        session: the session that gets the views.
+        inputs: the inputs.
+        spans: what is new, from :func:`ranges`.
+        pins: the snapshot of every input.
+    """
+    with ExitStack() as stack:
+        for name, item in inputs.items():
+            span = spans.get(name) or Range(pins[name], pins[name])
+            item.know(span.upto)
+            now = item.table.read(span.upto)
+            before = now.where("false") if span.after is None else item.table.read(span.after)
+            before.createOrReplaceTempView(name + BEFORE)
+            if not item.corrected:
+                register_change(session, item, span)
+                continue
+            change = stack.enter_context(
+                changed_rows(item.table, span.after, span.upto, item.corrected)
+            )
+            change.persist().createOrReplaceTempView(name + CHANGE)
+            stack.callback(change.unpersist)
+            now.select(*item.corrected).unionAll(change).createOrReplaceTempView(name + ANY)
+        yield

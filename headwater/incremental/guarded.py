@@ -111,7 +111,8 @@ class Guarded:
         queries = [
             _query(session, bad, inputs[bad.input], spans[bad.input])
             for bad in guard.bad
-            if bad.input in spans and inputs[bad.input].rows_added(spans[bad.input])
+            if bad.input in spans and not inputs[bad.input].corrected  # dropped, and not counted
+            if inputs[bad.input].rows_added(spans[bad.input])
         ]
         if not queries:
             yield Bad()

@@ -23,12 +23,14 @@ from headwater.incremental.changes import (
     ranges,
     register_changes,
     register_pinned,
+    register_states,
 )
 from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import full_writer, linear_writer
 from headwater.incremental.merge import Before
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
+from headwater.incremental.units import units_writer
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.failures import bad_row
@@ -39,7 +41,9 @@ from headwater.plan.program import (
     AggregateProgram,
     FullProgram,
     LinearProgram,
+    Program,
     StreamingProgram,
+    UnitsProgram,
 )
 
 Write = Callable[[str], None]
@@ -156,13 +160,27 @@ class IncrementalView:
 
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Write]:
-        program, session = self._guarded.program, self._session
+        program = self._guarded.program
         if self._is_empty(spans):
             yield lambda target: None
             return
-        register_changes(session, self._inputs, spans, pins)
         register_pinned(self._inputs, pins)
         before = Before.of(self.target)
+        with self._registered(spans, pins), self._writer_of(program, before) as write:
+            yield write
+
+    @contextmanager
+    def _registered(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[None]:
+        if self.plan.shape.kind == "general" or any(i.corrected for i in self._inputs.values()):
+            with register_states(self._session, self._inputs, spans, pins):
+                yield
+        else:
+            register_changes(self._session, self._inputs, spans, pins)
+            yield
+
+    @contextmanager
+    def _writer_of(self, program: Program, before: Before) -> Iterator[Write]:
+        session = self._session
         match program:
             case LinearProgram():
                 yield linear_writer(session, program)
@@ -171,6 +189,9 @@ class IncrementalView:
                     yield write
             case AffectedKeysProgram():
                 with affected_writer(session, self.plan, program, before) as write:
+                    yield write
+            case UnitsProgram():
+                with units_writer(session, self.plan, program, before) as write:
                     yield write
             case FullProgram():
                 yield full_writer(session, program)

@@ -60,6 +60,9 @@ class Fold:
     value: str = "{0}"
 
 
+APPROXIMATE = (exp.ApproxDistinct, exp.ApproxQuantile)
+"""Aggregates that are compared by their bounds."""
+
 ADD = "coalesce({t} + {s}, {t}, {s})"
 INTEGERS = (
     exp.DataType.Type.TINYINT,

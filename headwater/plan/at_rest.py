@@ -19,7 +19,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable import portable
 from headwater.analyze.typed import type_of
 from headwater.errors import ConfigError
-from headwater.plan.aggregates import DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.aggregates import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.guard import tolerant
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.render import (
@@ -193,7 +193,6 @@ def _add_where(query: exp.Query, term: exp.Expr) -> None:
 
 
 FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
-APPROXIMATE = (exp.ApproxDistinct, exp.ApproxQuantile)
 
 
 def _exactly(query: exp.Query, bounds: bool) -> None:

@@ -16,6 +16,7 @@ from headwater.plan.program import (
     LinearProgram,
     Program,
     StreamingProgram,
+    UnitsProgram,
 )
 
 
@@ -71,6 +72,9 @@ def program_sql(program: Program) -> dict[str, str]:
             steps = {"change": sql, "merge": _merge(program)}
         case AffectedKeysProgram(keys_sql=keys, query_sql=sql, late=late):
             steps = {"keys touched": keys, "rows of those keys": sql}
+        case UnitsProgram(rows_sql=sql, late=late):
+            steps = {f"step {step.name}": step.sql for step in program.steps}
+            steps |= {"units touched": program.units_sql, "rows of those units": sql}
         case FullProgram(sql=sql):
             return {"query": sql}
     return steps | {f"late rows of {name}": text for name, text in late.items()}

@@ -27,7 +27,10 @@ from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
 from headwater.analyze.shape import (
     conjuncts,
     is_aggregate,
+    is_stateful,
     joins,
+    optional,
+    optional_before,
     relations,
     selects,
     union_branches,
@@ -158,13 +161,15 @@ def guard_of(
     guard = finder.guard()
     if guard is None or view.on_error == "drop":
         return guard
+    append = ChangelogMode.APPEND
+    corrected = {bad for bad in guard.bad if modes.get(bad.input, append) is not append}
     read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}
     for bad in guard.bad:
-        if modes.get(bad.input, ChangelogMode.APPEND) is not ChangelogMode.APPEND:
-            raise _not_kept(view, bad, bad.causes[0][1], "are corrected and not kept")
+        if bad in corrected and bad.ordinary:
+            raise _not_kept(view, bad, bad.ordinary, "are corrected and not kept")
         if bad in read_once and bad.ordinary:
             raise _not_kept(view, bad, bad.ordinary, "are read once (CREATE TABLE keeps them)")
-    return None if read_once else guard
+    return None if read_once or corrected else guard
 
 
 def tolerant(query: exp.Query) -> exp.Query:
@@ -258,7 +263,7 @@ class _Finder:
         terms = conjuncts(where.this if where else None)
         for join in joins(select):
             on = conjuncts(join.args.get("on"))
-            if join.side == "LEFT":
+            if join.side or optional_before(select):
                 for term in on:
                     self._look_at(select, term, uncertain=True)
             else:
@@ -311,8 +316,8 @@ class _Finder:
         found = [each for each in items if each.alias_or_name in names] if names else items[:1]
         if len(found) != 1 or len(names) > 1:
             return None
-        join = found[0].find_ancestor(exp.Join, exp.Select)
-        if isinstance(join, exp.Join) and join.side == "LEFT":
+        place = relations(select).index(found[0])
+        if optional(select)[place] or _is_made_of_several(found[0]):
             return None
         leaves = list(self._leaves(found[0]))
         for leaf in leaves:
@@ -341,7 +346,13 @@ class _Finder:
 
 def _is_outer(select: exp.Select) -> bool:
     """Whether a row that leaves shows in rows of the other side: Spark's silence is no proof."""
-    return any(join.side == "LEFT" for join in joins(select))
+    return any(join.side for join in joins(select))
+
+
+def _is_made_of_several(item: exp.Expr) -> bool:
+    """Whether a FROM item is a subquery whose rows are no single rows of an input."""
+    inner = item.find_all(exp.Select) if isinstance(item, exp.Subquery) else ()
+    return any(map(is_stateful, inner))
 
 
 def _plain(condition: exp.Expr) -> str:

@@ -14,7 +14,7 @@ from functools import cached_property
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.types import spark_type
 from headwater.plan.guard import Guard
-from headwater.plan.program import AggregateProgram, Program
+from headwater.plan.program import UNIT, AggregateProgram, Program, UnitsProgram
 from headwater.plan.shape import Shape
 
 
@@ -61,10 +61,12 @@ class Input:
     Attributes:
         name: its name.
         kind: ``table`` (landed), ``view`` or ``source`` (not kept).
+        appends: whether it only gains rows.
     """
 
     name: str
     kind: str
+    appends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,11 @@ class ViewPlan:
             return tuple(
                 TableColumn(c.name, c.type, c.name not in shown) for c in self.program.columns
             )
-        return tuple(TableColumn(field.name, spark_type(field.type)) for field in self.view.fields)
+        hidden = isinstance(self.program, UnitsProgram)
+        return (
+            *(TableColumn(field.name, spark_type(field.type)) for field in self.view.fields),
+            *((TableColumn(UNIT, "BIGINT", hidden=True),) if hidden else ()),
+        )
 
     @property
     def lateness(self) -> timedelta | None:

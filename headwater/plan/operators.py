@@ -11,6 +11,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, LateRows, View
+from headwater.analyze.shape import is_aggregate, union_branches
 from headwater.plan.nodes import Operator
 from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
 
@@ -35,12 +36,7 @@ def operators(
         key: its stream key.
         late: what happens to late rows.
     """
-    query = view.query
-    if isinstance(query, exp.Union):
-        return Operator(
-            "Union", "all rows of every branch", inputs=tuple(_branches(query, shape, late))
-        )
-    return _select(shape.select, shape, mode, key, late)
+    return _query(view.query, shape, mode, key, late)
 
 
 def duration(length: timedelta) -> str:
@@ -54,16 +50,19 @@ def duration(length: timedelta) -> str:
     return " ".join(words) or "0 s"
 
 
-def _branches(query: exp.Query, shape: Shape, late: LateRows) -> list[Operator]:
-    if isinstance(query, exp.Union):
-        return [*_branches(query.left, shape, late), *_branches(query.right, shape, late)]
-    if isinstance(query, exp.Subquery):
-        return _branches(query.this, shape, late)
-    return (
-        [_select(query, shape, ChangelogMode.APPEND, (), late)]
-        if isinstance(query, exp.Select)
-        else []
-    )
+def _query(
+    query: exp.Expr, shape: Shape, mode: ChangelogMode, key: tuple[str, ...], late: LateRows
+) -> Operator:
+    branches = union_branches(query)
+    if len(branches) == 1:
+        return _select(branches[0], shape, mode, key, late)
+    inputs = tuple(_select(branch, shape, _mode_of(branch), (), late) for branch in branches)
+    return Operator("Union", "all rows of every branch", mode, inputs=inputs)
+
+
+def _mode_of(select: exp.Select) -> ChangelogMode:
+    """What a part of a query emits."""
+    return ChangelogMode.UPSERT if is_aggregate(select) else ChangelogMode.APPEND
 
 
 def _select(
@@ -72,7 +71,7 @@ def _select(
     node = _from(select, shape, late)
     if where := select.args.get("where"):
         node = Operator("Filter", where.this.sql(dialect="trino"), inputs=(node,))
-    if shape.kind == "aggregate" and select is shape.select:
+    if is_aggregate(select):
         node = _aggregate(select, shape, node, mode, key)
         if having := select.args.get("having"):
             node = Operator("Filter", having.this.sql(dialect="trino"), mode, key, inputs=(node,))
@@ -85,21 +84,22 @@ def _select(
 def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
     if shape.join and select is shape.select:
         return _join(shape.join, select, late)
-    items = [select.args["from_"].this] if select.args.get("from_") else []
-    node = _item(items[0], shape, late) if items else Operator("Values", "one row")
+    node = _item(select.args["from_"].this, shape, late)
     for join in select.args.get("joins") or []:
-        node = Operator("Unnest", join.this.sql(dialect="trino"), inputs=(node,))
+        if isinstance(join.this, exp.Unnest):
+            node = Operator("Unnest", join.this.sql(dialect="trino"), inputs=(node,))
+            continue
+        on = join.args.get("on")
+        name = f"Join ({join.side.lower()})" if join.side else "Join"
+        mode = ChangelogMode.RETRACT if join.side else ChangelogMode.APPEND
+        detail = on.sql(dialect="trino") if on is not None else "true"
+        node = Operator(name, detail, mode, inputs=(node, _item(join.this, shape, late)))
     return node
 
 
 def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
     if isinstance(item, exp.Subquery):
-        inner = item.this
-        if isinstance(inner, exp.Union):
-            return Operator(
-                "Union", "all rows of every branch", inputs=tuple(_branches(inner, shape, late))
-            )
-        return _select(inner, shape, ChangelogMode.APPEND, (), late)
+        return _query(item.this, shape, _mode_of(union_branches(item.this)[0]), (), late)
     relation = next(r for r in shape.relations if r.table is item)
     return _scan(relation, late)
 
@@ -129,7 +129,9 @@ def _aggregate(
     calls = {
         call.sql(dialect="trino"): None for item in select.selects for call in aggregates(item)
     }
-    state = f"one row per ({', '.join(key)})" if key else "one row"
+    group = select.args.get("group")
+    keys = key or [item.sql(dialect="trino") for item in (group.expressions if group else [])]
+    state = f"one row per ({', '.join(keys)})" if keys else "one row"
     if mode is ChangelogMode.APPEND:
         state = f"one row per ({', '.join(key)}) of the windows still open"
     return Operator("Aggregate", ", ".join(calls), mode, key, state, (node,))

@@ -19,7 +19,7 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.analyze.keys import stream_key
 from headwater.analyze.portable import portable
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan import programs
+from headwater.plan import programs, units
 from headwater.plan.guard import Guard, guard_of
 from headwater.plan.nodes import Decision, Input, ViewPlan
 from headwater.plan.operators import operators
@@ -27,6 +27,7 @@ from headwater.plan.program import Program
 from headwater.plan.shape import MICROSECOND, Shape, shape_of
 from headwater.plan.strategy import Facts, decide
 
+APPEND = ChangelogMode.APPEND
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -62,13 +63,15 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
             ``FALLIBLE_EXPRESSION``.
     """
     shape = shape_of(view, catalog)
-    emit = _emission(view, shape)
+    emit = _emission(view, shape, catalog)
     late = _lateness(view, shape, emit)
     _check_milliseconds(view, shape, late)
-    inputs = tuple(Input(name, _kind(name, catalog)) for name in view.inputs)
     modes = {name: plans[name].mode for name in view.inputs if name in plans}
-    decision = decide(Facts(view, shape, emit, inputs, modes))
-    mode = ChangelogMode.UPSERT if decision.engine == "full" else changelog_mode(view, catalog)
+    inputs = tuple(
+        Input(name, _kind(name, catalog), modes.get(name, APPEND) is APPEND) for name in view.inputs
+    )
+    mode = changelog_mode(view, catalog)
+    decision = decide(Facts(view, shape, emit, inputs, modes, mode))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     guard = guard_of(view, catalog, modes, allowed)
@@ -116,7 +119,7 @@ def _kind(name: str, catalog: Catalog) -> str:
     return "table" if catalog.sources[name].kept else "source"
 
 
-def _emission(view: View, shape: Shape) -> Emit:
+def _emission(view: View, shape: Shape, catalog: Catalog) -> Emit:
     """As written; otherwise rows are corrected as data comes."""
     if view.emit is Emit.ON_WINDOW_CLOSE and shape.kind == "aggregate" and not shape.window:
         raise SqlError(
@@ -125,7 +128,7 @@ def _emission(view: View, shape: Shape) -> Emit:
             hint="group by window_start of TUMBLE(…) or HOP(…), or use EMIT CHANGES",
             span=view.span,
         )
-    return effective_emit(view)
+    return effective_emit(view, catalog)
 
 
 def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
@@ -171,9 +174,11 @@ def _check_milliseconds(view: View, shape: Shape, late: LateRows) -> None:
 
 
 BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Program]] = {
-    "rule 1": programs.linear_program,
-    "rule 2": programs.aggregate_program,
-    "rule 3": programs.affected_program,
+    "rule 1, linear": programs.linear_program,
+    "rule 1, joined change": units.joined_program,
+    "rule 2, self-maintainable aggregate": programs.aggregate_program,
+    "rule 3, affected keys": programs.affected_program,
+    "rule 4, affected units": units.units_program,
     "recompute": programs.full_program,
 }
 
@@ -182,7 +187,7 @@ def _program(
     decision: Decision, view: View, catalog: Catalog, allowed: timedelta | None
 ) -> Program:
     spark = replace(view, query=portable(view.query, "spark"))
-    builder = BUILDERS.get(decision.rule.partition(",")[0], programs.streaming_program)
+    builder = BUILDERS.get(decision.rule, programs.streaming_program)
     return builder(spark, shape_of(spark, catalog), catalog, allowed)
 
 

@@ -4,7 +4,9 @@ The planner writes these, ``explain --sql`` shows them, the engines run them. Al
 printed by sqlglot. A program reads temporary views that the engine registers first:
 
 - ``<input>``: the whole input: the stream, or the table at the pinned snapshot
-- ``<input>__change``: the rows appended since the last cut (incremental; late rows of both engines)
+- ``<input>__change``: the rows appended since the last cut (incremental; late rows of both
+  engines); of an input whose rows are corrected, those removed and those added
+- ``<input>__before``, ``<input>__any``: the table at the last cut; what it holds at either cut
 - ``<input>__heartbeat``: one column ``ts``; its rows move Spark's watermark (streaming)
 """
 
@@ -105,6 +107,47 @@ class AffectedKeysProgram:
     late: Mapping[str, str] = field(default_factory=dict)
 
 
+UNIT = "_state_unit"
+"""Hidden column with the name of a row's unit."""
+
+UNITS = "__units"
+"""Temporary view with the units that a change touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One temporary view that a program makes for itself.
+
+    Attributes:
+        name: its name.
+        sql: its query, over the inputs and the steps before it; computed once.
+    """
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsProgram:
+    """Incremental rule 4: re-run the query for the units of rows that the change touches.
+
+    Every row belongs to a unit, named by a hash that its table holds in a hidden column.
+
+    Attributes:
+        steps: changes of subqueries, innermost first.
+        units_sql: the units touched, one BIGINT column ``unit``; registered as ``__units``.
+        rows_sql: the view's rows of these units, unit last, over the pinned inputs and ``__units``.
+        all_sql: all rows of the view, unit last, over the pinned inputs: for the first commit.
+        late: as in :class:`StreamingProgram`.
+    """
+
+    steps: tuple[Step, ...]
+    units_sql: str
+    rows_sql: str
+    all_sql: str
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class FullProgram:
     """Recompute: the query over the pinned inputs replaces the whole table.
@@ -116,4 +159,11 @@ class FullProgram:
     sql: str
 
 
-Program = StreamingProgram | LinearProgram | AggregateProgram | AffectedKeysProgram | FullProgram
+Program = (
+    StreamingProgram
+    | LinearProgram
+    | AggregateProgram
+    | AffectedKeysProgram
+    | UnitsProgram
+    | FullProgram
+)

@@ -15,7 +15,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.shape import conjuncts
 from headwater.analyze.types import spark_type
 from headwater.plan.aggregates import Fold, fold_of, type_of
-from headwater.plan.guard import COMPUTED
+from headwater.plan.late import late_queries, own_filters
 from headwater.plan.program import (
     AffectedKeysProgram,
     AggregateProgram,
@@ -27,13 +27,12 @@ from headwater.plan.program import (
 from headwater.plan.render import (
     WINDOW,
     batch_read,
-    late_rows,
     print_sql,
     render,
     spark_expression,
     streaming_read,
 )
-from headwater.plan.shape import Relation, Shape, aggregates, columns_of
+from headwater.plan.shape import Relation, Shape, aggregates
 
 KEYS = "__keys"
 
@@ -49,7 +48,7 @@ def streaming_program(
         catalog: where its relations are defined.
         allowed: allowed lateness, or None where every row counts (stateless queries only).
     """
-    late = _late(shape, allowed)
+    late = late_queries(shape, allowed)
     if shape.kind == "linear":
         query = render(
             view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
@@ -58,7 +57,7 @@ def streaming_program(
     grace = allowed or timedelta(0)
 
     def read(relation: Relation) -> exp.Expr:
-        return streaming_read(relation, catalog, _own_filters(relation), grace)
+        return streaming_read(relation, catalog, own_filters(relation), grace)
 
     query = render(view.query, catalog, read)
     _settle_where(query, shape)
@@ -73,7 +72,7 @@ def linear_program(
 ) -> LinearProgram:
     """Return rule 1: the query over the change of its inputs."""
     query = render(view.query, catalog, _change_reader(allowed))
-    return LinearProgram(print_sql(query, "spark"), _late(shape, allowed))
+    return LinearProgram(print_sql(query, "spark"), late_queries(shape, allowed))
 
 
 def full_program(
@@ -100,7 +99,10 @@ def aggregate_program(
     query = render(view.query, catalog, _change_reader(allowed))
     _replace_projections(query, select, keys, folds, names)
     return AggregateProgram(
-        print_sql(query, "spark"), tuple(keys.values()), tuple(columns), _late(shape, allowed)
+        print_sql(query, "spark"),
+        tuple(keys.values()),
+        tuple(columns),
+        late_queries(shape, allowed),
     )
 
 
@@ -130,46 +132,12 @@ def affected_program(
         print_sql(changed, "spark"),
         print_sql(query, "spark"),
         tuple(names.values()),
-        _late(shape, allowed),
+        late_queries(shape, allowed),
     )
 
 
 def _change_reader(allowed: timedelta | None) -> Callable[[Relation], exp.Expr]:
     return lambda relation: batch_read(relation, f"{relation.name}__change", allowed)
-
-
-def _late(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:
-    if allowed is None:
-        return {}
-    return {
-        relation.name: late_rows(relation, _filters_before_lateness(relation), allowed)
-        for relation in shape.relations
-        if relation.tells_lateness
-    }
-
-
-def _filters_before_lateness(relation: Relation) -> list[exp.Expr]:
-    """The filters of late rows: what is computed of rows that pass does not ask for late ones."""
-    return [term for term in _own_filters(relation) if not term.meta.get(COMPUTED)]
-
-
-def _own_filters(relation: Relation) -> list[exp.Expr]:
-    """The WHERE terms that read nothing but this relation's own columns."""
-    if _is_optional(relation):
-        return []  # a filter below an outer join would turn matched rows into unmatched ones
-    where = relation.select.args.get("where")
-    own = set(relation.columns)
-    return [
-        term
-        for term in conjuncts(where.this if where else None)
-        if all(column.table == relation.alias for column in term.find_all(exp.Column))
-        and columns_of(term, relation.alias) <= own
-    ]
-
-
-def _is_optional(relation: Relation) -> bool:
-    join = relation.table.find_ancestor(exp.Join, exp.Select)
-    return isinstance(join, exp.Join) and join.side == "LEFT"
 
 
 def _settle_where(query: exp.Query, shape: Shape) -> None:
@@ -181,7 +149,7 @@ def _settle_where(query: exp.Query, shape: Shape) -> None:
     """
     select = next(query.find_all(exp.Select))
     where = select.args.get("where")
-    pushed = {term.sql() for relation in shape.relations for term in _own_filters(relation)}
+    pushed = {term.sql() for relation in shape.relations for term in own_filters(relation)}
     rest = [term for term in conjuncts(where.this if where else None) if term.sql() not in pushed]
     if rest and shape.join and not shape.join.outer:
         join = select.args["joins"][0]

@@ -14,9 +14,17 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.bounds import time_bounds
-from headwater.analyze.definitions import Catalog, Source, View
+from headwater.analyze.changelog import effective_emit
+from headwater.analyze.definitions import Catalog, Emit, Source, View
 from headwater.analyze.event_time import interval
-from headwater.analyze.shape import is_aggregate, is_distinct, joins, relations
+from headwater.analyze.shape import (
+    is_aggregate,
+    is_distinct,
+    is_stateful,
+    joins,
+    relations,
+    union_branches,
+)
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
@@ -119,7 +127,8 @@ class Shape:
     """What a query is made of.
 
     Attributes:
-        kind: ``linear``, ``aggregate``, ``distinct`` or ``interval join``.
+        kind: ``linear``, ``aggregate``, ``distinct``, ``interval join``, or ``general`` for what
+            only units of rows can keep.
         relations: every relation mentioned, in order.
         select: the outermost SELECT; for a UNION ALL its first branch.
         window: the window its groups are keyed by, if any.
@@ -140,16 +149,31 @@ def shape_of(view: View, catalog: Catalog) -> Shape:
         SqlError: ``NOT_YET`` for a query that no engine keeps yet.
     """
     mentioned = tuple(relations_of(view.query, catalog))
-    select = next(view.query.find_all(exp.Select))
-    for inner in view.query.find_all(exp.Select):
-        if inner is not select and _is_stateful(inner):
+    select = union_branches(view.query)[0]
+    emit = effective_emit(view, catalog)
+    try:
+        return _single(view.query, select, mentioned, emit)
+    except SqlError:
+        streams = any(each.source and not each.source.kept for each in mentioned)
+        if streams or emit is not Emit.CHANGES:
+            raise
+        return Shape("general", mentioned, select)
+
+
+def _single(
+    query: exp.Query, select: exp.Select, mentioned: tuple[Relation, ...], emit: Emit
+) -> Shape:
+    """The shape of a query that has at most one operator with state."""
+    for inner in query.find_all(exp.Select):
+        if inner is not select and is_stateful(inner):
             raise _not_yet(
                 inner, "a subquery that aggregates or joins", "make it a view of its own"
             )
-    if isinstance(view.query, exp.Union) and _is_stateful(select):
-        raise _not_yet(view.query, "a UNION of aggregates", "make each branch a view of its own")
+    if isinstance(query, exp.Union) and is_stateful(select):
+        raise _not_yet(query, "a UNION of aggregates", "make each branch a view of its own")
     if joins(select):
-        return Shape("interval join", mentioned, select, join=_join_bounds(select, mentioned))
+        bounds = _join_bounds(select, mentioned, emit)
+        return Shape("interval join", mentioned, select, join=bounds)
     if is_aggregate(select):
         window = _group_window(select, mentioned)
         return Shape("aggregate", mentioned, select, window=window)
@@ -171,10 +195,6 @@ def columns_of(node: exp.Expr, alias: str) -> set[str]:
 
 def _enclosing(node: exp.Expr) -> exp.Expr | None:
     return node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
-
-
-def _is_stateful(select: exp.Select) -> bool:
-    return is_aggregate(select) or is_distinct(select) or bool(joins(select))
 
 
 def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[Relation]:
@@ -248,7 +268,7 @@ def _group_window(select: exp.Select, mentioned: tuple[Relation, ...]) -> Window
     return None
 
 
-def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...]) -> JoinBounds:
+def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...], emit: Emit) -> JoinBounds:
     joined = joins(select)
     if len(joined) > 1 or len(mentioned) != 2:
         raise _not_yet(
@@ -263,11 +283,16 @@ def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...]) -> JoinBou
         raise _not_yet(
             join, f"a {(join.side + ' ' + join.kind).strip()} join of streams", "use INNER or LEFT"
         )
+    if join.side and emit is Emit.CHANGES:
+        raise _not_yet(join, "a LEFT JOIN with EMIT CHANGES", "write EMIT ON WINDOW CLOSE")
+    if is_aggregate(select) or is_distinct(select):
+        raise _not_yet(select, "an aggregate over a join", "make the join a view of its own")
     condition = join.args.get("on")
     if not join.side and (where := select.args.get("where")):
         condition = exp.and_(condition, where.this) if condition else where.this
     bounds = time_bounds(condition, {_time(left)}, {_time(right)})
-    if bounds is None or bounds.lower is None or bounds.upper is None:
+    timed = left.event_time and right.event_time
+    if not timed or bounds is None or bounds.lower is None or bounds.upper is None:
         raise SqlError(
             "UNBOUNDED_STATE",
             f"the join of {left.name} and {right.name} does not bound their distance in event time",

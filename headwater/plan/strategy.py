@@ -14,7 +14,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import ChangelogMode, Emit, View
 from headwater.analyze.keys import missing_keys
 from headwater.errors import SqlError
-from headwater.plan.aggregates import fold_of
+from headwater.plan.aggregates import APPROXIMATE, fold_of
 from headwater.plan.nodes import Decision, Input
 from headwater.plan.shape import Shape, aggregates
 
@@ -31,6 +31,7 @@ class Facts:
         emit: when its rows appear, as decided.
         inputs: what it reads.
         modes: what each view among the inputs emits.
+        mode: what it emits itself.
     """
 
     view: View
@@ -38,6 +39,7 @@ class Facts:
     emit: Emit
     inputs: tuple[Input, ...]
     modes: dict[str, ChangelogMode]
+    mode: ChangelogMode
 
     def reads(self, kind: str) -> bool:
         """Whether an input is of this kind."""
@@ -128,6 +130,15 @@ def distinct_in_time(facts: Facts) -> Decision | None:
     return None
 
 
+def joined_tick(facts: Facts) -> Decision | None:
+    """Rule 1 for inner joins: a row that is there stays, one with a new part is new."""
+    general = facts.shape.kind == "general" and facts.mode is ChangelogMode.APPEND
+    if general and _replayable(facts):
+        reason = "inputs only gain rows: the change of one is joined with the others"
+        return Decision("incremental", "rule 1, joined change", reason)
+    return None
+
+
 def linear_tick(facts: Facts) -> Decision | None:
     """Rule 1, where streaming is not wanted."""
     if facts.shape.kind == "linear" and _replayable(facts):
@@ -157,15 +168,34 @@ def affected_keys(facts: Facts) -> Decision | None:
     return None
 
 
+def affected_units(facts: Facts) -> Decision | None:
+    """Rule 4: any query over tables and views, run again for the units that the change touches."""
+    if facts.emit is Emit.CHANGES and not facts.reads("source") and not _approximates(facts.view):
+        return Decision(
+            "incremental",
+            "rule 4, affected units",
+            "the query is run again for the groups and rows that the change touches",
+        )
+    return None
+
+
 RULES: tuple[Rule, ...] = (
     linear_stream,
     window_close,
     interval_join,
     distinct_in_time,
     linear_tick,
+    joined_tick,
     self_maintainable,
     affected_keys,
+    affected_units,
 )
+
+
+def _approximates(view: View) -> bool:
+    """Whether an approximate aggregate stands where its bounds say nothing of the view's rows."""
+    calls = view.query.find_all(*APPROXIMATE)
+    return any(call.find_ancestor(exp.Select) is not view.query for call in calls)
 
 
 def _append_only(facts: Facts) -> bool:
@@ -183,15 +213,15 @@ def _corrected(facts: Facts) -> bool:
 def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
     updating = [view for view, mode in facts.modes.items() if mode is not ChangelogMode.APPEND]
-    if updating:
+    if updating and facts.emit is not Emit.CHANGES:
         what = f"view {name} reads {updating[0]}, whose rows are corrected as data comes"
-        hint = f"read what {updating[0]} reads, or give {updating[0]} EMIT ON WINDOW CLOSE"
+        hint = f"write EMIT CHANGES, or give {updating[0]} EMIT ON WINDOW CLOSE"
     elif facts.reads("source"):
         what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
-    elif facts.shape.kind == "aggregate" and facts.emit is Emit.CHANGES:
-        what = f"view {name} groups by an expression that is not among its columns"
-        hint = "add the group keys to the SELECT list"
+    elif _approximates(facts.view):
+        what = f"view {name} approximates within a subquery or a UNION"
+        hint = "make that part a view of its own"
     else:
         what = f"no engine keeps view {name} yet: an input has no watermark"
         hint = "declare WATERMARK FOR … in the tables it reads"

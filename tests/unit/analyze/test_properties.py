@@ -167,10 +167,13 @@ def test_a_declared_key_wins() -> None:
         (JOIN.format("LEFT"), "", Emit.ON_WINDOW_CLOSE),
         (JOIN.format(""), "EMIT ON WINDOW CLOSE", Emit.ON_WINDOW_CLOSE),
         ("SELECT origin, count(*) AS n FROM departures GROUP BY 1", "", Emit.CHANGES),
+        (JOIN.format("FULL"), "", Emit.CHANGES),
+        ("SELECT d.flight FROM departures d LEFT JOIN landings l USING (flight)", "", Emit.CHANGES),
     ],
 )
 def test_default_emission(query: str, emit: str, expected: Emit) -> None:
-    assert effective_emit(view(query, emit)) is expected
+    project = catalog(f"CREATE STREAMING VIEW v AS {query} {emit}")
+    assert effective_emit(project.views["v"], project) is expected
 
 
 @pytest.mark.parametrize(

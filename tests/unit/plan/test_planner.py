@@ -42,7 +42,10 @@ JOIN = (
 COUNT = "SELECT {0}, count(*) AS many FROM {1} GROUP BY {0}"
 UPDATING = "CREATE STREAMING VIEW u AS " + COUNT.format("customer", "orders") + ";"
 REFUSED = {
-    "join with itself": (view(JOIN.format("", "orders", "ordered_at", "'1' HOUR")), "NOT_YET"),
+    "join with itself, final": (
+        view(JOIN.format("", "orders", "ordered_at", "'1' HOUR") + " EMIT ON WINDOW CLOSE"),
+        "NOT_YET",
+    ),
     "left join to the microsecond": (
         view(JOIN.format("LEFT", "shipments", "shipped_at", "'0.0005' SECOND")),
         "NOT_YET",
@@ -56,7 +59,21 @@ REFUSED = {
         "NOT_YET",
     ),
     "corrections of a source": (view(COUNT.format("url", "clicks")), "UNBOUNDED_STATE"),
-    "a view whose rows are corrected": (UPDATING + view(COUNT.format("customer", "u")), "NOT_YET"),
+    "final rows of a view whose rows are corrected": (
+        UPDATING + view("SELECT customer, many FROM u EMIT ON WINDOW CLOSE"),
+        "NOT_YET",
+    ),
+    "a sketch within a subquery": (
+        view(
+            "SELECT max(q.n) AS n FROM"
+            " (SELECT approx_distinct(customer) AS n FROM orders GROUP BY order_id) AS q"
+        ),
+        "NOT_YET",
+    ),
+    "a row that is corrected and cannot be computed": (
+        UPDATING + view("SELECT 1 / many AS share FROM u"),
+        "FALLIBLE_EXPRESSION",
+    ),
     "an engine that cannot": (
         view(COUNT.format("customer", "orders"), "WITH (engine = 'streaming')"),
         "ENGINE_CANNOT",

@@ -1,0 +1,104 @@
+"""The SQL of rule 4 run by DuckDB: whether the right units are touched, without a JVM.
+
+In: a bound query. Out: its rows kept by ticks in DuckDB, as the engine keeps them in Spark. The
+units have few names here, so that some collide: that must not matter either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import duckdb
+from sqlglot import exp, parse_one
+
+from headwater.analyze.binder import bind
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.portable import portable
+from headwater.dialect import parse
+from headwater.plan.program import UNIT, UnitsProgram
+from headwater.plan.shape import shape_of
+from headwater.plan.units import units_program
+from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row
+
+INPUTS = (*LOGS, CORRECTED)
+
+
+def catalog_of(query: str) -> Catalog:
+    """Return the definitions of the inputs and of a view ``v``."""
+    text = f"{DEFINITIONS}CREATE STREAMING VIEW v AS {query};"
+    return bind({"fuzz.sql": parse(text, file="fuzz.sql")})
+
+
+class Algebra:
+    """One query kept by ticks.
+
+    Args:
+        query: a SELECT over the inputs.
+        names: how many different names units have.
+    """
+
+    def __init__(self, query: str, names: int = 50) -> None:
+        catalog = catalog_of(query)
+        bound = catalog.views["v"]
+        view = replace(bound, query=portable(bound.query, "spark"))
+        self.query, self.names = query, names
+        self.program: UnitsProgram = units_program(view, shape_of(view, catalog), catalog, None)
+        self.duck = duckdb.connect()
+        self.started = False
+        for name in INPUTS:
+            for ending in ("", "__before", "__change"):
+                self.duck.execute(f"CREATE TABLE {name}{ending} (id BIGINT, k VARCHAR, x BIGINT)")
+        self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL FROM"
+                          f" {CORRECTED}__change")  # fmt: skip
+
+    def tick(self, contents: Mapping[str, Sequence[Row]]) -> None:
+        """Replace what the inputs hold, and bring the view up to it.
+
+        Args:
+            contents: by input, all its rows.
+        """
+        for name in INPUTS:
+            self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
+            self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
+            if contents[name]:
+                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", contents[name])
+            for one, other in ((name, f"{name}__before"), (f"{name}__before", name)):
+                self._run(f"INSERT INTO {name}__change FROM {one} EXCEPT ALL FROM {other}")
+        if not self.started:
+            self._run(f"CREATE TABLE v AS {self._duck(self.program.all_sql)}")
+            self.started = True
+            return
+        for step in self.program.steps:
+            self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
+        units = self._duck(self.program.units_sql)
+        self._run(
+            f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
+            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)",
+            f"INSERT INTO v {self._duck(self.program.rows_sql)}",
+        )
+
+    def wrong(self) -> list[tuple[object, ...]]:
+        """Return the rows that are missing or too many."""
+        held = f"SELECT * EXCLUDE ({UNIT}) FROM v"
+        return self.duck.sql(
+            f"(SELECT 'missing', * FROM ({self.query} EXCEPT ALL {held})) UNION ALL"
+            f" (SELECT 'surplus', * FROM ({held} EXCEPT ALL ({self.query})))"
+            if " UNION ALL " not in self.query
+            else f"(SELECT 'missing', * FROM ((FROM ({self.query})) EXCEPT ALL {held})) UNION ALL"
+            f" (SELECT 'surplus', * FROM ({held} EXCEPT ALL (FROM ({self.query}))))"
+        ).fetchall()
+
+    def _run(self, *statements: str) -> None:
+        for statement in statements:
+            self.duck.execute(statement)
+
+    def _duck(self, sql: str) -> str:
+        def named(node: exp.Expression) -> exp.Expression:
+            if isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64":
+                hashed = exp.Anonymous(this="hash", expressions=node.expressions)
+                count = exp.Literal.number(self.names)
+                return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
+            return node
+
+        return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")

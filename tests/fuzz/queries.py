@@ -1,0 +1,189 @@
+"""Random SELECTs from the grammar that is kept incrementally, and random changes of their tables.
+
+In: a random generator. Out: SQL text that means the same in Headwater and DuckDB, over three tables
+that only gain rows (``a``, ``b``, ``c``) and a view whose rows are corrected (``u``); rows. Values
+are few, so that keys meet, and NULL is among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+KEYS = (None, "u", "v", "w")
+NUMBERS = (None, 0, 1, 2, 3)
+LOGS = ("a", "b", "c")
+CORRECTED = "u"
+COLUMNS = (("id", "number"), ("k", "text"), ("x", "number"))
+
+DEFINITIONS = "\n".join(
+    f"CREATE TABLE {name} (id BIGINT, k VARCHAR, x BIGINT)"
+    f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;"
+    for name in (*LOGS, "fed")
+) + (
+    f"\nCREATE STREAMING VIEW {CORRECTED} AS"
+    " SELECT id, max(k) AS k, max(x) AS x FROM fed GROUP BY id HAVING count(*) < 4;\n"
+)
+"""Definitions of the inputs; ``u`` follows from ``fed``: rows come, change and go."""
+
+Row = tuple[int, str | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that an expression can name.
+
+    Attributes:
+        text: how it is named.
+        kind: ``text`` or ``number``.
+    """
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query and the kinds of its columns, which are named ``c0``, ``c1``, …"""
+
+    text: str
+    kinds: tuple[str, ...]
+
+
+def rows(rnd: Random, ids: Sequence[int], most: int = 4) -> list[Row]:
+    """Return some rows.
+
+    Args:
+        rnd: the generator.
+        ids: what their ids are taken from.
+        most: how many at most.
+    """
+    count = rnd.randint(0, most)
+    return [(rnd.choice(ids), rnd.choice(KEYS), rnd.choice(NUMBERS)) for _ in range(count)]
+
+
+def query(rnd: Random, depth: int = 2) -> Query:
+    """Return a random query.
+
+    Args:
+        rnd: the generator.
+        depth: how deep subqueries may stand in it.
+    """
+    if depth and rnd.random() < 0.15:
+        return _union(rnd, depth)
+    return _select(rnd, depth, None)
+
+
+def _union(rnd: Random, depth: int) -> Query:
+    kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 2)))
+    branches = [_select(rnd, depth - 1, kinds) for _ in range(rnd.randint(2, 3))]
+    return Query(" UNION ALL ".join(branch.text for branch in branches), kinds)
+
+
+def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
+    source, columns = _from(rnd, depth)
+    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    way = rnd.choice(("plain", "plain", "distinct", "groups", "groups", "groups"))
+    wanted = kinds or tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 3)))
+    if way != "groups":
+        items = [_value(rnd, columns, kind) for kind in wanted]
+        distinct = "DISTINCT " if way == "distinct" else ""
+        return Query(f"SELECT {distinct}{_named(items)} FROM {source}{where}", wanted)
+    keys: list[str] = []
+    items = []
+    for kind in wanted:
+        if rnd.random() < 0.5:
+            items.append(_value(rnd, columns, kind))
+            keys.append(items[-1])
+        else:
+            items.append(_aggregate(rnd, columns, kind))
+    if rnd.random() < 0.2:
+        keys.append(_value(rnd, columns, rnd.choice(("text", "number"))))
+    keys = [key for key in dict.fromkeys(keys) if not key.startswith("'")]
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    having = f" HAVING {_aggregate(rnd, columns, 'number')} > 1" if rnd.random() < 0.25 else ""
+    return Query(f"SELECT {_named(items)} FROM {source}{where}{group}{having}", wanted)
+
+
+def _named(items: Sequence[str]) -> str:
+    return ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
+
+
+def _from(rnd: Random, depth: int) -> tuple[str, list[Column]]:
+    text, columns = _item(rnd, depth, "t0")
+    for number in range(1, rnd.choice((1, 1, 1, 2, 2, 3))):
+        item, own = _item(rnd, depth, f"t{number}")
+        side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
+        text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
+        columns = [*columns, *own]
+    return text, columns
+
+
+def _item(rnd: Random, depth: int, alias: str) -> tuple[str, list[Column]]:
+    if depth and rnd.random() < 0.3:
+        inner = query(rnd, depth - 1)
+        columns = [Column(f"{alias}.c{n}", kind) for n, kind in enumerate(inner.kinds)]
+        return f"({inner.text}) {alias}", columns
+    name = rnd.choice((*LOGS, CORRECTED))
+    return f"{name} {alias}", [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
+
+
+def _join_condition(rnd: Random, left: Sequence[Column], right: Sequence[Column]) -> str:
+    pairs = [(one, two) for one in left for two in right if one.kind == two.kind]
+    if not pairs:
+        return "true" if rnd.random() < 0.3 else f"{rnd.choice(right).text} IS NOT NULL"
+    one, two = rnd.choice(pairs)
+    text = f"{one.text} = {two.text}"
+    if rnd.random() < 0.3:
+        one, two = rnd.choice(pairs)
+        text += f" AND {one.text} {rnd.choice(('<', '<>', '>='))} {two.text}"
+    return text
+
+
+def _condition(rnd: Random, columns: Sequence[Column]) -> str:
+    column = rnd.choice(columns)
+    constant = "'v'" if column.kind == "text" else "1"
+    terms = (
+        f"{column.text} IS NULL",
+        f"{column.text} IS NOT NULL",
+        f"{column.text} > {constant}",
+        f"{column.text} <> {constant}",
+        f"coalesce({column.text}, {constant}) = {constant}",
+    )
+    text = rnd.choice(terms)
+    if rnd.random() < 0.3:
+        text = f"({text} {rnd.choice(('AND', 'OR'))} {_condition(rnd, columns)})"
+    return text
+
+
+def _value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
+    fitting = [column.text for column in columns if column.kind == kind]
+    if not fitting:
+        column = rnd.choice(columns).text
+        return f"CASE WHEN {column} IS NULL THEN {_constant(kind)} END"
+    text = rnd.choice(fitting)
+    if rnd.random() < 0.2:
+        return f"coalesce({text}, {_constant(kind)})"
+    return text
+
+
+def _constant(kind: str) -> str:
+    return "'none'" if kind == "text" else "CAST(7 AS BIGINT)"
+
+
+def _aggregate(rnd: Random, columns: Sequence[Column], kind: str) -> str:
+    value = _value(rnd, columns, kind)
+    if kind == "text":
+        return f"{rnd.choice(('min', 'max'))}({value})"
+    any_value = rnd.choice(columns).text
+    return rnd.choice(
+        (
+            "count(*)",
+            f"count({any_value})",
+            f"count(DISTINCT {any_value})",
+            f"min({value})",
+            f"max({value})",
+            f"CAST(sum({value}) AS BIGINT)",
+        )
+    )
