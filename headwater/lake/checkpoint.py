@@ -210,6 +210,15 @@ class Checkpoint:
                 if later > number:
                     (self.folder / log / str(later)).unlink()
 
+    def sweep(self) -> None:
+        """Remove records whose writer was killed before they had their name.
+
+        Spark begins no query anew in front of a folder that is not empty, and takes them for that.
+        """
+        for log in ("commits", "offsets"):
+            for left in (self.folder / log).glob(".*.tmp"):
+                left.unlink(missing_ok=True)
+
     def plan(self, number: int, batch: Batch) -> None:
         """Write down the range of a batch, over what was there.
 

@@ -147,6 +147,7 @@ class SourceQuarantine:
         """Refuse one that is lost or old: the epochs it would begin with count as committed."""
         newest = self._table.newest(self._source.name)
         checkpoint = Checkpoint(self._state / "checkpoint")
+        checkpoint.sweep()
         planned = checkpoint.last_planned()
         if newest and (planned is None or planned < newest.marker.epoch):
             raise TerminalError(

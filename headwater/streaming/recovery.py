@@ -56,6 +56,7 @@ class Recovery:
                 ``SNAPSHOT_EXPIRED``, ``REPLAY_DIFFERS``, ``STATE_DAMAGED``; ``HISTORY_EXPIRED`` if
                 an input cannot be read from its beginning.
         """
+        self.checkpoint.sweep()
         newest = self.target.marker()
         for item in self.owner.order:
             if item.kept and item.name and not (newest and item.name in newest.cut_to):

@@ -78,6 +78,26 @@ def test_bad_rows_that_wait_are_kept_after_a_crash(
     assert not (quarantine_state(project) / "waiting").exists()
 
 
+def test_what_a_kill_left_half_written_stops_no_query(
+    spark: Any, lake: Any, project: Project
+) -> None:
+    """Spark begins no query whose first record was never finished: its folder is not empty."""
+    incoming = project.config.directory / "in"
+    incoming.rename(incoming.with_name("later"))
+    incoming.mkdir()
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    (quarantine_state(project) / "checkpoint" / "offsets").mkdir(parents=True)
+    logs = list(project.config.state.glob("*/*/checkpoint/offsets"))
+    assert len(logs) == 3
+    for log in logs:
+        (log / ".0.b25c7946-2097-4933-abb1-a06e154e21da.tmp").write_text("v1\n{")
+    incoming.rmdir()
+    incoming.with_name("later").rename(incoming)
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert lake.table("homes").read().count() == 3
+    assert lake.table("clicks__quarantine").read().count() == 2
+
+
 def test_on_error_fail_publishes_nothing_beside_a_bad_row(
     spark: Any, lake: Any, project: Project
 ) -> None:
