@@ -13,6 +13,7 @@ from headwater.analyze import functions as f
 from headwater.analyze import types as t
 from headwater.analyze.determinism import REFUSED
 from headwater.analyze.report import Report, did_you_mean
+from headwater.analyze.shape import is_over
 from headwater.analyze.typed import merge, type_of
 from headwater.dialect.syntax import GIVEN
 
@@ -30,7 +31,10 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
     known = f.FUNCTIONS.get(type(func))
     if known is None:
         return _refuse_function(func, report)
-    if known.kind == "aggregate" and any(inner is not func for inner in func.find_all(exp.AggFunc)):
+    if func.find(exp.Order):
+        report.not_yet(f"{known.name} with ORDER BY", node, "leave the order out")
+    nested = known.kind == "aggregate" and not is_over(func)
+    if nested and any(inner is not func for inner in func.find_all(exp.AggFunc)):
         report.add("UNSUPPORTED_SYNTAX", "aggregates cannot be nested", node, "use a subquery")
     given = f.arguments(func)
     kinds = [type_of(item) for item in given]

@@ -15,11 +15,14 @@ from headwater.analyze.shape import (
     is_aggregate,
     is_distinct,
     is_stateful,
+    is_union_all,
     joins,
     relations,
     selects,
     union_branches,
+    window_calls,
 )
+from headwater.analyze.subqueries import has_predicates
 from headwater.dialect.syntax import WindowTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
@@ -81,11 +84,15 @@ class _Modes:
         branches = union_branches(query)
         if len(branches) == 1:
             return self._select(branches[0], emit)
+        if not is_union_all(query):
+            return RETRACT
         modes = {self._select(branch, emit) for branch in branches}
         return APPEND if modes == {APPEND} else RETRACT  # keys of two branches may collide
 
     def _select(self, select: exp.Select, emit: Emit) -> ChangelogMode:
         inputs = {self._relation(relation, emit) for relation in relations(select)}
+        if window_calls(select) or select.args.get("limit") or has_predicates(select):
+            return RETRACT
         if is_aggregate(select):
             closed = emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}
             return APPEND if closed else RETRACT if missing_keys(select) else UPSERT

@@ -37,6 +37,8 @@ def move_to_joins(select: exp.Select) -> None:
 
 def _spans(condition: exp.Expr, alias: str, before: set[str]) -> bool:
     """Whether a condition compares a joined relation with what stands before it."""
+    if condition.find(exp.Query):
+        return False
     tables = {column.table for column in condition.find_all(exp.Column)}
     return (
         alias in tables

@@ -88,9 +88,8 @@ HAZARDS: tuple[Hazard, ...] = (
     ),
     _refused(
         "it gives numbers to rows that have no order",
-        "group by a key, and use min(…) or max(…)",
+        "say in which order: row_number() OVER (PARTITION BY k ORDER BY ts)",
         *("row_number", "ntile"),
-        condition="NOT_YET",
     ),
     _refused(
         "every engine has another hash of the same value",
@@ -133,6 +132,8 @@ HAZARDS: tuple[Hazard, ...] = (
     ),
     Hazard(("limit", "offset", "fetch"), "refused", "LIMIT without ORDER BY takes any rows",
            "say which rows", "NON_DETERMINISTIC"),
+    Hazard(("rows that tie in OVER and in ORDER BY … LIMIT",), "anchored",
+           "they are ordered further by every other column: what is equal then is equal in all"),
     Hazard(("session time zone",), "anchored", "UTC in every engine; the project cannot set it"),
     Hazard(("lower", "upper", "date_format"), "anchored", "the JVM's language is English"),
     Hazard(("'now', 'today', '12:30' as a time",), "anchored",

@@ -17,7 +17,7 @@ from typing import Literal, cast
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.shape import is_aggregate, union_branches
+from headwater.analyze.shape import is_aggregate, is_union_all, union_branches
 from headwater.dialect.syntax import WindowTable
 
 WINDOW_START, WINDOW_END = "window_start", "window_end"
@@ -105,8 +105,8 @@ class _Finder:
     def query(self, query: exp.Expr) -> Times:
         if isinstance(query, exp.Subquery):
             return self.query(query.this)
-        if isinstance(query, exp.Union):
-            return self._union(query)
+        if isinstance(query, exp.SetOperation):
+            return self._union(query) if is_union_all(query) else {}
         return self._select(cast(exp.Select, query))
 
     def relation(self, relation: exp.Expr) -> Times:
@@ -153,7 +153,7 @@ class _Finder:
                 found[item.alias_or_name] = replace(times[column.name], column=item.alias_or_name)
         return found
 
-    def _union(self, union: exp.Union) -> Times:
+    def _union(self, union: exp.SetOperation) -> Times:
         branches = [self.query(branch) for branch in union_branches(union)]
         names = [item.alias_or_name for item in _first_select(union).selects]
         found: Times = {}

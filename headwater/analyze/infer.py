@@ -18,17 +18,19 @@ from headwater.analyze.calls import call
 from headwater.analyze.casts import bind_cast
 from headwater.analyze.determinism import NODES
 from headwater.analyze.functions import FUNCTIONS
+from headwater.analyze.over import WINDOW_FUNCTIONS, over, window_call
 from headwater.analyze.report import Report, did_you_mean
+from headwater.analyze.shape import is_over, union_branches
 from headwater.analyze.typed import align, cast_to, clash, expect_boolean, merge, type_of
 
 Rule = Callable[[exp.Expr, Report], exp.DataType]
 
 
-_REFUSED = (exp.Query, exp.Window, exp.Lambda, exp.WithinGroup)
+_REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
 """What is refused as a whole, without a look inside."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
-    exp.Order,  # of an aggregate, which is refused with it
+    exp.WindowSpec,
 )
 
 
@@ -55,6 +57,8 @@ def infer(expression: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _rule(node: exp.Expr) -> Rule:
+    if type(node) in WINDOW_FUNCTIONS and is_over(node):
+        return window_call
     if rule := RULES.get(type(node)):
         return rule
     if isinstance(node, exp.Connector):
@@ -65,11 +69,7 @@ def _rule(node: exp.Expr) -> Rule:
 
 
 def _unsupported(node: exp.Expr, report: Report) -> exp.DataType:
-    if isinstance(node, (exp.Query, exp.Exists, exp.Subquery)):
-        report.not_yet("a subquery in an expression", node, "write it as a join")
-    elif isinstance(node, exp.Window):
-        report.not_yet("OVER", node, "use GROUP BY with a window such as TUMBLE")
-    elif isinstance(node, exp.Lambda):
+    if isinstance(node, exp.Lambda):
         report.not_yet("a lambda", node)
     elif isinstance(node, exp.WithinGroup):
         report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
@@ -115,13 +115,27 @@ def _comparison(node: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _in(node: exp.Expr, report: Report) -> exp.DataType:
-    if node.args.get("query"):
-        return t.BOOLEAN  # the query is refused on its own
+    if query := node.args.get("query"):
+        _compare_with(node, _output_type(query), report)
+        return t.BOOLEAN
     if node.args.get("unnest") or node.args.get("field"):
         return _unsupported(node, report)
     else:
         align([node.this, *node.expressions], node, report)
     return t.BOOLEAN
+
+
+def _output_type(query: exp.Expr) -> exp.DataType:
+    """The type of the first column of a bound query."""
+    return type_of(union_branches(query)[0].selects[0].unalias())
+
+
+def _compare_with(node: exp.Expr, kind: exp.DataType, report: Report) -> None:
+    left = type_of(node.this)
+    common = t.common_type([left, kind])
+    if common is None or (t.is_timestamp(common) and left != kind):
+        message = f"cannot compare {t.sql_type(left)} and {t.sql_type(kind)}"
+        report.add("TYPE_CLASH", message, node, "cast one side: CAST(x AS type)")
 
 
 def _logic(node: exp.Expr, report: Report) -> exp.DataType:
@@ -315,7 +329,14 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Alias: _same,
     exp.Where: _same,
     exp.Having: _same,
-    exp.Exists: lambda node, report: t.BOOLEAN,  # its query is refused on its own
+    exp.Qualify: _same,
+    exp.Ordered: _same,
+    exp.Order: lambda node, report: t.UNKNOWN,
+    exp.IgnoreNulls: _same,
+    exp.Window: over,
+    exp.Exists: lambda node, report: t.BOOLEAN,
+    exp.Select: lambda node, report: _output_type(node),
+    exp.Subquery: lambda node, report: _output_type(node),
     exp.Neg: _negative,
     exp.Add: _arithmetic,
     exp.Sub: _arithmetic,

@@ -15,7 +15,14 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.conditions import conjunction
 from headwater.analyze.scope import Relation
-from headwater.analyze.shape import conjuncts, is_aggregate, is_distinct, optional_before
+from headwater.analyze.shape import (
+    conjuncts,
+    is_aggregate,
+    is_distinct,
+    optional_before,
+    window_calls,
+)
+from headwater.analyze.subqueries import has_predicates
 from headwater.dialect.syntax import WindowTable
 
 MAX_NODES = 2_000
@@ -66,7 +73,9 @@ def _trivial(node: exp.Expr) -> exp.Select | None:
         node = node.this
     if not isinstance(node, exp.Select) or is_aggregate(node) or is_distinct(node):
         return None
-    if node.args.get("joins") or node.args.get("having"):
+    if any(node.args.get(key) for key in ("joins", "having", "qualify", "limit", "offset")):
+        return None
+    if window_calls(node) or has_predicates(node):
         return None
     # a literal would read as a position in GROUP BY
     plain = (exp.Literal, exp.Neg, exp.Null, exp.Boolean)
@@ -147,7 +156,8 @@ def _replace_columns(select: exp.Select, alias: str, outputs: Mapping[str, exp.E
 
 def _columns(select: exp.Select) -> Iterator[exp.Column]:
     """Yield the columns that a SELECT itself uses, those of its subqueries aside."""
-    roots = [*select.selects, *(select.args.get(key) for key in ("where", "group", "having"))]
+    clauses = ("where", "group", "having", "qualify", "order")
+    roots = [*select.selects, *(select.args.get(key) for key in clauses)]
     for join in select.args.get("joins") or []:
         roots += [join.args.get("on"), join.this if isinstance(join.this, exp.Unnest) else None]
     for root in roots:

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.functions import FUNCTIONS
+from headwater.analyze.over import WINDOW_FUNCTIONS
 from headwater.analyze.report import Report
 from headwater.analyze.typed import type_of
 from headwater.dialect.syntax import WindowTable
@@ -25,9 +26,17 @@ _MANY = frozenset(("expressions",))
 
 _QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
-        ("expressions", "from_", "joins", "where", "group", "having", "distinct")
+        ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct")
+        + ("order", "limit", "offset")
     ),
-    exp.Union: _TWO,
+    **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _TWO | {"distinct"}),
+    exp.Qualify: _ONE,
+    exp.Order: _MANY,
+    exp.Ordered: frozenset(("this", "desc", "nulls_first")),
+    exp.Limit: frozenset(("expression",)),
+    exp.Offset: frozenset(("expression",)),
+    exp.Window: frozenset(("this", "partition_by", "order", "spec", "over")),
+    exp.WindowSpec: frozenset(("kind", "start", "start_side", "end", "end_side")),
     exp.Subquery: frozenset(("this", "alias")),
     exp.From: _ONE,
     exp.Join: frozenset(("this", "on", "side", "kind")),
@@ -58,7 +67,8 @@ _OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Not: _ONE,
     exp.Paren: _ONE,
     exp.Between: frozenset(("this", "low", "high")),
-    exp.In: frozenset(("this", "expressions")),
+    exp.In: frozenset(("this", "expressions", "query")),
+    exp.Exists: _ONE,
     exp.Case: frozenset(("this", "ifs", "default")),
     exp.If: frozenset(("this", "true", "false")),
     exp.Cast: frozenset(("this", "to")),
@@ -104,7 +114,10 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
 }
 """What a function of the allow-list may carry if that is more than ``this`` and others like it."""
 
+_OF_WINDOWS = frozenset(("this", "offset", "default"))
+
 ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
+    **{kind: frozenset(kind.arg_types) & _OF_WINDOWS for kind in WINDOW_FUNCTIONS},
     **dict.fromkeys(FUNCTIONS, frozenset(("this", "expression", "expressions"))),
     **_ARGUMENTS,
     **_QUERIES,

@@ -8,9 +8,19 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.functions import FUNCTIONS
+from headwater.analyze.over import NUMBERED, SHARES, VALUES
 from headwater.analyze.scope import NULLABLE
 
-_NEVER = (exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Count, exp.CountIf, exp.ApproxDistinct)
+_NEVER = (
+    *NUMBERED,
+    *SHARES,
+    exp.Is,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Count,
+    exp.CountIf,
+    exp.ApproxDistinct,
+)
 _LEAVES = (exp.Identifier, exp.DataType, exp.Var, exp.Interval)
 _KEEPS = (exp.Min, exp.Max, exp.Sum, exp.Avg, exp.LogicalAnd, exp.LogicalOr, exp.ApproxQuantile)
 
@@ -40,9 +50,9 @@ def nullable(expression: exp.Expr, grouped: bool) -> bool:
         elif isinstance(node, exp.Coalesce):
             if all(nullable(item, grouped) for item in (node.this, *node.expressions)):
                 return True
-        elif isinstance(node, (*_NEVER, *_LEAVES)):
+        elif isinstance(node, (*_NEVER, *_LEAVES, exp.Exists)):
             continue
-        elif _adds_null(node, grouped):
+        elif isinstance(node, exp.Query) or _adds_null(node, grouped):
             return True
         else:
             stack.extend(node.iter_expressions())
@@ -55,7 +65,7 @@ def _adds_null(node: exp.Expr, grouped: bool) -> bool:
         return not (grouped and isinstance(node, _KEEPS))
     if isinstance(node, exp.Filter):
         return not isinstance(node.this, _NEVER)
-    if isinstance(node, (exp.Null, exp.TryCast, exp.Dot, exp.Bracket)):
+    if isinstance(node, (exp.Null, exp.TryCast, exp.Dot, exp.Bracket, *VALUES)):
         return True
     function = FUNCTIONS.get(type(node))
     return function is not None and function.nullable == "always"

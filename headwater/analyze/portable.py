@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.analyze import edges
 from headwater.analyze import types as t
 from headwater.analyze.fallible import can_fail, negates_least
+from headwater.analyze.over import NUMBERED
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
 
@@ -123,6 +124,11 @@ def _spark_division(node: exp.Expr) -> exp.Expr:
     return _cast(fixed, kind) if wider else fixed
 
 
+def _spark_numbered(node: exp.Expr) -> exp.Expr:
+    """Spark's row_number and the like are INTEGER."""
+    return _cast(node, type_of(node)) if type(node.this) in NUMBERED else node
+
+
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
     """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
     unit = exp.Literal.string(node.text("unit").lower())
@@ -190,6 +196,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
         exp.Sign: _kept_type,
+        exp.Window: _spark_numbered,
     },
     "duckdb": {
         exp.Round: _rounded,

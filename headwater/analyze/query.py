@@ -8,7 +8,8 @@ bounds of a window if it holds one).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import cast
 
 from sqlglot import exp
@@ -20,10 +21,20 @@ from headwater.analyze.grouping import bind_grouping
 from headwater.analyze.infer import infer
 from headwater.analyze.merge import merge_subqueries
 from headwater.analyze.nullable import nullable
+from headwater.analyze.ordering import bind_order, break_ties
+from headwater.analyze.over import anchor_windows
 from headwater.analyze.relations import RelationBinder
 from headwater.analyze.report import Report
-from headwater.analyze.scope import Relation, resolve
-from headwater.analyze.shape import aggregates, is_aggregate, union_branches
+from headwater.analyze.scope import Relation, knows, resolve
+from headwater.analyze.shape import (
+    aggregates,
+    is_aggregate,
+    is_over,
+    union_branches,
+    window_calls,
+    windows_of,
+)
+from headwater.analyze.subqueries import bind_predicates
 from headwater.analyze.typed import cast_to, expect_boolean, type_of
 from headwater.analyze.windowing import complete_window_keys, recognise_date_trunc
 
@@ -45,32 +56,36 @@ class QueryBinder:
         self.report = report
         self.inputs: dict[str, None] = {}
         self.tainted = False
+        self._outer: Sequence[Relation] = ()
         self._bases: dict[int, tuple[exp.Select, Relation]] = {}
 
-    def bind(self, query: exp.Expr) -> tuple[Field, ...]:
+    def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result.
 
         Args:
-            query: SELECT, UNION ALL or either in brackets, WITH already inlined.
+            query: SELECT, a set operation or either in brackets, WITH already inlined.
+            named: whether its columns need names.
         """
         if isinstance(query, exp.Subquery):
-            return self.bind(query.this)
+            return self.bind(query.this, named=named)
         if isinstance(query, exp.SetOperation):
-            return self._union(query)
+            return self._union(query, named=named)
         if isinstance(query, exp.Select):
-            return self._select(query, named=True)
+            return self._select(query, named=named)
         self.report.add("UNSUPPORTED_SYNTAX", f"{query.key.upper()} is not a query", query)
         return ()
 
-    def _union(self, union: exp.SetOperation) -> tuple[Field, ...]:
+    def _union(self, union: exp.SetOperation, *, named: bool) -> tuple[Field, ...]:
         branches = union_branches(union)
-        bound = [self._select(branch, named=branch is branches[0]) for branch in branches]
+        first_named = [named and branch is branches[0] for branch in branches]
+        pairs = zip(branches, first_named, strict=True)
+        bound = [self._select(branch, named=needed) for branch, needed in pairs]
         first = bound[0]
         for branch, fields in zip(branches[1:], bound[1:], strict=True):
             if self.tainted:
                 return first
             if len(fields) != len(first):
-                message = f"UNION ALL joins {len(first)} and {len(fields)} columns"
+                message = f"{_words(union)} joins {len(first)} and {len(fields)} columns"
                 hint = "select the same columns in the same order"
                 self.report.add("TYPE_CLASH", message, branch, hint)
                 return first
@@ -87,7 +102,7 @@ class QueryBinder:
             common = t.common_type([kind, field.type])
             if common is None:
                 names = f"{t.sql_type(kind)} and {t.sql_type(field.type)}"
-                message = f'column "{name}" of UNION ALL would be {names}'
+                message = f'column "{name}" of a set operation would be {names}'
                 self.report.add("TYPE_CLASH", message, branch.selects[at], "cast one side")
                 return Field(name, t.UNKNOWN)
             kind = common
@@ -99,30 +114,47 @@ class QueryBinder:
         return Field(name, kind, any(field.nullable for field in fields))
 
     def _select(self, select: exp.Select, *, named: bool) -> tuple[Field, ...]:
+        outer, self._outer = self._outer, ()
         relations = RelationBinder(self).bind(select)
+        self._outer = outer
         self._expand_stars(select, relations)
         self._name_outputs(select, named)
         for root in _roots(select):
             _rewrite_date_add(root)
         columns = {name for item in relations for name in item.fields}
         grouped = bind_grouping(select, columns, self.report)
+        _name_in_qualify(select, columns)
+        bind_order(select, relations, self.report)
         for root in _roots(select):
             for column in list(root.find_all(exp.Column)):
                 if not isinstance(column.this, exp.Star) and not _inside_query(column, root):
-                    resolve(column, relations, self.report)
+                    around = self._outer and not knows(column, relations)
+                    seen = around and knows(column, self._outer)
+                    resolve(column, self._outer if seen else relations, self.report)
+        bind_predicates(select, relations, partial(self._inner, relations), self.report)
         relations = merge_subqueries(select, relations, self._bases)
         recognise_date_trunc(select, relations, self.catalog)
         complete_window_keys(select)
-        for root in _roots(select):
+        anchor_windows(select, relations)
+        for root in [*_roots(select), *_ordered(select)]:
             infer(root, self.report)
-            if isinstance(root, (exp.Where, exp.Having)):
+            if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
                 expect_boolean(root.this, root.key.upper(), self.report)
+        break_ties(select)
+        self._check_windows(select)
         if grouped:
             self._check_aggregates(select)
         move_to_joins(select)
         if len(relations) == 1:
             self._bases[id(select)] = (select, relations[0])
         return self._outputs(select)
+
+    def _inner(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
+        """Bind a subquery of an expression."""
+        outer, self._outer = self._outer, around
+        fields = self.bind(query, named=False)
+        self._outer = outer
+        return fields
 
     def _expand_stars(self, select: exp.Select, relations: Sequence[Relation]) -> None:
         items: list[exp.Expr] = []
@@ -149,13 +181,26 @@ class QueryBinder:
             self.report.add("UNKNOWN_TABLE", f'"{item.table}" is not in FROM', item, hint)
         return _columns_of(found)
 
+    def _check_windows(self, select: exp.Select) -> None:
+        group = select.args.get("group")
+        places = [select.args.get("where"), select.args.get("having"), group]
+        for place in filter(None, places):
+            for found in windows_of(place):
+                message = f"OVER cannot stand in {place.key.upper()}"
+                hint = "filter with QUALIFY, or in the query around"
+                self.report.add("MISPLACED_WINDOW", message, found, hint)
+        if select.args.get("qualify") and not window_calls(select):
+            message = "QUALIFY filters what OVER computes, and there is none"
+            self.report.add("MISPLACED_WINDOW", message, select.args["qualify"], "use WHERE")
+
     def _check_aggregates(self, select: exp.Select) -> None:
         for found in aggregates(select.args.get("where")):
             message = "aggregates cannot stand in WHERE"
             self.report.add("MISPLACED_AGGREGATE", message, found, "filter groups with HAVING")
         group = select.args.get("group")
         having = select.args.get("having")
-        heads = [*select.selects, *([having.this] if having else [])]
+        qualify = select.args.get("qualify")
+        heads = [*select.selects, *(node.this for node in (having, qualify) if node)]
         if not is_aggregate(select):
             if having:
                 self.report.add("MISPLACED_AGGREGATE", "HAVING needs GROUP BY", having, "use WHERE")
@@ -196,14 +241,33 @@ class QueryBinder:
         )
 
 
+def _words(node: exp.SetOperation) -> str:
+    return node.key.upper() + ("" if node.args.get("distinct") else " ALL")
+
+
 def _roots(select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the expressions of a SELECT outside its FROM clause."""
     yield from select.expressions
-    for key in ("where", "having"):
+    for key in ("where", "having", "qualify"):
         if node := select.args.get(key):
             yield node
     if group := select.args.get("group"):
         yield from group.expressions
+
+
+def _ordered(select: exp.Select) -> list[exp.Expr]:
+    """Return what ORDER BY names beside outputs."""
+    order = select.args.get("order")
+    items = order.expressions if order is not None else []
+    return [item.this for item in items if not isinstance(item.this, exp.Column) or item.this.table]
+
+
+def _name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:
+    """Replace output names in QUALIFY by what they stand for, unless FROM has such a column."""
+    outputs = {item.alias: item.this for item in select.selects}
+    for column in list((select.args.get("qualify") or exp.Null()).find_all(exp.Column)):
+        if not column.table and column.name in outputs and column.name not in columns:
+            column.replace(exp.paren(outputs[column.name].copy(), copy=False))
 
 
 def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
@@ -230,10 +294,8 @@ def _ungrouped(head: exp.Expr, keys: Sequence[exp.Expr]) -> list[exp.Column]:
     stack: list[exp.Expr] = [head]
     while stack:
         node = stack.pop()
-        if (
-            isinstance(node, (exp.AggFunc, exp.Filter, exp.Query, exp.Window, exp.WithinGroup))
-            or node in keys
-        ):
+        aggregate = isinstance(node, (exp.AggFunc, exp.Filter)) and not is_over(node)
+        if aggregate or isinstance(node, (exp.Query, exp.WithinGroup)) or node in keys:
             continue
         if isinstance(node, exp.Column):
             found.append(node)

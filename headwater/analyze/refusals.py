@@ -15,9 +15,6 @@ from headwater.analyze.report import Report, check_name
 from headwater.dialect import syntax
 from headwater.dialect.source import offsets_of
 
-IGNORED_CLAUSES = ("order", "limit", "offset")
-
-
 Rule = Callable[[syntax.CreateStreamingView, Report], None]
 
 
@@ -33,27 +30,25 @@ def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Repor
 
 
 def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> None:
-    """Refuse ORDER BY and LIMIT: a table has no order, and Top-N is not there yet."""
+    """Refuse ORDER BY and LIMIT without each other: a table has no order."""
     for query in statement.expression.find_all(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
-        if order is not None and limit is not None:
-            report.not_yet(
-                "Top-N (ORDER BY … LIMIT)", order, "take the first rows when you read the view"
-            )
-        elif order is not None:
-            hint = "order the rows when you read the view"
+        if order is not None and limit is None:
+            hint = "order the rows when you read the view, or write LIMIT too"
             report.add("UNSUPPORTED_SYNTAX", "a view has no order", order, hint)
-        elif limit is not None or query.args.get("offset"):
-            hint = "say which rows: ORDER BY … LIMIT, when you read the view"
+        elif order is None and (limit is not None or query.args.get("offset")):
+            hint = "say which rows: ORDER BY … LIMIT"
             message = "LIMIT without ORDER BY takes any rows"
             report.add("NON_DETERMINISTIC", message, limit or query.args["offset"], hint)
+        elif order is not None and query.args.get("qualify"):
+            hint = "put the part with QUALIFY into a subquery"
+            report.not_yet("QUALIFY with ORDER BY … LIMIT", order, hint)
 
 
 def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
     """Refuse the clauses of SELECT that are not part of the language or come later."""
     later = {
-        "qualify": ("QUALIFY", "filter with WHERE or HAVING"),
-        "windows": ("WINDOW", "use GROUP BY with a window such as TUMBLE"),
+        "windows": ("WINDOW", "write the window after OVER"),
         "match": ("MATCH_RECOGNIZE", ""),
     }
     known = {
@@ -66,6 +61,7 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
         "where",
         "group",
         "having",
+        "qualify",
         "order",
     }
     known |= {"limit", "offset", "kind", *later}
@@ -94,14 +90,11 @@ def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Report) -> None:
 
 
 def set_operations(statement: syntax.CreateStreamingView, report: Report) -> None:
-    """Refuse UNION without ALL, INTERSECT and EXCEPT."""
+    """Refuse UNION BY NAME."""
     for node in statement.expression.find_all(exp.SetOperation):
-        if not isinstance(node, exp.Union):
-            report.not_yet(node.key.upper(), node.expression)
-        elif node.args.get("distinct"):
-            report.not_yet("UNION", node.expression, "write UNION ALL")
-        elif node.args.get("by_name"):
-            report.not_yet("UNION BY NAME", node.expression, "write the columns in the same order")
+        if node.args.get("by_name"):
+            words = f"{node.key.upper()} BY NAME"
+            report.not_yet(words, node.expression, "write the columns in the same order")
 
 
 def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:

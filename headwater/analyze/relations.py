@@ -70,7 +70,8 @@ class RelationBinder:
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
         wrapper = exp.Paren(this=condition.copy())
         for column in list(wrapper.find_all(exp.Column)):
-            resolve(column, visible, self.report)
+            if column.find_ancestor(exp.Query) is None:
+                resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
         if found := wrapper.find(exp.AggFunc):

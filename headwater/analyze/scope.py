@@ -51,6 +51,20 @@ def as_fields(fields: Sequence[Field]) -> dict[str, Field]:
     return found
 
 
+def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
+    """Return whether some relations have the column that a name can mean.
+
+    Args:
+        column: as parsed.
+        relations: what is in FROM.
+    """
+    parts = [part.name for part in column.parts]
+    by_alias = {relation.alias for relation in relations}
+    if len(parts) > 1 and parts[0] in by_alias:
+        return True
+    return any(parts[0] in each.fields and parts[0] not in each.hidden for each in relations)
+
+
 def resolve(column: exp.Column, relations: Sequence[Relation], report: Report) -> None:
     """Qualify a column, set its type and nullability; report a name that is unknown or ambiguous.
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 
 def union_branches(query: exp.Expr) -> list[exp.Select]:
-    """Return the SELECTs of a UNION ALL tree from left to right (one for a plain SELECT)."""
+    """Return the SELECTs of a tree of set operations from left to right (one for a SELECT)."""
     stack, found = [query], []
     while stack:
         node = stack.pop()
@@ -23,6 +23,20 @@ def union_branches(query: exp.Expr) -> list[exp.Select]:
         else:
             found.append(cast(exp.Select, node))
     return found
+
+
+def is_union_all(query: exp.Expr) -> bool:
+    """Whether all rows of all branches are the rows of a query (a SELECT is its only branch)."""
+    stack = [query]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.SetOperation):
+            if not isinstance(node, exp.Union) or node.args.get("distinct"):
+                return False
+            stack += [node.this, node.expression]
+        elif isinstance(node, exp.Subquery):
+            stack.append(node.this)
+    return True
 
 
 def relations(select: exp.Select) -> list[exp.Expr]:
@@ -54,8 +68,10 @@ def optional(select: exp.Select) -> list[bool]:
 
 
 def is_stateful(select: exp.Select) -> bool:
-    """Whether a row of a SELECT is made of more than one row of its input."""
-    return is_aggregate(select) or is_distinct(select) or bool(joins(select))
+    """Whether a row of a SELECT depends on more than one row of its input."""
+    limited = select.args.get("limit") or select.args.get("offset")
+    alone = not (is_aggregate(select) or is_distinct(select) or joins(select) or limited)
+    return not alone or bool(window_calls(select))
 
 
 def is_aggregate(select: exp.Select) -> bool:
@@ -67,17 +83,47 @@ def is_aggregate(select: exp.Select) -> bool:
 
 
 def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
-    """Return the aggregate calls in an expression; OVER and subqueries have their own."""
+    """Return the aggregate calls in an expression; subqueries have their own.
+
+    What stands before OVER aggregates nothing, but its arguments can.
+    """
     found: list[exp.AggFunc] = []
     stack = [expression] if expression is not None else []
     while stack:
         node = stack.pop()
-        if isinstance(node, (exp.Window, exp.Query, exp.WithinGroup)):
+        if isinstance(node, (exp.Query, exp.WithinGroup)):
             continue
-        if isinstance(node, exp.AggFunc):
+        if isinstance(node, exp.AggFunc) and not is_over(node):
             found.append(node)
         stack.extend(node.iter_expressions())
     return found
+
+
+def is_over(node: exp.Expr) -> bool:
+    """Whether a function is the one that stands before OVER."""
+    inner = node
+    while isinstance(inner.parent, (exp.Filter, exp.IgnoreNulls)) and inner.arg_key == "this":
+        inner = inner.parent
+    return isinstance(inner.parent, exp.Window) and inner.arg_key == "this"
+
+
+def window_calls(select: exp.Select) -> list[exp.Window]:
+    """Return the calls with OVER of a SELECT (its subqueries aside)."""
+    roots = [*select.selects, select.args.get("qualify")]
+    return [window for root in roots if root is not None for window in windows_of(root)]
+
+
+def windows_of(expression: exp.Expr) -> list[exp.Window]:
+    """Return the calls with OVER in an expression; subqueries have their own."""
+    found: list[exp.Window] = []
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Window):
+            found.append(node)
+        if not isinstance(node, exp.Query):
+            stack.extend(node.iter_expressions())
+    return found[::-1]
 
 
 def is_distinct(select: exp.Select) -> bool:

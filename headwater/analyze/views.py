@@ -16,6 +16,7 @@ from headwater.analyze.event_time import interval
 from headwater.analyze.inline import inline_ctes
 from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.options import bind_options
+from headwater.analyze.ordering import limited_unions
 from headwater.analyze.query import QueryBinder
 from headwater.analyze.report import Report
 from headwater.dialect import syntax, to_sql
@@ -39,12 +40,10 @@ def bind_view(
         rule(statement, report)
     query = statement.expression.copy()
     drop_comments(query)
-    for select in query.find_all(exp.Query):
-        for clause in refusals.IGNORED_CLAUSES:  # reported above; the rest can still be looked at
-            select.set(clause, None)
     options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
     if not refusals.can_be_bound(statement) or not inline_ctes(query, report):
         return None
+    query = limited_unions(query)
     binder = QueryBinder(catalog, broken, report)
     fields = binder.bind(query)
     if report.errors or binder.tainted:

@@ -35,9 +35,10 @@ def units_writer(
             yield lambda target: session.sql(program.all_sql).writeTo(target).append()
             return
         for step in program.steps:
-            _register(session.sql(step.sql), step.name, cached)
-        units = _register(session.sql(program.units_sql), UNITS, cached)
-        if units.isEmpty():
+            # without its lineage: Spark would plan every step before it again, several times each
+            rows = session.sql(step.sql).localCheckpoint(eager=False)
+            _register(rows, step.name, cached)
+        if _register(session.sql(program.units_sql), UNITS, cached) == 0:
             yield lambda target: None
         elif before.one_statement:
             _register(session.sql(_both_sql(plan, program)), _SOURCE, cached)
@@ -46,11 +47,12 @@ def units_writer(
             yield lambda target: _replace(session, program, target)
 
 
-def _register(rows: DataFrame, name: str, cached: ExitStack) -> DataFrame:
+def _register(rows: DataFrame, name: str, cached: ExitStack) -> int:
+    """Compute rows at once, so that Spark knows how few they are; return their number."""
     rows.persist()
     cached.callback(rows.unpersist)
     rows.createOrReplaceTempView(name)
-    return rows
+    return rows.count()
 
 
 def _replace(session: SparkSession, program: UnitsProgram, target: str) -> None:

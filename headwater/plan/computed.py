@@ -92,8 +92,12 @@ def facts_of_groups(select: exp.Select) -> Facts:
 
 def _used_above(select: exp.Select) -> set[str] | None:
     """The columns that the query around a subquery reads; None if it is none."""
-    around = select.find_ancestor(exp.Subquery)
-    if around is None:
+    around = select.parent
+    while isinstance(around, exp.SetOperation) or (
+        isinstance(around, exp.Subquery) and not around.alias
+    ):
+        around = around.parent
+    if not isinstance(around, exp.Subquery):
         return None
     outer = around.find_ancestor(exp.Select)
     names = [each.alias_or_name for each in union_branches(around.this)[0].selects]

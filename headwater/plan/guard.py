@@ -28,6 +28,7 @@ from headwater.analyze.shape import (
     conjuncts,
     is_aggregate,
     is_stateful,
+    is_union_all,
     joins,
     optional,
     optional_before,
@@ -351,8 +352,9 @@ def _is_outer(select: exp.Select) -> bool:
 
 def _is_made_of_several(item: exp.Expr) -> bool:
     """Whether a FROM item is a subquery whose rows are no single rows of an input."""
-    inner = item.find_all(exp.Select) if isinstance(item, exp.Subquery) else ()
-    return any(map(is_stateful, inner))
+    if not isinstance(item, exp.Subquery):
+        return False
+    return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))
 
 
 def _plain(condition: exp.Expr) -> str:

@@ -185,7 +185,7 @@ def _group_by_struct(query: exp.Query, shape: Shape) -> None:
 def group_keys(select: exp.Select) -> list[exp.Expr]:
     """Return the expressions that identify a row: group keys, or all columns of a DISTINCT."""
     if select.args.get("distinct"):
-        return [item.unalias() for item in select.selects]
+        return list({(key := item.unalias()).sql(): key for item in select.selects}.values())
     group = select.args.get("group")
     keys = list(group.expressions) if group else []
     return [key for key in keys if not _is_other_bound(key, select, keys)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
@@ -24,6 +25,10 @@ Reader = Callable[[Relation], exp.Expr]
 FAR_FUTURE = "9999-12-31 00:00:00"
 WINDOW = "__window"
 """Name of Spark's window struct where a streaming query groups by it."""
+
+
+QUALIFIED = "__qualified"
+"""Name of the subquery, and of its condition, that stands for QUALIFY where there is none."""
 
 
 class Watermarked(exp.Expression):
@@ -72,11 +77,33 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
 
     DuckDB reserves words that are good column names elsewhere, for example ``at``.
     """
+    if dialect != "duckdb" and query.find(exp.Qualify):
+        query = _without_qualify(query)
     return query.sql(
         dialect=SparkStream if dialect == "spark" else dialect,
         pretty=True,
         identify=dialect == "duckdb",
     )
+
+
+def _without_qualify(query: exp.Expr) -> exp.Expr:
+    """A copy of a query that filters what OVER computes in the query around.
+
+    Not by sqlglot's own way: it takes a column for an output of the same name.
+    """
+    root = exp.Paren(this=query.copy())
+    for select in reversed([s for s in root.find_all(exp.Select) if s.args.get("qualify")]):
+        names = [item.alias_or_name for item in select.selects]
+        kept = exp.alias_(select.args["qualify"].this.copy(), QUALIFIED)
+        distinct = select.args.get("distinct")
+        select.set("qualify", None)
+        select.set("distinct", None)
+        select.append("expressions", kept)
+        around = exp.select(*(exp.column(name, QUALIFIED) for name in names))
+        around.set("distinct", distinct)
+        inner = select.copy().subquery(QUALIFIED)
+        select.replace(around.from_(inner).where(exp.column(QUALIFIED, QUALIFIED)))
+    return cast(exp.Expr, root.this)
 
 
 def interval(length: timedelta) -> str:

@@ -20,11 +20,15 @@ from headwater.analyze.event_time import interval
 from headwater.analyze.shape import (
     is_aggregate,
     is_distinct,
+    is_over,
     is_stateful,
+    is_union_all,
     joins,
     relations,
     union_branches,
+    window_calls,
 )
+from headwater.analyze.subqueries import has_predicates
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
@@ -169,6 +173,12 @@ def _single(
             raise _not_yet(
                 inner, "a subquery that aggregates or joins", "make it a view of its own"
             )
+    if not is_union_all(query):
+        raise _not_yet(query, "a set operation other than UNION ALL", "use EMIT CHANGES")
+    if any(map(has_predicates, query.find_all(exp.Select))):
+        raise _not_yet(query, "a view with subqueries in expressions", "use EMIT CHANGES")
+    if window_calls(select) or select.args.get("limit"):
+        raise _not_yet(select, "a view with OVER or LIMIT", "use EMIT CHANGES over tables")
     if isinstance(query, exp.Union) and is_stateful(select):
         raise _not_yet(query, "a UNION of aggregates", "make each branch a view of its own")
     if joins(select):
@@ -183,7 +193,7 @@ def _single(
 def aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the outermost aggregate calls below ``node``, with their FILTER where they have one."""
     for found in node.find_all(exp.AggFunc):
-        if found.find_ancestor(exp.Select) is not _enclosing(node):
+        if found.find_ancestor(exp.Select) is not _enclosing(node) or is_over(found):
             continue
         yield found.parent if isinstance(found.parent, exp.Filter) else found
 

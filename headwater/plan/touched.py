@@ -47,8 +47,13 @@ LATERAL = "LATERAL"
 _ABSENT = Part(None, -1)
 
 
-def touched_patterns(sides: Sequence[str], unused: Collection[int] = ()) -> list[Pattern]:
-    """Return the patterns that together hold every joined row that a change can touch.
+def patterns(
+    sides: Sequence[str], unused: Collection[int] = ()
+) -> tuple[list[Pattern], list[Pattern]]:
+    """Return the patterns of all joined rows, and of those that a change can touch.
+
+    Together they hold every joined row that is there before or after a change, and every one that
+    is there only before or only after it.
 
     Args:
         sides: per item its join's side: empty, ``LEFT``, ``RIGHT``, ``FULL`` or :data:`LATERAL`;
@@ -70,13 +75,13 @@ def touched_patterns(sides: Sequence[str], unused: Collection[int] = ()) -> list
         if side in ("LEFT", "FULL"):
             known = known + _joined(before[0], _ABSENT)
             touched = touched + _joined(before[1], _ABSENT)
-            touched = touched + _joined(before[0], Part(State.CHANGE, number))
+            touched += _joined(before[0], Part(State.CHANGE, number))
         if side in ("RIGHT", "FULL"):
             nothing = (_ABSENT,) * number
             known = [*known, (*nothing, Part(State.ANY))]
             touched = [*touched, (*nothing, Part(State.CHANGE))]
             touched += [_only_last(pattern, number) for pattern in found_touched]
-    return list(dict.fromkeys(touched))
+    return list(dict.fromkeys(known)), list(dict.fromkeys(touched))
 
 
 def _joined(patterns: Sequence[Pattern], part: Part) -> list[Pattern]:

@@ -21,22 +21,32 @@ from sqlglot import exp
 from headwater.analyze.changelog import changelog_mode
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.shape import (
+    conjuncts,
     is_aggregate,
     is_distinct,
     is_stateful,
+    is_union_all,
     optional,
     relations,
     union_branches,
+    window_calls,
 )
-from headwater.analyze.typed import type_of
-from headwater.analyze.types import spark_type
+from headwater.analyze.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.plan.late import late_queries
 from headwater.plan.program import UNIT, UNITS, LinearProgram, Step, UnitsProgram
-from headwater.plan.render import batch_read, print_sql, render, spark, spark_expression
+from headwater.plan.render import batch_read, print_sql, render, spark
+from headwater.plan.rewrites import (
+    is_in,
+    may_equal,
+    operands,
+    outputs,
+    split,
+    union_all,
+    without,
+)
 from headwater.plan.shape import Relation, Shape, relations_of
-from headwater.plan.touched import LATERAL, Part, Pattern, State, touched_patterns
-
-_NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
+from headwater.plan.touched import LATERAL, Part, Pattern, State, patterns
+from headwater.plan.unit import holds_map, unit_of, unit_parts
 
 
 def units_program(
@@ -50,10 +60,11 @@ def units_program(
         catalog: where its relations are defined.
         allowed: allowed lateness, or None where every row counts.
     """
-    builder = _Builder(view.query, catalog, allowed)
-    units = builder.touched(view.query)
-    rows = builder.rows(view.query, State.AFTER, UNITS)
-    everything = builder.rows(view.query, State.AFTER, None)
+    query = split(view.query)
+    builder = _Builder(query, catalog, allowed)
+    units = builder.touched(query)
+    rows = builder.rows(query, State.AFTER, UNITS)
+    everything = builder.rows(query, State.AFTER, None)
     return UnitsProgram(
         tuple(builder.steps),
         print_sql(units, "spark"),
@@ -92,31 +103,59 @@ class _Builder:
 
     def rows(self, query: exp.Query, state: State, units: str | None) -> exp.Query:
         """The rows of a query with their unit last, all of them or those of some units."""
+        if not is_union_all(query):
+            return self._combined(query, state, units)
         rendered = exp.Paren(this=render(query, self._catalog, self._reader(state)))
         own = union_branches(query)
         for number, branch in enumerate(union_branches(rendered.this)):
-            unit = _unit(own[number], number if len(own) > 1 else None)
+            unit = unit_of(own[number], number if len(own) > 1 else None)
             branch.append("expressions", exp.alias_(unit.copy(), UNIT))
             if units is None:
                 continue
-            if is_aggregate(branch) and not branch.args.get("group"):
-                # it has one row, even of no rows at all
-                whole = exp.select("*").from_(branch.copy().subquery("__global"))
-                branch.replace(whole.where(_is_in(exp.column(UNIT), units)))
+            if not unit_parts(own[number]):
+                # one unit: an aggregate has its row even of no rows at all, a LIMIT is of all
+                whole = exp.select("*").from_(branch.copy().subquery("__whole"))
+                branch.replace(whole.where(is_in(exp.column(UNIT), units)))
             else:
-                branch.where(_is_in(unit, units), copy=False)
+                branch.where(is_in(unit, units), copy=False)
         query_ = rendered.this
         assert isinstance(query_, exp.Query)
         return query_
 
+    def _combined(self, query: exp.Query, state: State, units: str | None) -> exp.Query:
+        """The rows of a set operation: those that are equal are a unit, on either side."""
+        copy = exp.Paren(this=query.copy())
+        for side, own in zip(operands(copy.this), operands(query), strict=True):
+            columns = outputs(own, "__side")
+            unit = exp.Anonymous(this="xxhash64", expressions=[each.copy() for each in columns])
+            rows = render(own, self._catalog, self._reader(state)).subquery("__side")
+            chosen = exp.select(*columns, exp.alias_(unit, UNIT)).from_(rows)
+            if units is not None:
+                chosen = chosen.where(is_in(unit, units))
+            side.replace(
+                exp.Subquery(this=chosen) if isinstance(side.parent, exp.Paren) else chosen
+            )
+        found = copy.this
+        assert isinstance(found, exp.Query)
+        return found
+
     def touched(self, query: exp.Query) -> exp.Query:
         """The units that a change can touch, each once."""
-        branches = union_branches(query)
-        parts: list[exp.Query] = []
-        for number, branch in enumerate(branches):
-            tag = number if len(branches) > 1 else None
-            parts += self._touched(branch, tag)
-        return exp.select("unit").distinct().from_(_union_all(parts).subquery("__touched"))
+        if not is_union_all(query):
+            parts = [self._touched_equal(side) for side in operands(query)]
+        else:
+            branches = union_branches(query)
+            tags = range(len(branches)) if len(branches) > 1 else (None,)
+            pairs = zip(branches, tags, strict=True)
+            parts = [part for branch, tag in pairs for part in self._touched(branch, tag)]
+        return exp.select("unit").distinct().from_(union_all(parts).subquery("__touched"))
+
+    def _touched_equal(self, side: exp.Query) -> exp.Query:
+        unit = exp.Anonymous(this="xxhash64", expressions=outputs(side, "__side"))
+        change = self._change(side)
+        if isinstance(change, exp.Table):
+            change = exp.select("*").from_(change)
+        return exp.select(exp.alias_(unit, "unit")).from_(change.subquery("__side"))
 
     def appended(self, query: exp.Query) -> exp.Query:
         """The rows that a query of inner joins over appended rows gains, each as often as it does.
@@ -133,18 +172,70 @@ class _Builder:
                 pattern = tuple(Part(state) for state, _ in zip(states, items, strict=False))
                 columns = [item.copy() for item in branch.selects]
                 parts.append(self._pattern(branch, pattern, columns))
-        return _union_all(parts)
+        return union_all(parts)
 
-    def _touched(self, select: exp.Select, tag: int | None) -> Iterator[exp.Query]:
-        unit = _unit(select, tag)
+    def _touched(self, select: exp.Select, tag: int | None) -> Iterator[exp.Select]:
+        yield from self._touched_rows(select, exp.alias_(unit_of(select, tag), "unit"))
+
+    def _touched_rows(self, select: exp.Select, column: exp.Expr) -> Iterator[exp.Select]:
+        """The joined rows that a change can touch, and a column of them."""
         sides = ["", *(_side(join) for join in select.args.get("joins") or [])]
-        for pattern in touched_patterns(sides, _unused(select, unit, sides)):
-            yield self._pattern(select, pattern, [exp.alias_(unit.copy(), "unit")])
+        known, touched = patterns(sides, _unused(select, column, sides))
+        for pattern in touched:
+            yield self._pattern(select, pattern, [column])
+        where = select.args.get("where")
+        terms = {id(node) for node in conjuncts(where.this if where else None)}
+        for predicate in _predicates(select):
+            for condition in self._changed(predicate, certain=id(predicate) in terms):
+                for pattern in known:
+                    yield self._pattern(select, pattern, [column], condition)
+
+    def _changed(self, predicate: exp.Expr, *, certain: bool) -> Iterator[exp.Expr]:
+        """When a subquery can say something else of a row than before.
+
+        Args:
+            predicate: IN, EXISTS or a scalar subquery.
+            certain: whether a row passes only if it is true.
+        """
+        query = query_of(predicate)
+        if outer_columns(query):
+            assert isinstance(query, exp.Select)
+            for rows in self._touched_rows(query, exp.Literal.number(1)):
+                if isinstance(predicate, exp.In):
+                    value = query.selects[0].unalias()
+                    rows = rows.where(may_equal(predicate.this, value, certain))
+                yield exp.Exists(this=rows)
+        elif isinstance(predicate, exp.In):
+            change = self._change(query)
+            if isinstance(change, exp.Table):
+                change = exp.select("*").from_(change)
+            (value,) = outputs(query, "__in")
+            rows = exp.select("1").from_(change.subquery("__in"))
+            yield exp.Exists(this=rows.where(may_equal(predicate.this, value, certain)))
+        else:
+            old, new = (
+                render(query, self._catalog, self._reader(state))
+                for state in (State.BEFORE, State.AFTER)
+            )
+            if isinstance(predicate, exp.Exists):
+                one, other = exp.Exists(this=old), exp.Exists(this=new)
+                both = (exp.and_(one, exp.not_(other)), exp.and_(exp.not_(one), other))
+                yield exp.or_(*both)
+            else:
+                same = exp.NullSafeEQ(this=old.subquery(), expression=new.subquery())
+                yield exp.not_(same)
 
     def _pattern(
-        self, select: exp.Select, pattern: Pattern, columns: Sequence[exp.Expr]
+        self,
+        select: exp.Select,
+        pattern: Pattern,
+        columns: Sequence[exp.Expr],
+        condition: exp.Expr | None = None,
     ) -> exp.Select:
-        """FROM and WHERE of a SELECT as a pattern says, with other columns."""
+        """FROM and WHERE of a SELECT as a pattern says, with other columns.
+
+        Terms with subqueries are left out of WHERE: a row that one of them keeps out is touched.
+        """
         items = relations(select)
         aliases = [item.alias_or_name for item in items]
         joins = [None, *(select.args.get("joins") or [])]
@@ -162,7 +253,7 @@ class _Builder:
                 found.set("from_", exp.From(this=source))
                 continue
             on = join.args.get("on") if join is not None else None
-            on = on if on is None else _without(on, gone)
+            on = on if on is None else without(on, gone)
             kind = None if on is not None else "CROSS"
             found.append("joins", exp.Join(this=source, on=on, kind=kind))
         gone = {
@@ -170,15 +261,20 @@ class _Builder:
             for alias, part in zip(aliases, pattern, strict=True)
             if part.null_after is not None
         }
-        found.set("expressions", [_without(column, gone) for column in columns])
-        if where := select.args.get("where"):
-            found.set("where", exp.Where(this=_without(where.this, gone)))
+        found.set("expressions", [without(column, gone) for column in columns])
+        where = select.args.get("where")
+        terms = conjuncts(where.this if where else None)
+        terms = [term for term in terms if not any(predicates(term))]
+        if condition is not None:
+            terms.append(condition)
+        if terms:
+            found.set("where", exp.Where(this=exp.and_(*(without(term, gone) for term in terms))))
         return found
 
     def _item(self, item: exp.Expr, state: State, gone: set[str]) -> exp.Expr:
         """A FROM item with its rows of a state."""
         if isinstance(item, exp.Unnest):
-            return _without(item, gone)
+            return without(item, gone)
         alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name))
         source = self._rows_of(item, state)
         if isinstance(source, exp.Table):
@@ -191,32 +287,32 @@ class _Builder:
             return self._reader(state)(self._relations[id(item)])
         inner = item.this
         if state is State.CHANGE:
-            return self._change(item)
+            return self._change(inner)
         if state is State.ANY and not self._is_appended(inner):
             now = render(inner, self._catalog, self._reader(State.AFTER))
-            change = self._change(item)
+            change = self._change(inner)
             if isinstance(change, exp.Table):
                 change = exp.select("*").from_(change)
-            return _union_all([now, change])
+            return union_all([now, change])
         at = State.AFTER if state is State.ANY else state
         return render(inner, self._catalog, self._reader(at))
 
-    def _change(self, item: exp.Expr) -> exp.Query | exp.Table:
+    def _change(self, query: exp.Query) -> exp.Query | exp.Table:
         """The rows that a subquery gains and loses: a query, or the step that holds them."""
-        inner = item.this
-        if self._is_appended(inner):
-            return self.appended(inner)
-        if not any(map(is_stateful, inner.find_all(exp.Select))):
-            return self._removed_and_added(inner)
-        if id(item) not in self._changes:
+        if self._is_appended(query):
+            return self.appended(query)
+        simple = not any(is_stateful(s) or has_predicates(s) for s in query.find_all(exp.Select))
+        if is_union_all(query) and simple:
+            return self._removed_and_added(query)
+        if id(query) not in self._changes:
             number = len(self._changes)
-            self._changes[id(item)] = name = f"__change_{number}"
+            self._changes[id(query)] = name = f"__change_{number}"
             units = f"{UNITS}_{number}"
-            touched = self.touched(inner)
+            touched = self.touched(query)
             self.steps.append(Step(units, print_sql(touched, "spark")))
-            rows = self._difference(inner, units)
+            rows = self._difference(query, units)
             self.steps.append(Step(name, print_sql(rows, "spark")))
-        return exp.to_table(self._changes[id(item)])
+        return exp.to_table(self._changes[id(query)])
 
     def _removed_and_added(self, query: exp.Query) -> exp.Query:
         """The change of a query that looks at each row of one input on its own."""
@@ -227,7 +323,7 @@ class _Builder:
                 for number in range(len(relations(branch)))
             )
             parts.append(self._pattern(branch, pattern, [item.copy() for item in branch.selects]))
-        return _union_all(parts)
+        return union_all(parts)
 
     def _difference(self, query: exp.Query, units: str) -> exp.Query:
         """The rows of some units that a query has before or after the change, but not both."""
@@ -239,7 +335,7 @@ class _Builder:
             for state, sign in ((State.BEFORE, -1), (State.AFTER, 1))
         ]
         rows = f"SELECT {names} FROM ({' UNION ALL '.join(sides)})"
-        if any(map(_holds_map, first)):
+        if any(map(holds_map, first)):
             return spark(rows)
         return spark(f"{rows} GROUP BY {names} HAVING sum(__sign) <> 0")
 
@@ -263,49 +359,15 @@ class _Builder:
         for select in query.find_all(exp.Select):
             if is_aggregate(select) or is_distinct(select) or any(optional(select)):
                 return False
+            if window_calls(select) or select.args.get("limit") or has_predicates(select):
+                return False
+        if not all(map(is_union_all, query.find_all(exp.SetOperation))):
+            return False
         return all(self._appends(each.name) for each in relations_of(query, self._catalog))
 
 
 def _side(join: exp.Join) -> str:
     return LATERAL if isinstance(join.this, exp.Unnest) else str(join.side or "")
-
-
-def _unit(select: exp.Select, tag: int | None) -> exp.Expr:
-    """The name of the unit of a row, as Spark SQL over what stands in FROM."""
-    parts: list[exp.Expr] = [part.copy() for part in _unit_parts(select)]
-    if tag is not None:
-        parts.insert(0, exp.Literal.number(tag))
-    if not parts:
-        return spark_expression("CAST(0 AS BIGINT)")
-    return exp.Anonymous(this="xxhash64", expressions=parts)
-
-
-def _unit_parts(select: exp.Select) -> list[exp.Expr]:
-    if is_aggregate(select):
-        group = select.args.get("group")
-        return list(group.expressions) if group else []
-    if is_distinct(select):
-        return [item.unalias() for item in select.selects]
-    used: dict[str, dict[str, exp.Column]] = {}
-    for column in _compared_columns(select):
-        if not _holds_map(column):
-            used.setdefault(column.table, {}).setdefault(column.name, column)
-    items = [item.alias_or_name for item in relations(select)]
-    for alias, nullable in zip(items, optional(select), strict=True):
-        if alias in used and not nullable:
-            return list(used[alias].values())
-    return [column for alias in items for column in used.get(alias, {}).values()]
-
-
-def _compared_columns(select: exp.Select) -> Iterator[exp.Column]:
-    """The columns of the SELECT list and of ON: not those of WHERE, which a guard adds to."""
-    for item in select.selects:
-        yield from item.find_all(exp.Column)
-    for join in select.args.get("joins") or []:
-        if (on := join.args.get("on")) is not None:
-            yield from on.find_all(exp.Column)
-        if isinstance(join.this, exp.Unnest):
-            yield from join.this.find_all(exp.Column)
 
 
 def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int]:
@@ -323,29 +385,7 @@ def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int
     return found
 
 
-def _without(node: exp.Expr, aliases: set[str]) -> exp.Expr:
-    """An expression in which the columns of some items are NULL."""
-
-    def replace(part: exp.Expr) -> exp.Expr:
-        if isinstance(part, exp.Column) and part.table in aliases:
-            return spark_expression(f"CAST(NULL AS {spark_type(type_of(part))})")
-        return part
-
-    return node.copy().transform(replace) if aliases else node.copy()
-
-
-def _holds_map(node: exp.Expr) -> bool:
-    kinds = type_of(node).find_all(exp.DataType)
-    return any(kind.this in _NOT_HASHED for kind in kinds)
-
-
-def _is_in(unit: exp.Expr, units: str) -> exp.Expr:
-    chosen = exp.select("unit").from_(units)
-    return exp.In(this=unit.copy(), query=exp.Subquery(this=chosen))
-
-
-def _union_all(queries: Sequence[exp.Query]) -> exp.Query:
-    found = queries[0]
-    for query in queries[1:]:
-        found = exp.Union(this=found, expression=query, distinct=False)
-    return found
+def _predicates(select: exp.Select) -> list[exp.Expr]:
+    """The subqueries in the expressions of a SELECT."""
+    clauses = (select.args.get(key) for key in ("where", "having"))
+    return [found for root in (*select.selects, *clauses) for found in predicates(root)]

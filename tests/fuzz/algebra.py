@@ -80,13 +80,10 @@ class Algebra:
 
     def wrong(self) -> list[tuple[object, ...]]:
         """Return the rows that are missing or too many."""
-        held = f"SELECT * EXCLUDE ({UNIT}) FROM v"
+        held, right = f"SELECT * EXCLUDE ({UNIT}) FROM v", f"FROM ({self.query})"
         return self.duck.sql(
-            f"(SELECT 'missing', * FROM ({self.query} EXCEPT ALL {held})) UNION ALL"
-            f" (SELECT 'surplus', * FROM ({held} EXCEPT ALL ({self.query})))"
-            if " UNION ALL " not in self.query
-            else f"(SELECT 'missing', * FROM ((FROM ({self.query})) EXCEPT ALL {held})) UNION ALL"
-            f" (SELECT 'surplus', * FROM ({held} EXCEPT ALL (FROM ({self.query}))))"
+            f"SELECT 'missing', * FROM ({right} EXCEPT ALL {held}) UNION ALL"
+            f" SELECT 'surplus', * FROM ({held} EXCEPT ALL {right})"
         ).fetchall()
 
     def _run(self, *statements: str) -> None:

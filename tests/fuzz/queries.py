@@ -27,6 +27,9 @@ DEFINITIONS = "\n".join(
 )
 """Definitions of the inputs; ``u`` follows from ``fed``: rows come, change and go."""
 
+SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
+_ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
+
 Row = tuple[int, str | None, int | None]
 
 
@@ -70,26 +73,36 @@ def query(rnd: Random, depth: int = 2) -> Query:
         rnd: the generator.
         depth: how deep subqueries may stand in it.
     """
-    if depth and rnd.random() < 0.15:
-        return _union(rnd, depth)
+    if depth and rnd.random() < 0.2:
+        return _combined(rnd, depth)
     return _select(rnd, depth, None)
 
 
-def _union(rnd: Random, depth: int) -> Query:
+def _combined(rnd: Random, depth: int) -> Query:
     kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 2)))
-    branches = [_select(rnd, depth - 1, kinds) for _ in range(rnd.randint(2, 3))]
-    return Query(" UNION ALL ".join(branch.text for branch in branches), kinds)
+    text = _select(rnd, depth - 1, kinds).text
+    for _ in range(rnd.randint(1, 2)):
+        word = rnd.choice(("UNION ALL", "UNION ALL", *SET_OPERATIONS))
+        text = f"{_bracketed(text)} {word} {_bracketed(_select(rnd, depth - 1, kinds).text)}"
+    return Query(text, kinds)
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})" if any(f" {word} " in text for word in _ENDINGS) else text
 
 
 def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
     source, columns = _from(rnd, depth)
-    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
-    way = rnd.choice(("plain", "plain", "distinct", "groups", "groups", "groups"))
+    where = f" WHERE {_where(rnd, columns, depth)}" if rnd.random() < 0.5 else ""
+    way = rnd.choice(("plain", "plain", "distinct", "over", "over", "groups", "groups", "groups"))
     wanted = kinds or tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 3)))
+    if way == "over":
+        return _over(rnd, f"{source}{where}", columns, wanted)
     if way != "groups":
         items = [_value(rnd, columns, kind) for kind in wanted]
         distinct = "DISTINCT " if way == "distinct" else ""
-        return Query(f"SELECT {distinct}{_named(items)} FROM {source}{where}", wanted)
+        text = f"SELECT {distinct}{_named(items)} FROM {source}{where}"
+        return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.15 else ""), wanted)
     keys: list[str] = []
     items = []
     for kind in wanted:
@@ -103,7 +116,46 @@ def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
     keys = [key for key in dict.fromkeys(keys) if not key.startswith("'")]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     having = f" HAVING {_aggregate(rnd, columns, 'number')} > 1" if rnd.random() < 0.25 else ""
-    return Query(f"SELECT {_named(items)} FROM {source}{where}{group}{having}", wanted)
+    text = f"SELECT {_named(items)} FROM {source}{where}{group}{having}"
+    return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.1 else ""), wanted)
+
+
+def _limit(rnd: Random, kinds: Sequence[str]) -> str:
+    order = [f"c{n}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for n in range(len(kinds))]
+    rnd.shuffle(order)
+    return f" ORDER BY {', '.join(order)} LIMIT {rnd.randint(1, 4)}"
+
+
+def _over(rnd: Random, source: str, columns: Sequence[Column], kinds: tuple[str, ...]) -> Query:
+    count = min(rnd.randint(0, 2), len(columns))
+    keys = [column.text for column in rnd.sample(columns, count)]
+    items = [
+        _value(rnd, columns, kind) if rnd.random() < 0.4 else _window(rnd, columns, kind, keys)
+        for kind in kinds
+    ]
+    qualify = ""
+    if rnd.random() < 0.4:
+        qualify = f" QUALIFY {_window(rnd, columns, 'number', keys)} <= 2"
+    elif not any(" OVER " in item for item in items):
+        items[0] = _window(rnd, columns, kinds[0], keys)
+    return Query(f"SELECT {_named(items)} FROM {source}{qualify}", kinds)
+
+
+def _window(rnd: Random, columns: Sequence[Column], kind: str, keys: Sequence[str]) -> str:
+    """A call with OVER whose order leaves no ties: DuckDB gets the text as it is."""
+    by = [*keys] if rnd.random() < 0.8 else [*keys, rnd.choice(columns).text]
+    order = [f"{c.text}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for c in columns]
+    rnd.shuffle(order)
+    value = _value(rnd, columns, kind)
+    if kind == "text":
+        call = rnd.choice(("lag({0})", "lead({0}, 2)", "first_value({0})", "min({0})"))
+    else:
+        calls = ("row_number()", "rank()", "dense_rank()", "lag({0})", "count(*)", "max({0})")
+        call = rnd.choice(calls)
+    frames = ("", "", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
+    frame = rnd.choice(frames) if call.startswith(("min", "max", "count")) else ""
+    partition = f"PARTITION BY {', '.join(by)} " if by else ""
+    return f"{call.format(value)} OVER ({partition}ORDER BY {', '.join(order)}{frame})"
 
 
 def _named(items: Sequence[str]) -> str:
@@ -139,6 +191,39 @@ def _join_condition(rnd: Random, left: Sequence[Column], right: Sequence[Column]
         one, two = rnd.choice(pairs)
         text += f" AND {one.text} {rnd.choice(('<', '<>', '>='))} {two.text}"
     return text
+
+
+def _where(rnd: Random, columns: Sequence[Column], depth: int) -> str:
+    if not depth or rnd.random() < 0.55:
+        return _condition(rnd, columns)
+    text = _predicate(rnd, columns, depth)
+    if rnd.random() < 0.4:
+        text = f"({text} {rnd.choice(('AND', 'OR'))} {_condition(rnd, columns)})"
+    return text
+
+
+def _predicate(rnd: Random, columns: Sequence[Column], depth: int) -> str:
+    """A condition with a subquery."""
+    column = rnd.choice(columns)
+    name, own = rnd.choice((*LOGS, CORRECTED)), [Column(f"s.{c}", kind) for c, kind in COLUMNS]
+    number, other = _value(rnd, columns, "number"), rnd.choice([c for c in own if c.kind != "text"])
+    same = rnd.choice([c for c in own if c.kind == column.kind])
+    way = rnd.choice(("in", "in", "exists", "exists", "scalar", "count"))
+    negated = rnd.choice(("", "NOT "))
+    if way == "in" and rnd.random() < 0.5:
+        inner = _select(rnd, depth - 1, (column.kind,)).text
+        return f"{column.text} {negated}IN (SELECT q.c0 FROM ({inner}) q)"
+    meets = f"{same.text} {rnd.choice(('=', '=', '>'))} {column.text}"
+    also = f" AND {_condition(rnd, own)}" if rnd.random() < 0.4 else ""
+    if way == "in":
+        first = rnd.choice((f" WHERE {meets}", f" WHERE {_condition(rnd, own)}", ""))
+        return f"{number} {negated}IN (SELECT {other.text} FROM {name} s{first})"
+    if way == "exists":
+        return f"{negated}EXISTS (SELECT 1 FROM {name} s WHERE {meets}{also})"
+    if way == "scalar":
+        return f"{number} >= (SELECT max({other.text}) FROM {name} s WHERE {_condition(rnd, own)})"
+    equal = f"{same.text} = {column.text}"
+    return f"(SELECT count(*) FROM {name} s WHERE {equal}{also}) > 1"
 
 
 def _condition(rnd: Random, columns: Sequence[Column]) -> str:

@@ -1,0 +1,136 @@
+"""Which rows come first: ORDER BY … LIMIT, and the order within OVER.
+
+In: SELECTs whose columns are resolved. Out: the same in a form in which rows that tie cannot be
+exchanged: ORDER BY goes on with every other column that can be compared. What is left equal then is
+equal in everything, so that two runs and two engines take the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.report import Report
+from headwater.analyze.scope import NULLABLE, Relation, resolve
+from headwater.analyze.shape import is_aggregate, is_distinct
+from headwater.analyze.typed import type_of
+
+_COMPARABLE = ("boolean", "number", "text", "time")
+
+
+def limited_unions(query: exp.Query) -> exp.Query:
+    """Return a query in which ORDER BY … LIMIT belongs to SELECTs only, not to set operations.
+
+    Args:
+        query: a query as parsed; changed in place where it can be.
+    """
+    root = exp.Paren(this=query)
+    for node in list(root.find_all(exp.SetOperation)):
+        if not any(node.args.get(key) for key in ("order", "limit", "offset")):
+            continue
+        clauses = {key: node.args.get(key) for key in ("order", "limit", "offset")}
+        for key in clauses:
+            node.set(key, None)
+        around = exp.Select(expressions=[exp.Star()])
+        node.replace(around)
+        inner = exp.Subquery(this=node, alias=exp.TableAlias(this=exp.to_identifier("_ordered")))
+        around.set("from_", exp.From(this=inner))
+        for key, clause in clauses.items():
+            around.set(key, clause)
+    found = root.this
+    assert isinstance(found, exp.Query)
+    return found
+
+
+def bind_order(select: exp.Select, relations: Sequence[Relation], report: Report) -> None:
+    """Resolve ORDER BY of a SELECT: outputs by name or position, or columns of FROM.
+
+    Args:
+        select: a SELECT whose outputs are named; changed in place.
+        relations: what it reads.
+        report: where errors go.
+    """
+    for key in ("limit", "offset"):
+        clause = select.args.get(key)
+        count = clause.expression if clause is not None else None
+        if count is not None and not (isinstance(count, exp.Literal) and count.is_int):
+            message = f"{key.upper()} must be a whole number"
+            report.add("WRONG_ARGUMENTS", message, clause, "write it like LIMIT 10")
+    order = select.args.get("order")
+    outputs = {item.alias: item for item in select.selects}
+    for item in order.expressions if order is not None else []:
+        value = item.this
+        if isinstance(value, exp.Literal):
+            at = int(value.name) if value.is_int else 0
+            if not 1 <= at <= len(select.selects):
+                hint = f"positions are 1 to {len(select.selects)}"
+                message = f"ORDER BY position {value.name} does not exist"
+                report.add("UNKNOWN_COLUMN", message, value, hint)
+                continue
+            item.set("this", exp.column(select.selects[at - 1].alias))
+        elif isinstance(value, exp.Column) and not value.table and value.name in outputs:
+            continue
+        elif is_distinct(select) or is_aggregate(select):
+            hint = "select it with a name, and order by the name"
+            report.not_yet("ORDER BY what is not selected", value, hint)
+        else:
+            for column in list(item.find_all(exp.Column)):
+                resolve(column, relations, report)
+
+
+def break_ties(select: exp.Select) -> None:
+    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
+
+    Args:
+        select: a typed SELECT.
+    """
+    order = select.args.get("order")
+    if order is None:
+        return
+    outputs = {item.alias: item.this for item in select.selects}
+    for item in order.expressions:
+        if isinstance(item.this, exp.Column) and not item.this.table:
+            item.this.type = type_of(outputs[item.this.name])
+    named = {item.this.name for item in order.expressions if not item.this.args.get("table")}
+    for name, value in outputs.items():
+        if name not in named and t.family(type_of(value)) in _COMPARABLE:
+            column = exp.column(name)
+            column.type = type_of(value)
+            order.append("expressions", _ascending(column))
+
+
+def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
+    """Return an order that goes on with other columns.
+
+    Args:
+        order: as written.
+        columns: typed expressions to go on with.
+    """
+    items = [item.copy() for item in order.expressions]
+    known = {item.this.sql() for item in items}
+    for column in columns:
+        if column.sql() not in known and t.family(type_of(column)) in _COMPARABLE:
+            items.append(_ascending(column.copy()))
+    return exp.Order(expressions=items)
+
+
+def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
+    """Return all columns of some relations, typed.
+
+    Args:
+        relations: the relations.
+    """
+    found: list[exp.Expr] = []
+    for relation in relations:
+        for field in relation.fields.values():
+            column = exp.column(field.name, table=relation.alias)
+            column.type = field.type.copy()
+            column.meta[NULLABLE] = field.nullable
+            found.append(column)
+    return found
+
+
+def _ascending(column: exp.Expr) -> exp.Ordered:
+    return exp.Ordered(this=column, desc=False, nulls_first=False)

@@ -1,0 +1,134 @@
+"""Functions with OVER: which there are, their types, and an order in which nothing ties.
+
+In: a SELECT whose columns are resolved. Out: typed windows. What depends on the order of rows that
+tie (row_number, lag, frames of ROWS) is ordered further by every column of FROM, or by the group
+keys; rank and frames of RANGE treat rows that tie alike, and are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.functions import AGGREGATES, function_name
+from headwater.analyze.ordering import anchored, columns_of
+from headwater.analyze.report import Report
+from headwater.analyze.scope import Relation
+from headwater.analyze.shape import is_aggregate, window_calls
+from headwater.analyze.typed import merge, type_of
+
+NUMBERED: Mapping[type[exp.Expr], str] = {
+    exp.RowNumber: "row_number",
+    exp.Rank: "rank",
+    exp.DenseRank: "dense_rank",
+    exp.Ntile: "ntile",
+}
+"""Functions whose value is a whole number that Spark keeps in 32 bits."""
+
+SHARES: Mapping[type[exp.Expr], str] = {exp.PercentRank: "percent_rank", exp.CumeDist: "cume_dist"}
+
+VALUES: Mapping[type[exp.Expr], str] = {
+    exp.Lag: "lag",
+    exp.Lead: "lead",
+    exp.FirstValue: "first_value",
+    exp.LastValue: "last_value",
+    exp.NthValue: "nth_value",
+}
+"""Functions whose value is that of another row."""
+
+WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES}
+
+_OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
+_SIDES = ("UNBOUNDED", "CURRENT ROW")
+
+
+def window_call(node: exp.Expr, report: Report) -> exp.DataType:
+    """Return the type of a function of :data:`WINDOW_FUNCTIONS`.
+
+    Args:
+        node: the call, its arguments typed.
+        report: where errors go.
+    """
+    name = WINDOW_FUNCTIONS[type(node)]
+    if isinstance(node, (exp.Ntile, exp.NthValue, exp.Lag, exp.Lead)):
+        count = node.this if isinstance(node, exp.Ntile) else node.args.get("offset")
+        if count is not None and not (isinstance(count, exp.Literal) and count.is_int):
+            message = f"the number of {name} must be a literal"
+            report.add("WRONG_ARGUMENTS", message, node, "write the value itself")
+    if type(node) in SHARES:
+        return t.DOUBLE
+    if type(node) in NUMBERED:
+        return t.BIGINT
+    if t.family(type_of(node.this)) not in ("boolean", "number", "text", "time", "unknown"):
+        message = f"{name} needs a number, text, boolean or time"
+        report.add("TYPE_CLASH", message, node.this, "take one of its parts")
+    default = node.args.get("default")
+    given = [node.this, *([default] if default is not None else [])]
+    return merge(given, f"arguments of {name}", report)
+
+
+def over(node: exp.Expr, report: Report) -> exp.DataType:
+    """Return the type of a call with OVER.
+
+    Args:
+        node: ``exp.Window``, what stands in it typed.
+        report: where errors go.
+    """
+    call = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    if isinstance(call, exp.IgnoreNulls):
+        report.not_yet("IGNORE NULLS", node, "filter them in a subquery")
+    elif node.args.get("alias") is not None:
+        report.not_yet("OVER a named window", node, "write the window after OVER")
+    elif type(call) not in WINDOW_FUNCTIONS and type(call) not in AGGREGATES:
+        message = f"{function_name(call)} does not stand before OVER"
+        hint = f"before OVER stand aggregates and {', '.join(sorted(WINDOW_FUNCTIONS.values()))}"
+        report.add("UNKNOWN_FUNCTION", message, node, hint)
+    elif AGGREGATES.get(type(call)) and AGGREGATES[type(call)].approximate:
+        report.not_yet("an approximate aggregate with OVER", node, "use an exact one")
+    elif node.find(exp.Distinct):
+        report.not_yet("DISTINCT with OVER", node, "count in a subquery with GROUP BY")
+    elif _asks_for_order(node, call) and not node.args.get("order"):
+        hint = "say in which order: OVER (PARTITION BY k ORDER BY ts)"
+        message = f"{function_name(call)} over rows without an order could take any"
+        report.add("NON_DETERMINISTIC", message, node, hint)
+    else:
+        _check_frame(node, report)
+        return type_of(node.this)
+    return t.UNKNOWN
+
+
+def _asks_for_order(node: exp.Expr, call: exp.Expr) -> bool:
+    return type(call) in WINDOW_FUNCTIONS or node.args.get("spec") is not None
+
+
+def _check_frame(node: exp.Expr, report: Report) -> None:
+    spec = node.args.get("spec")
+    if spec is None:
+        return
+    if str(spec.args.get("kind")).upper() not in ("ROWS", "RANGE") or spec.args.get("exclude"):
+        report.not_yet("GROUPS or EXCLUDE in a frame", node, "use ROWS or RANGE")
+    for key in ("start", "end"):
+        bound = spec.args.get(key)
+        literal = isinstance(bound, (exp.Literal, exp.Interval))
+        if bound is not None and not literal and str(bound).upper() not in _SIDES:
+            hint = "write it like ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"
+            report.add("WRONG_ARGUMENTS", "the bounds of a frame must be literals", node, hint)
+
+
+def anchor_windows(select: exp.Select, relations: Sequence[Relation]) -> None:
+    """Order windows further whose functions would tell rows apart that tie, in place.
+
+    Args:
+        select: a SELECT whose columns are resolved.
+        relations: what it reads.
+    """
+    group = select.args.get("group")
+    keys = list(group.expressions) if group else []
+    ties = keys if is_aggregate(select) else columns_of(relations)
+    for window in window_calls(select):
+        spec, order = window.args.get("spec"), window.args.get("order")
+        rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
+        if order is not None and (rows or isinstance(window.this, _OF_TIES)):
+            window.set("order", anchored(order, ties))
