@@ -74,6 +74,11 @@ soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) \
 		$(if $(KEEP),--keep $(KEEP)) --jobs 2
 
+.PHONY: fuzz
+fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7
+	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+
 .PHONY: compare
 compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
 	@$(BIN)/python -m tests.faults.compare

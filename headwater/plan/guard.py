@@ -35,6 +35,7 @@ from headwater.analyze.shape import (
     relations,
     selects,
     union_branches,
+    window_calls,
 )
 from headwater.errors import SqlError
 from headwater.plan.computed import (
@@ -233,6 +234,8 @@ class _Finder:
         self._look_at_filters(select)
         # what is computed after a join or of group keys may be when the row is in Spark's state
         late = bool(joins(select)) or id(select) not in self._top
+        # and what QUALIFY or a LIMIT takes out need not be computed, but would count before
+        late = late or bool(window_calls(select) or select.args.get("limit"))
         for item in row_expressions(select):
             of_keys = is_aggregate(select) and not isinstance(item.parent, exp.Group)
             of_keys = of_keys and not isinstance(item, (exp.AggFunc, exp.Filter))

@@ -11,7 +11,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, LateRows, View
-from headwater.analyze.shape import is_aggregate, union_branches
+from headwater.analyze.shape import is_aggregate, is_union_all, union_branches, window_calls
 from headwater.plan.nodes import Operator
 from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
 
@@ -56,13 +56,32 @@ def _query(
     branches = union_branches(query)
     if len(branches) == 1:
         return _select(branches[0], shape, mode, key, late)
+    if not is_union_all(query):
+        return _set_operation(query, shape, mode, late)
     inputs = tuple(_select(branch, shape, _mode_of(branch), (), late) for branch in branches)
     return Operator("Union", "all rows of every branch", mode, inputs=inputs)
 
 
-def _mode_of(select: exp.Select) -> ChangelogMode:
+def _set_operation(query: exp.Expr, shape: Shape, mode: ChangelogMode, late: LateRows) -> Operator:
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    detail = "rows of both"
+    if isinstance(query, exp.Except):
+        detail = "rows of the first that the second does not have"
+    elif isinstance(query, exp.Intersect):
+        detail = "rows that both have"
+    each = ", each once" if query.args.get("distinct") else ""
+    sides = (query.this, query.expression)
+    inputs = tuple(_query(side, shape, _mode_of(side), (), late) for side in sides)
+    return Operator(type(query).__name__, f"{detail}{each}", mode, inputs=inputs)
+
+
+def _mode_of(query: exp.Expr) -> ChangelogMode:
     """What a part of a query emits."""
-    return ChangelogMode.UPSERT if is_aggregate(select) else ChangelogMode.APPEND
+    if not is_union_all(query):
+        return ChangelogMode.RETRACT
+    stateful = any(map(is_aggregate, union_branches(query)))
+    return ChangelogMode.UPSERT if stateful else ChangelogMode.APPEND
 
 
 def _select(
@@ -77,6 +96,16 @@ def _select(
             node = Operator("Filter", having.this.sql(dialect="trino"), mode, key, inputs=(node,))
     elif select.args.get("distinct"):
         node = Operator("Deduplicate", "", mode, key, _state_of_distinct(shape), (node,))
+    if windows := window_calls(select):
+        calls = ", ".join(dict.fromkeys(call.sql(dialect="trino") for call in windows))
+        node = Operator("Over", calls, ChangelogMode.RETRACT, inputs=(node,))
+    if qualify := select.args.get("qualify"):
+        detail = qualify.this.sql(dialect="trino")
+        node = Operator("Filter", detail, ChangelogMode.RETRACT, inputs=(node,))
+    if (limit := select.args.get("limit")) is not None:
+        order = ", ".join(item.sql(dialect="trino") for item in select.args["order"].expressions)
+        detail = f"{limit.expression.name} by {order}"
+        node = Operator("TopN", detail, ChangelogMode.RETRACT, inputs=(node,))
     columns = ", ".join(item.alias_or_name for item in select.selects)
     return Operator("Project", columns, mode, key, inputs=(node,))
 
@@ -99,7 +128,7 @@ def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
 
 def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
     if isinstance(item, exp.Subquery):
-        return _query(item.this, shape, _mode_of(union_branches(item.this)[0]), (), late)
+        return _query(item.this, shape, _mode_of(item.this), (), late)
     relation = next(r for r in shape.relations if r.table is item)
     return _scan(relation, late)
 

@@ -6,9 +6,12 @@ units have few names here, so that some collide: that must not matter either.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from random import Random
 
+import click
 import duckdb
 from sqlglot import exp, parse_one
 
@@ -16,12 +19,15 @@ from headwater.analyze.binder import bind
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable import portable
 from headwater.dialect import parse
+from headwater.errors import HeadwaterError
 from headwater.plan.program import UNIT, UnitsProgram
 from headwater.plan.shape import shape_of
 from headwater.plan.units import units_program
-from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row
+from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
+from tests.fuzz.shrink import shrink
 
 INPUTS = (*LOGS, CORRECTED)
+TICKS = 5
 
 
 def catalog_of(query: str) -> Catalog:
@@ -86,6 +92,10 @@ class Algebra:
             f" SELECT 'surplus', * FROM ({held} EXCEPT ALL {right})"
         ).fetchall()
 
+    def close(self) -> None:
+        """Forget everything."""
+        self.duck.close()
+
     def _run(self, *statements: str) -> None:
         for statement in statements:
             self.duck.execute(statement)
@@ -99,3 +109,79 @@ class Algebra:
             return node
 
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
+
+
+def contents(rnd: Random) -> Iterator[Mapping[str, Sequence[Row]]]:
+    """Yield what the inputs hold after each tick: logs gain rows, the corrected view any change."""
+    held: dict[str, list[Row]] = {name: [] for name in INPUTS}
+    count = 0
+    for _ in range(TICKS):
+        for name in rnd.sample(LOGS, rnd.randint(0, 3)):
+            new = rows(rnd, [0])
+            held[name] += [(count + n, k, x) for n, (_, k, x) in enumerate(new)]
+            count += len(new)
+        if rnd.random() < 0.6:
+            kept = [row for row in held[CORRECTED] if rnd.random() < 0.7]
+            held[CORRECTED] = kept + rows(rnd, range(6), 3)
+        yield held
+
+
+def wrong(text: str, seed: str) -> str:
+    """Return what is wrong with a query after some tick, empty if nothing is.
+
+    Args:
+        text: the query.
+        seed: of the rows.
+
+    Raises:
+        HeadwaterError: the query is refused.
+    """
+    algebra = Algebra(text)
+    try:
+        for number, held in enumerate(contents(Random(seed))):
+            algebra.tick(held)
+            if found := algebra.wrong():
+                return f"after tick {number}: {found[:4]}"
+    except duckdb.Error as error:
+        return str(error)
+    finally:
+        algebra.close()
+    return ""
+
+
+def smallest(text: str, seed: str) -> str:
+    """Return the smallest query found that is still wrong."""
+
+    def fails(candidate: str) -> bool:
+        try:
+            return bool(wrong(candidate, seed))
+        except HeadwaterError:
+            return False
+
+    return shrink(text, fails)
+
+
+@click.command()
+@click.option("--queries", "count", default=500, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+def main(count: int, seed: int) -> None:
+    """Try random queries in DuckDB; what is wrong is made small."""
+    bad = refused = 0
+    for number in range(count):
+        text = query(Random(f"{seed}-{number}")).text
+        try:
+            why = wrong(text, f"{seed}-{number}")
+        except HeadwaterError as error:
+            refused += 1
+            click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
+            continue
+        if why:
+            bad += 1
+            click.echo(f"WRONG {seed}-{number}: {smallest(text, f'{seed}-{number}')}\n  {why}")
+    ticks = (count - refused) * TICKS
+    click.echo(f"queries={count - refused} ticks={ticks} wrong={bad} refused={refused} seed={seed}")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
