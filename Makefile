@@ -79,6 +79,10 @@ fuzz: setup ## random queries over changing tables, each compared with DuckDB: m
 	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 
+.PHONY: tpch
+tpch: setup ## the 22 queries of TPC-H over tables that change, each compared with DuckDB after every tick
+	@$(BIN)/python -m tests.tpch.run --seed $(or $(SEED),1)
+
 .PHONY: compare
 compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
 	@$(BIN)/python -m tests.faults.compare

@@ -1,0 +1,12 @@
+"""The queries of TPC-H are kept, none refused; `make tpch` runs them."""
+
+from __future__ import annotations
+
+from tests.tpch.run import QUERIES, planned, refused
+
+
+def test_every_query_is_kept_incrementally() -> None:
+    assert len(QUERIES) == 22
+    assert refused() == {}
+    _, plans = planned(QUERIES)
+    assert {plans[name].decision.engine for name in QUERIES} == {"incremental"}
