@@ -108,6 +108,10 @@ type: setup ## mypy, strict
 bench: setup ## the benchmarks, against Spark by hand and DuckDB
 	@$(BIN)/python bench/run.py
 
+.PHONY: bench-incremental
+bench-incremental: setup ## a tick against plain Spark that computes and overwrites: ARGS="--rows 10000000 --change 10000"
+	@$(BIN)/python bench/incremental.py $(ARGS)
+
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
 	@$(BIN)/python bench/maintenance.py $(ARGS)

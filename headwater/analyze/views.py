@@ -13,6 +13,7 @@ from headwater.analyze import checks, refusals
 from headwater.analyze.connectors import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.event_time import interval
+from headwater.analyze.grouping_sets import expand_grouping_sets
 from headwater.analyze.inline import inline_ctes
 from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.options import bind_options
@@ -43,7 +44,7 @@ def bind_view(
     options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
     if not refusals.can_be_bound(statement) or not inline_ctes(query, report):
         return None
-    query = limited_unions(query)
+    query = limited_unions(expand_grouping_sets(query, report))
     binder = QueryBinder(catalog, broken, report)
     fields = binder.bind(query)
     if report.errors or binder.tainted:

@@ -171,7 +171,10 @@ class IncrementalView:
 
     @contextmanager
     def _registered(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[None]:
-        if self.plan.shape.kind == "general" or any(i.corrected for i in self._inputs.values()):
+        program = self._guarded.program
+        if isinstance(program, FullProgram):
+            yield
+        elif isinstance(program, UnitsProgram) or self.plan.shape.kind == "general":
             with register_states(self._session, self._inputs, spans, pins):
                 yield
         else:

@@ -114,7 +114,9 @@ def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
     if rnd.random() < 0.2:
         keys.append(_value(rnd, columns, rnd.choice(("text", "number"))))
     keys = [key for key in dict.fromkeys(keys) if not key.startswith("'")]
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    listed = ", ".join(keys)
+    sets = rnd.choice(("ROLLUP", "CUBE")) if keys and rnd.random() < 0.15 else ""
+    group = f" GROUP BY {sets} ({listed})" if sets else f" GROUP BY {listed}" if keys else ""
     having = f" HAVING {_aggregate(rnd, columns, 'number')} > 1" if rnd.random() < 0.25 else ""
     text = f"SELECT {_named(items)} FROM {source}{where}{group}{having}"
     return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.1 else ""), wanted)
