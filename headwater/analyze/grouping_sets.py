@@ -97,6 +97,9 @@ def _branch(select: exp.Select, chosen: Sequence[exp.Expr], keys: Sequence[exp.E
     copy.set("expressions", [_named(item, gone, chosen) for item in select.selects])
     if having := select.args.get("having"):
         copy.set("having", exp.Having(this=_without(having.this, gone, chosen)))
+    if not chosen:  # one row even where nothing is aggregated
+        anything = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+        copy.having(anything, copy=False)
     return copy
 
 
