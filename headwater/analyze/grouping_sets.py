@@ -113,6 +113,8 @@ def _without(node: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr
     """An expression over the groups of a set: keys that are not in it are NULL."""
     if node in gone:
         return exp.Null()
+    if node in chosen:  # whatever keys it is made of
+        return node.copy()
     if isinstance(node, exp.Grouping):
         bits = "".join("0" if key in chosen else "1" for key in node.expressions)
         return exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT")

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 from random import Random
 
@@ -21,62 +20,42 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.analyze.binder import bind_all
-from headwater.analyze.definitions import Catalog
 from headwater.config import Config
-from headwater.dialect import parse
-from headwater.errors import HeadwaterError, raise_all
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.plan.nodes import ViewPlan
-from headwater.plan.planner import plan_project
-from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.session import open_session
 from tests.fuzz import queries
 from tests.spark.law import Landed
+from tests.spark.running import Running, planned
 
 TABLES = (*queries.LOGS, "fed")
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}
 TICKS, BATCH = 3, 25
 
 
-def planned(views: Sequence[tuple[str, str]]) -> tuple[Catalog, dict[str, ViewPlan]]:
-    """Return the definitions and plans of a project with some views."""
-    text = queries.DEFINITIONS + "\n".join(
+def definitions(views: Sequence[tuple[str, str]]) -> str:
+    """Return the definitions of a project with some views."""
+    return queries.DEFINITIONS + "\n".join(
         f"CREATE STREAMING VIEW {name} WITH (engine = 'incremental') AS {query};"
         for name, query in views
     )
-    catalog, errors = bind_all({"fuzz.sql": parse(text, file="fuzz.sql")})
-    raise_all(errors)
-    return catalog, plan_project(catalog)
 
 
 class Batch:
     """Some views that run together."""
 
     def __init__(self, spark: SparkSession, name: str, views: Sequence[tuple[str, str]]) -> None:
-        self.spark, self.sql, self.failed = spark, dict(views), dict[str, str]()
-        self.lake = Lake(spark, name)
-        self.catalog, self.plans = planned(views)
-        self.landed = [Landed(self.lake, t, COLUMNS, None, timedelta(0)) for t in TABLES]
-        self.views = [self._open(name) for name in (queries.CORRECTED, *self.sql)]
-
-    def _open(self, name: str) -> IncrementalView:
-        lake = self.lake.using(session_for_thread(self.spark))
-        return IncrementalView(lake, self.plans[name], self.catalog)
+        self.sql, self.failed = dict(views), dict[str, str]()
+        lake = Lake(spark, name)
+        self.landed = [Landed(lake, table, COLUMNS) for table in TABLES]
+        self.running = Running(spark, lake, definitions(views))
 
     def tick(self, rnd: Random) -> None:
         """Land some rows, run every view once, compare each with DuckDB."""
         for table in self.landed:
             if rows := queries.rows(rnd, range(6), 4):
                 table.land(*rows)
-        ticks = Ticks(self.lake, list(TABLES))
-        try:
-            views = [view for view in self.views if view.plan.view.name not in self.failed]
-            result = ticks.run(views, ticks.pin())
-        finally:
-            ticks.close()
-        for name, error in result.failed.items():
+        for name, error in self.running.tick(without=self.failed).items():
             self.failed[name] = f"{type(error).__name__}: {str(error)[:2000]}"
         with duckdb.connect() as duck:
             self._compare(duck)
@@ -91,8 +70,7 @@ class Batch:
         for name, query in self.sql.items():
             if name in self.failed:
                 continue
-            names = [field.name for field in self.plans[name].view.fields]
-            held = [tuple(row) for row in self.lake.table(name).read().select(*names).collect()]
+            held = self.running.held(name)
             expected = duck.sql(f"FROM ({query})").fetchall()
             if sorted(map(repr, held)) != sorted(map(repr, expected)):
                 self.failed[name] = (
@@ -113,7 +91,7 @@ def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
         for number in range(start, min(start + BATCH, count)):
             text = queries.query(Random(f"{seed}-{number}")).text
             try:
-                planned([("v", text)])
+                planned(definitions([("v", text)]))
             except HeadwaterError as error:
                 refused += 1
                 click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")

@@ -21,19 +21,13 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.analyze.binder import bind_all
-from headwater.analyze.definitions import Catalog
 from headwater.analyze.types import spark_type
 from headwater.config import Config
-from headwater.dialect import parse
-from headwater.errors import HeadwaterError, raise_all
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.plan.nodes import ViewPlan
-from headwater.plan.planner import plan_project
-from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.session import open_session
 from tests.spark.law import Landed
+from tests.spark.running import Running, planned
 from tests.tpch import data
 
 HERE = Path(__file__).parent
@@ -48,12 +42,10 @@ VERSIONED = {"orders": "o_orderkey", "lineitem": "l_orderkey, l_linenumber"}
 TICKS = 4
 
 
-def planned(queries: dict[str, str]) -> tuple[Catalog, dict[str, ViewPlan]]:
-    """Return the definitions and plans of the tables and some queries."""
-    views = "\n".join(f"CREATE STREAMING VIEW {name} AS\n{text};" for name, text in queries.items())
-    catalog, errors = bind_all({"tpch.sql": parse(TABLES + views, file="tpch.sql")})
-    raise_all(errors)
-    return catalog, plan_project(catalog)
+def definitions(queries: dict[str, str]) -> str:
+    """Return the definitions of the tables and some queries."""
+    views = (f"CREATE STREAMING VIEW {name} AS\n{text};" for name, text in queries.items())
+    return "\n".join([TABLES, *views])
 
 
 def refused() -> dict[str, str]:
@@ -61,7 +53,7 @@ def refused() -> dict[str, str]:
     found = {}
     for name, text in QUERIES.items():
         try:
-            planned({name: text})
+            planned(definitions({name: text}))
         except HeadwaterError as error:
             found[name] = str(error).splitlines()[0]
     return found
@@ -78,16 +70,12 @@ class Tpch:
 
     def __init__(self, spark: SparkSession, queries: dict[str, str], seed: int) -> None:
         self.queries, self.rnd = queries, Random(seed)
-        self.lake = Lake(spark, f"tpch_{seed}")
-        self.catalog, self.plans = planned(queries)
+        lake, text = Lake(spark, f"tpch_{seed}"), definitions(queries)
         self.landed = {
-            name: Landed(self.lake, name, {f.name: spark_type(f.type) for f in source.fields})
-            for name, source in self.catalog.sources.items()
+            name: Landed(lake, name, {f.name: spark_type(f.type) for f in source.fields})
+            for name, source in planned(text)[0].sources.items()
         }
-        self.views = [
-            IncrementalView(self.lake.using(session_for_thread(spark)), plan, self.catalog)
-            for plan in self.plans.values()
-        ]
+        self.running = Running(spark, lake, text)
         self.buyers, self.orders = 0, 0
         for name, rows in data.fixed(self.rnd).items():
             self.landed[name].land(*rows)
@@ -110,12 +98,7 @@ class Tpch:
 
     def tick(self) -> None:
         """Bring every view up to date once."""
-        ticks = Ticks(self.lake, list(self.landed))
-        try:
-            result = ticks.run(self.views, ticks.pin())
-        finally:
-            ticks.close()
-        for name, error in result.failed.items():
+        for name, error in self.running.tick().items():
             click.echo(f"FAILED {name}: {str(error)[:2000]}")
             raise error
 
@@ -136,13 +119,8 @@ class Tpch:
                 if (why := self._difference(name, duck.sql(text).fetchall()))
             }
 
-    def rows(self, name: str) -> int:
-        """Return how many rows a view holds."""
-        return self.lake.table(name).read().count()
-
     def _difference(self, name: str, expected: Sequence[tuple[object, ...]]) -> str:
-        names = [field.name for field in self.plans[name].view.fields]
-        held = [tuple(row) for row in self.lake.table(name).read().select(*names).collect()]
+        held = self.running.held(name)
         left, right = sorted(held, key=_rounded), sorted(expected, key=_rounded)
         same = len(left) == len(right) and all(map(_is_close, left, right))
         return "" if same else f"holds {left[:5]}, not {right[:5]}"
@@ -184,10 +162,10 @@ def main(seed: int) -> None:
             bad |= found
             click.echo(f"tick {number}: {len(found)} wrong")
         for name in kept.queries:
-            rows = kept.rows(name)
+            rows = len(kept.running.held(name))
             if not rows:
                 bad.setdefault(name, "holds no rows, which proves little")
-            rule = kept.plans[name].decision.rule
+            rule = kept.running.plans[name].decision.rule
             click.echo(f"{name}: {rule}, {rows} rows {bad.get(name, '')}")
         spark.stop()
     counts = f"kept={len(QUERIES) - len(out)} refused={len(out)} wrong={len(bad)}"

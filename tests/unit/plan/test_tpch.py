@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tests.tpch.run import QUERIES, planned, refused
+from tests.spark.running import planned
+from tests.tpch.run import QUERIES, definitions, refused
 
 
 def test_every_query_is_kept_incrementally() -> None:
     assert len(QUERIES) == 22
     assert refused() == {}
-    _, plans = planned(QUERIES)
+    _, plans = planned(definitions(QUERIES))
     assert {plans[name].decision.engine for name in QUERIES} == {"incremental"}

@@ -28,6 +28,9 @@ KNOWN = [
     " LEFT JOIN b t2 ON coalesce(t1.x, 1) = t2.x",
     "SELECT t0.k AS c0 FROM a t0 WHERE t0.x NOT IN (SELECT s.x FROM u s)",
     "SELECT count(*) AS c0 FROM a t0 WHERE t0.x > (SELECT count(*) FROM u s WHERE s.k = t0.k)",
+    "SELECT t0.k AS c0, coalesce(t0.k, 'none') AS c1 FROM u t0"
+    " GROUP BY CUBE (t0.k, coalesce(t0.k, 'none'))",
+    "SELECT t0.k AS c0 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
 ]
 

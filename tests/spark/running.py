@@ -1,0 +1,68 @@
+"""Views that are kept by ticks over tables whose rows come from a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import SparkSession
+
+from headwater.analyze.binder import bind_all
+from headwater.analyze.definitions import Catalog
+from headwater.dialect import parse
+from headwater.errors import raise_all
+from headwater.incremental.tick import Ticks
+from headwater.incremental.view import IncrementalView
+from headwater.lake.catalog import Lake
+from headwater.plan.nodes import ViewPlan
+from headwater.plan.planner import plan_project
+from headwater.runtime.session import session_for_thread
+
+
+def planned(definitions: str) -> tuple[Catalog, dict[str, ViewPlan]]:
+    """What the binder and the planner make of definitions.
+
+    Raises:
+        HeadwaterError: they are refused.
+    """
+    catalog, errors = bind_all({"test.sql": parse(definitions, file="test.sql")})
+    raise_all(errors)
+    return catalog, plan_project(catalog)
+
+
+class Running:
+    """All views of some definitions, each with a session of its own.
+
+    Args:
+        spark: the session they are cloned from.
+        lake: where their inputs have been made.
+        definitions: SQL of the tables and views.
+    """
+
+    def __init__(self, spark: SparkSession, lake: Lake, definitions: str) -> None:
+        self.spark, self.lake = spark, lake
+        self.catalog, self.plans = planned(definitions)
+        self.views: dict[str, IncrementalView] = {}
+        self.open()
+
+    def open(self) -> None:
+        """Open every view anew, as after a restart."""
+        for name, plan in self.plans.items():
+            own = self.lake.using(session_for_thread(self.spark))
+            self.views[name] = IncrementalView(own, plan, self.catalog)
+
+    def tick(self, without: Iterable[str] = ()) -> Mapping[str, Exception]:
+        """Run the views once; return what stopped which."""
+        ticks = Ticks(self.lake, list(self.catalog.sources))
+        left_out = set(without)
+        try:
+            views = [view for name, view in self.views.items() if name not in left_out]
+            return ticks.run(views, ticks.pin()).failed
+        finally:
+            ticks.close()
+
+    def held(self, name: str) -> list[tuple[object, ...]]:
+        """The visible rows of a view."""
+        names = [field.name for field in self.plans[name].view.fields]
+        table = self.views[name].target
+        table.refresh()
+        return [tuple(row) for row in table.read().select(*names).collect()]
