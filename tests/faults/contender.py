@@ -23,6 +23,7 @@ from headwater.config import Config, Secret
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Outcome, commit
+from headwater.lake.delta import DeltaTable
 from headwater.lake.marker import Marker
 from headwater.lake.table import Table
 from headwater.runtime.lease import Lease
@@ -100,6 +101,8 @@ class Contender:
         """
         if fresh or self._table is None:
             self._table = self._lake.written(VIEW)
+            if isinstance(self._table, DeltaTable):  # only the other one has created it
+                self._lake.define_delta(self._table)
         table = self._table
         assert table
         self._say(ready=True)
