@@ -6,10 +6,13 @@ Out: the root :class:`~headwater.plan.nodes.Operator`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.changelog import changelog_mode
 from headwater.analyze.definitions import Catalog, ChangelogMode, LateRows, View
 from headwater.analyze.shape import is_aggregate, is_union_all, union_branches, window_calls
 from headwater.plan.nodes import Operator
@@ -36,7 +39,23 @@ def operators(
         key: its stream key.
         late: what happens to late rows.
     """
-    return _query(view.query, shape, mode, key, late)
+    modes = {
+        f"{name} (view)": changelog_mode(catalog.views[name], catalog)
+        for name in view.inputs
+        if name in catalog.views
+    }
+    return _with_modes(_query(view.query, shape, mode, key, late), modes)
+
+
+def _with_modes(node: Operator, modes: Mapping[str, ChangelogMode]) -> Operator:
+    """The same tree, in which what reads corrected rows passes corrections on."""
+    inputs = tuple(_with_modes(each, modes) for each in node.inputs)
+    mode = node.mode
+    if node.name == "Scan":
+        mode = modes.get(node.detail, mode)
+    elif mode is ChangelogMode.APPEND and any(each.mode is not mode for each in inputs):
+        mode = ChangelogMode.RETRACT
+    return replace(node, mode=mode, inputs=inputs)
 
 
 def duration(length: timedelta) -> str:
