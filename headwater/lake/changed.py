@@ -49,7 +49,7 @@ def changed_rows(
         _rows(table, [new[key] for key in new.keys() - old.keys()], columns, 1) as come,
     ):
         both = gone.unionAll(come)
-        if any(kind.startswith("map") for _, kind in both.dtypes):
+        if any("map<" in kind for _, kind in both.dtypes):
             yield both.select(*columns)
         else:
             yield (

@@ -49,7 +49,8 @@ def unit_parts(select: exp.Select) -> list[exp.Expr]:
     """
     if select.args.get("limit"):
         return []
-    outputs = [item.unalias() for item in select.selects]
+    # what a subquery says is no function of the row: it changes while the row stays
+    outputs = [item for each in select.selects if not (item := each.unalias()).find(exp.Query)]
     windows = window_calls(select)
     if not is_aggregate(select) and not windows:
         return outputs if is_distinct(select) else _preserved(select)
@@ -58,6 +59,7 @@ def unit_parts(select: exp.Select) -> list[exp.Expr]:
     if windows:
         by = [window.args.get("partition_by") or [] for window in windows]
         common = [part for part in by[0] if all(part in other for other in by[1:])]
+        common = [part for part in common if not part.find(exp.Query)]
         parts = [part for part in parts if part in common] if is_aggregate(select) else common
     return [part for part in parts if part in outputs] if is_distinct(select) else parts
 

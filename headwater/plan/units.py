@@ -373,7 +373,7 @@ def _side(join: exp.Join) -> str:
 def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int]:
     """The optional items of LEFT JOINs that only their own condition names."""
     where = select.args.get("where")
-    asked = [unit, *([where.this] if where else [])]
+    asked = [unit, *([where.this] if where else []), *_predicates(select)]
     found = set()
     joins = select.args.get("joins") or []
     for number, (side, join) in enumerate(zip(sides[1:], joins, strict=True), 1):

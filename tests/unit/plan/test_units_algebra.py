@@ -31,6 +31,12 @@ KNOWN = [
     "SELECT t0.k AS c0, coalesce(t0.k, 'none') AS c1 FROM u t0"
     " GROUP BY CUBE (t0.k, coalesce(t0.k, 'none'))",
     "SELECT t0.k AS c0 FROM u t0 GROUP BY CUBE (t0.k)",
+    # what a subquery in the SELECT list says of a row, and of one that an outer join matched
+    "SELECT DISTINCT t0.k AS c0, (SELECT max(s.x) FROM u s) AS c1 FROM a t0",
+    "SELECT t0.k AS c0, count(*) OVER (PARTITION BY (SELECT max(s.x) FROM u s)) AS c1 FROM a t0",
+    "SELECT t0.id AS c0, (SELECT count(*) FROM u s WHERE s.k = t1.k) AS c1"
+    " FROM a t0 LEFT JOIN b t1 ON t1.id = t0.x",
+    "SELECT t0.id AS c0 FROM a t0 WHERE EXISTS (SELECT 1 FROM u s WHERE s.x > 2)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
 ]
 
