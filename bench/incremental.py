@@ -35,6 +35,7 @@ from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
+from headwater.plan.at_rest import at_rest_sql
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import open_session, session_for_thread
@@ -166,8 +167,6 @@ def planned() -> tuple[Catalog, dict[str, ViewPlan]]:
 
 def as_spark(plan: ViewPlan, catalog: Catalog) -> str:
     """Return the SELECT of a view for Spark."""
-    from headwater.plan.at_rest import at_rest_sql
-
     return at_rest_sql(plan, catalog, "spark")
 
 

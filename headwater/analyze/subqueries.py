@@ -179,8 +179,6 @@ def _check_correlated(
 def _stands_in(column: exp.Column, where: exp.Expr | None) -> bool:
     node: exp.Expr | None = column
     while node is not None and node is not where:
-        if isinstance(node, exp.Query) and where is not None and node is where.parent:
-            return False
         node = node.parent
     return node is not None
 

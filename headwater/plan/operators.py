@@ -12,8 +12,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.changelog import changelog_mode
-from headwater.analyze.definitions import Catalog, ChangelogMode, LateRows, View
+from headwater.analyze.definitions import ChangelogMode, LateRows, View
 from headwater.analyze.shape import is_aggregate, is_union_all, union_branches, window_calls
 from headwater.plan.nodes import Operator
 from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
@@ -24,7 +23,7 @@ UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_
 def operators(
     view: View,
     shape: Shape,
-    catalog: Catalog,
+    modes: Mapping[str, ChangelogMode],
     mode: ChangelogMode,
     key: tuple[str, ...],
     late: LateRows,
@@ -34,17 +33,13 @@ def operators(
     Args:
         view: the bound view.
         shape: its shape.
-        catalog: where its relations are defined.
+        modes: what each view among its inputs emits.
         mode: what the view emits.
         key: its stream key.
         late: what happens to late rows.
     """
-    modes = {
-        f"{name} (view)": changelog_mode(catalog.views[name], catalog)
-        for name in view.inputs
-        if name in catalog.views
-    }
-    return _with_modes(_query(view.query, shape, mode, key, late), modes)
+    scans = {f"{name} (view)": emitted for name, emitted in modes.items()}
+    return _with_modes(_query(view.query, shape, mode, key, late), scans)
 
 
 def _with_modes(node: Operator, modes: Mapping[str, ChangelogMode]) -> Operator:

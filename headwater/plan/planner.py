@@ -78,7 +78,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     return ViewPlan(
         view=view,
         shape=shape,
-        root=operators(view, shape, catalog, mode, key, late),
+        root=operators(view, shape, modes, mode, key, late),
         decision=decision,
         inputs=inputs,
         mode=mode,

@@ -132,9 +132,7 @@ class _Builder:
             chosen = exp.select(*columns, exp.alias_(unit, UNIT)).from_(rows)
             if units is not None:
                 chosen = chosen.where(is_in(unit, units))
-            side.replace(
-                exp.Subquery(this=chosen) if isinstance(side.parent, exp.Paren) else chosen
-            )
+            side.replace(chosen)
         found = copy.this
         assert isinstance(found, exp.Query)
         return found
@@ -152,10 +150,8 @@ class _Builder:
 
     def _touched_equal(self, side: exp.Query) -> exp.Query:
         unit = exp.Anonymous(this="xxhash64", expressions=outputs(side, "__side"))
-        change = self._change(side)
-        if isinstance(change, exp.Table):
-            change = exp.select("*").from_(change)
-        return exp.select(exp.alias_(unit, "unit")).from_(change.subquery("__side"))
+        change = self._change(side).subquery("__side")
+        return exp.select(exp.alias_(unit, "unit")).from_(change)
 
     def appended(self, query: exp.Query) -> exp.Query:
         """The rows that a query of inner joins over appended rows gains, each as often as it does.
@@ -206,11 +202,8 @@ class _Builder:
                     rows = rows.where(may_equal(predicate.this, value, certain))
                 yield exp.Exists(this=rows)
         elif isinstance(predicate, exp.In):
-            change = self._change(query)
-            if isinstance(change, exp.Table):
-                change = exp.select("*").from_(change)
             (value,) = outputs(query, "__in")
-            rows = exp.select("1").from_(change.subquery("__in"))
+            rows = exp.select("1").from_(self._change(query).subquery("__in"))
             yield exp.Exists(this=rows.where(may_equal(predicate.this, value, certain)))
         else:
             old, new = (
@@ -241,13 +234,9 @@ class _Builder:
         joins = [None, *(select.args.get("joins") or [])]
         found = exp.Select()
         for number, (item, part, join) in enumerate(zip(items, pattern, joins, strict=True)):
-            gone = {
-                alias
-                for alias, other in zip(aliases, pattern, strict=True)
-                if other.null_after is not None and other.null_after < number
-            }
             if part.state is None:
                 continue
+            gone = _gone(aliases, pattern, number)
             source = self._item(item, part.state, gone)
             if not found.args.get("from_"):
                 found.set("from_", exp.From(this=source))
@@ -256,11 +245,7 @@ class _Builder:
             on = on if on is None else without(on, gone)
             kind = None if on is not None else "CROSS"
             found.append("joins", exp.Join(this=source, on=on, kind=kind))
-        gone = {
-            alias
-            for alias, part in zip(aliases, pattern, strict=True)
-            if part.null_after is not None
-        }
+        gone = _gone(aliases, pattern, len(items))
         found.set("expressions", [without(column, gone) for column in columns])
         where = select.args.get("where")
         terms = conjuncts(where.this if where else None)
@@ -290,15 +275,12 @@ class _Builder:
             return self._change(inner)
         if state is State.ANY and not self._is_appended(inner):
             now = render(inner, self._catalog, self._reader(State.AFTER))
-            change = self._change(inner)
-            if isinstance(change, exp.Table):
-                change = exp.select("*").from_(change)
-            return union_all([now, change])
+            return union_all([now, self._change(inner)])
         at = State.AFTER if state is State.ANY else state
         return render(inner, self._catalog, self._reader(at))
 
-    def _change(self, query: exp.Query) -> exp.Query | exp.Table:
-        """The rows that a subquery gains and loses: a query, or the step that holds them."""
+    def _change(self, query: exp.Query) -> exp.Query:
+        """The rows that a subquery gains and loses."""
         if self._is_appended(query):
             return self.appended(query)
         simple = not any(is_stateful(s) or has_predicates(s) for s in query.find_all(exp.Select))
@@ -312,7 +294,7 @@ class _Builder:
             self.steps.append(Step(units, print_sql(touched, "spark")))
             rows = self._difference(query, units)
             self.steps.append(Step(name, print_sql(rows, "spark")))
-        return exp.to_table(self._changes[id(query)])
+        return exp.select("*").from_(self._changes[id(query)])
 
     def _removed_and_added(self, query: exp.Query) -> exp.Query:
         """The change of a query that looks at each row of one input on its own."""
@@ -364,6 +346,15 @@ class _Builder:
         if not all(map(is_union_all, query.find_all(exp.SetOperation))):
             return False
         return all(self._appends(each.name) for each in relations_of(query, self._catalog))
+
+
+def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:
+    """The items whose columns are NULL in the condition of a join, and after it."""
+    return {
+        alias
+        for alias, part in zip(aliases, pattern, strict=True)
+        if part.null_after is not None and part.null_after < number
+    }
 
 
 def _side(join: exp.Join) -> str:

@@ -10,23 +10,19 @@ batch of queries is one project: they share its tables, ticks and snapshots.
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 
 import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.config import Config
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.runtime.session import open_session
 from tests.fuzz import queries
 from tests.spark.law import Landed
-from tests.spark.running import Running, planned
+from tests.spark.running import Running, local_session, planned
 
 TABLES = (*queries.LOGS, "fed")
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}
@@ -114,17 +110,8 @@ def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
 @click.option("--seed", default=1, show_default=True)
 def main(count: int, seed: int) -> None:
     """Try random queries in Spark."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        config = Config(
-            directory=home, name="fuzz", namespace="fuzz", warehouse=home / "warehouse",
-            state=home / "state", master="local[2]", shuffle_partitions=2,
-        )  # fmt: skip
-        spark = open_session(config, app_name="headwater-fuzz")
-        try:
-            done, wrong, refused = run(spark, count, seed)
-        finally:
-            spark.stop()
+    with local_session("fuzz") as spark:
+        done, wrong, refused = run(spark, count, seed)
     click.echo(f"queries={done} ticks={done * TICKS} wrong={wrong} refused={refused} seed={seed}")
     sys.exit(1 if wrong else 0)
 

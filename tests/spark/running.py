@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.config import Config
 from headwater.dialect import parse
 from headwater.errors import raise_all
 from headwater.incremental.tick import Ticks
@@ -15,7 +19,28 @@ from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
-from headwater.runtime.session import session_for_thread
+from headwater.runtime.session import open_session, session_for_thread
+
+
+@contextmanager
+def local_session(name: str) -> Iterator[SparkSession]:
+    """A session of its own, with a lake in a folder that is removed after the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        config = Config(
+            directory=home,
+            name=name,
+            namespace=name,
+            warehouse=home / "warehouse",
+            state=home / "state",
+            master="local[2]",
+            shuffle_partitions=2,
+        )
+        spark = open_session(config, app_name=f"headwater-{name}")
+        try:
+            yield spark
+        finally:
+            spark.stop()
 
 
 def planned(definitions: str) -> tuple[Catalog, dict[str, ViewPlan]]:

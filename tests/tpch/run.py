@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -22,12 +21,10 @@ import duckdb
 from pyspark.sql import SparkSession
 
 from headwater.analyze.types import spark_type
-from headwater.config import Config
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.runtime.session import open_session
 from tests.spark.law import Landed
-from tests.spark.running import Running, planned
+from tests.spark.running import Running, local_session, planned
 from tests.tpch import data
 
 HERE = Path(__file__).parent
@@ -147,13 +144,7 @@ def main(seed: int) -> None:
     for name, why in out.items():
         click.echo(f"{name}: refused: {why}")
     bad: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        config = Config(
-            directory=home, name="tpch", namespace="tpch", warehouse=home / "warehouse",
-            state=home / "state", master="local[2]", shuffle_partitions=2,
-        )  # fmt: skip
-        spark = open_session(config, app_name="headwater-tpch")
+    with local_session("tpch") as spark:
         kept = Tpch(spark, {n: text for n, text in QUERIES.items() if n not in out}, seed)
         for number in range(TICKS):
             kept.change(number)
@@ -167,7 +158,6 @@ def main(seed: int) -> None:
                 bad.setdefault(name, "holds no rows, which proves little")
             rule = kept.running.plans[name].decision.rule
             click.echo(f"{name}: {rule}, {rows} rows {bad.get(name, '')}")
-        spark.stop()
     counts = f"kept={len(QUERIES) - len(out)} refused={len(out)} wrong={len(bad)}"
     click.echo(f"queries={len(QUERIES)} {counts} ticks={TICKS} seed={seed}")
     sys.exit(1 if bad else 0)

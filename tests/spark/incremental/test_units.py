@@ -47,6 +47,10 @@ VIEWS = {
     "third_level": "SELECT g.keys, count(*) AS n FROM group_corrected g GROUP BY g.keys",
     "distinct_corrected": "SELECT DISTINCT n FROM sums",
     "union_corrected": "SELECT n FROM sums UNION ALL SELECT x FROM a",
+    "said_of_rows": "SELECT DISTINCT a.k, (SELECT max(x) FROM b) AS most FROM a",
+    "said_of_optional": "SELECT a.id, (SELECT count(*) FROM c WHERE c.k = b.k) AS n"
+    " FROM a LEFT JOIN b ON b.x = a.x",
+    "while_any": "SELECT a.id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x > 2)",
     "joined_subqueries": "SELECT l.k, r.k AS other FROM (SELECT k, x FROM a WHERE x > 1) l JOIN"
     " (SELECT u.k, u.x FROM (SELECT k, x FROM b UNION ALL SELECT k, x FROM c) u) r ON l.x = r.x",
 }
