@@ -193,9 +193,13 @@ RULES: tuple[Rule, ...] = (
 
 
 def _approximates(view: View) -> bool:
-    """Whether an approximate aggregate stands where its bounds say nothing of the view's rows."""
+    """Whether an approximate aggregate stands where its bounds say nothing of the view's rows.
+
+    Within a part of the query, or where it decides which rows there are.
+    """
+    chooses = view.query.args.get("limit") or view.query.args.get("qualify")
     calls = view.query.find_all(*APPROXIMATE)
-    return any(call.find_ancestor(exp.Select) is not view.query for call in calls)
+    return any(chooses or call.find_ancestor(exp.Select) is not view.query for call in calls)
 
 
 def _append_only(facts: Facts) -> bool:
@@ -220,7 +224,7 @@ def _refusal(facts: Facts) -> SqlError:
         what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
     elif _approximates(facts.view):
-        what = f"view {name} approximates within a subquery or a UNION"
+        what = f"view {name} approximates within a subquery or UNION, or before LIMIT or QUALIFY"
         hint = "make that part a view of its own"
     else:
         what = f"no engine keeps view {name} yet: an input has no watermark"

@@ -70,6 +70,13 @@ REFUSED = {
         ),
         "NOT_YET",
     ),
+    "a sketch that decides which rows there are": (
+        view(
+            "SELECT customer, approx_distinct(order_id) AS n FROM orders GROUP BY customer"
+            " ORDER BY n DESC LIMIT 3"
+        ),
+        "NOT_YET",
+    ),
     "a row that is corrected and cannot be computed": (
         UPDATING + view("SELECT 1 / many AS share FROM u"),
         "FALLIBLE_EXPRESSION",
