@@ -7,11 +7,13 @@ come after what they read, or every error of every file at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, Source, View
+from headwater.analyze.definitions import CHANGES, Catalog, Source, View
+from headwater.analyze.keyed import check_keyed, is_keyed, log_of, newest_rows
 from headwater.analyze.report import Report
 from headwater.analyze.sources import bind_source
 from headwater.analyze.views import bind_view
@@ -86,13 +88,23 @@ class _Binder:
             first = Report(self.statements[statement.this.name]).place(None)
             message = f'"{statement.this.name}" is defined twice'
             report.add("DUPLICATE_NAME", message, statement.this, f"the other one is at {first}")
+        elif is_keyed(statement):
+            self._define_keyed(statement, report)
         else:
             self.statements[statement.this.name] = statement
         self.errors += report.errors
 
+    def _define_keyed(self, statement: syntax.CreateSource, report: Report) -> None:
+        check_keyed(statement, report)
+        name = statement.this.name
+        self.statements[name + CHANGES] = log_of(statement)
+        self.statements[name] = statement if report.errors else newest_rows(statement)
+        if report.errors:
+            self.broken.update((name, name + CHANGES))
+
     def bind_sources(self) -> None:
         for name, statement in self.statements.items():
-            if isinstance(statement, syntax.CreateSource):
+            if isinstance(statement, syntax.CreateSource) and name not in self.broken:
                 report = Report(statement)
                 source = bind_source(statement, report)
                 self._keep(name, source, report)
@@ -111,6 +123,8 @@ class _Binder:
                 hint = "split the view into several"
                 report.add("TOO_DEEP", "the query is nested too deeply", statement, hint)
                 view = None
+            if view is not None and name + CHANGES in self.sources:
+                view = replace(view, changes=name + CHANGES)
             self._keep(name, view, report)
 
     def _unbound(self) -> set[str]:

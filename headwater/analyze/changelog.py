@@ -71,7 +71,7 @@ class _Modes:
         return self.known[view.name]
 
     def _view(self, view: View) -> ChangelogMode:
-        if view.options.get("engine") == "full":
+        if view.options.get("engine") == "full" or view.changes:
             return UPSERT
         mode = self._query(view.query, effective_emit(view, self.catalog))
         stateful = [select for select in selects(view.query) if is_stateful(select)]
@@ -108,7 +108,6 @@ class _Modes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        source = self.catalog.sources.get(relation.name)
-        if source is not None:
-            return UPSERT if source.primary_key else APPEND
+        if relation.name in self.catalog.sources:
+            return APPEND
         return self.view(self.catalog.views[relation.name])

@@ -49,6 +49,8 @@ class Connector:
         options: the options by name.
         encodings: what ``ENCODE`` may say; empty for a connector that makes typed rows itself.
         metadata: SQL type by key of ``METADATA FROM 'key'``.
+        position: SQL type by column that says where a row stood in the input; rows with one key
+            happened in the order of these columns.
         fields: options of one column, written ``fields.<column>.<option>``.
         built: False for a connector that is planned but not here yet.
     """
@@ -56,6 +58,7 @@ class Connector:
     options: Mapping[str, Option] = field(default_factory=dict)
     encodings: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    position: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Option] = field(default_factory=dict)
     built: bool = True
 
@@ -88,6 +91,7 @@ FILES = Connector(
     },
     encodings=("json", "csv", "parquet"),
     metadata={"file": "VARCHAR", "row": "BIGINT"},
+    position={"_path": "VARCHAR", "_row": "BIGINT"},
 )
 
 DATAGEN_FIELD: Mapping[str, Option] = {
@@ -160,6 +164,39 @@ ENCODINGS: Mapping[str, Mapping[str, Option]] = {
 }
 """Options of ``ENCODE <name> (…)``; an encoding of the grammar that is missing here is not built
 yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What the records of an input mean (``FORMAT …``).
+
+    Attributes:
+        keyed: whether they change rows by their key, and the table holds the newest of each.
+        encodings: what they can be encoded in.
+        options: further options of ``ENCODE <name> (…)``.
+    """
+
+    keyed: bool
+    encodings: tuple[str, ...]
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+FORMATS: Mapping[str, Format] = {
+    "plain": Format(keyed=False, encodings=("json", "csv", "parquet")),
+    "upsert": Format(
+        keyed=True,
+        encodings=("json", "csv", "parquet"),
+        options={
+            "delete_field": Option(
+                "text",
+                "field that says what a record does: d, delete or true deletes the row; c, i, r, u,"
+                " insert, update, upsert, false or NULL writes it; without the option all do",
+            ),
+        },
+    ),
+    "debezium": Format(keyed=True, encodings=("json",)),
+}
+"""The formats by name."""
 
 VIEW_OPTIONS: Mapping[str, Option] = {
     "format": Option("choice", "table format", default="iceberg", choices=("iceberg", "delta")),

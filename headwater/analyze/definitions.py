@@ -17,6 +17,11 @@ from headwater.errors import Span
 
 WATERMARK_COLUMN = "_watermark"
 ARRIVAL_COLUMN = "_arrived_at"
+CHANGES = "__changes"
+"""Suffix of the log of a keyed table."""
+CHANGE_COLUMN = "_change_type"
+"""What a row of the log of a keyed table does to its key: :data:`UPSERTED` or :data:`DELETED`."""
+UPSERTED, DELETED = "UPSERT", "DELETE"
 
 
 class ChangelogMode(Enum):
@@ -87,7 +92,8 @@ class Source:
         name: lower-case name.
         kept: True for a table landed in the lake, False for a source.
         columns: its columns in order.
-        primary_key: key columns; a table with one is a keyed table, otherwise a log table.
+        primary_key: key columns, where the rows are changes of a keyed table; many rows may have
+            one key, none has NULL in it.
         watermark: its event time, if declared.
         connector: ``files``, ``datagen``, …
         options: the connector's options (``WITH``), validated against its allow-list.
@@ -96,6 +102,7 @@ class Source:
             one.
         encode_options: options of the encoding, for example ``header`` of CSV.
         on_error: ``quarantine``, ``fail`` or ``drop``.
+        position: of changes, the columns that order those of one key; landing adds them.
         span: where it is defined.
     """
 
@@ -110,12 +117,23 @@ class Source:
     encode: str = ""
     encode_options: Mapping[str, str] = field(default_factory=dict)
     on_error: str = "quarantine"
+    position: tuple[Field, ...] = ()
     span: Span | None = None
+
+    @property
+    def is_changes(self) -> bool:
+        """Whether the rows are the changes of a keyed table; a deletion has only its key."""
+        return bool(self.position)
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns a query sees (system columns such as ``_watermark`` are not among them)."""
-        return tuple(Field(c.name, c.type, c.nullable) for c in self.columns)
+        never_null = (*self.primary_key, CHANGE_COLUMN)
+        columns = (
+            Field(c.name, c.type, c.nullable or (self.is_changes and c.name not in never_null))
+            for c in self.columns
+        )
+        return (*columns, *self.position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +171,7 @@ class View:
         span: where it is defined.
         text: canonical SQL of the whole statement.
         on_error: what becomes of rows on which the query fails: ``quarantine``, ``fail``, ``drop``.
+        changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
     """
 
     name: str
@@ -168,6 +187,7 @@ class View:
     span: Span | None = None
     text: str = ""
     on_error: str = "quarantine"
+    changes: str = ""
 
     @property
     def is_delta(self) -> bool:
@@ -186,3 +206,20 @@ class Catalog:
 
     sources: Mapping[str, Source]
     views: Mapping[str, View]
+
+    def source_of(self, name: str) -> Source | None:
+        """Return the source of a name: itself, or the log of a keyed table.
+
+        Args:
+            name: any name.
+        """
+        view = self.views.get(name)
+        return self.sources.get(view.changes if view is not None else name)
+
+    def shown(self, source: str) -> str:
+        """Return the name by which users know a source: of a log, that of its keyed table.
+
+        Args:
+            source: name of a source.
+        """
+        return source.removesuffix(CHANGES) if self.sources[source].is_changes else source

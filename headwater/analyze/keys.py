@@ -131,7 +131,6 @@ def _relation_key(relation: exp.Expr, catalog: Catalog) -> Key | None:
         return inferred_key(relation.this, catalog)
     if not isinstance(relation, exp.Table) or isinstance(relation.this, WindowTable):
         return None
-    source = catalog.sources.get(relation.name)
-    if source is not None:
-        return source.primary_key or None
+    if relation.name in catalog.sources:
+        return None  # a log: many rows may have one key
     return stream_key(catalog.views[relation.name], catalog)

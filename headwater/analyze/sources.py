@@ -13,8 +13,8 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze import types as t
-from headwater.analyze.connectors import CONNECTORS, ENCODINGS, Connector, Option
-from headwater.analyze.definitions import Column, Source, Watermark
+from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connector, Option
+from headwater.analyze.definitions import CHANGE_COLUMN, Column, Field, Source, Watermark
 from headwater.analyze.event_time import interval
 from headwater.analyze.infer import infer
 from headwater.analyze.nodes import drop_comments, only_allowed
@@ -35,22 +35,33 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
     columns = _columns(statement, report)
     connector_name, connector = _connector(statement, report)
     encode = str(statement.args.get("encode") or "").lower()
+    format_ = str(statement.args.get("format") or "plain").lower()
+    keyed = FORMATS[format_].keyed
     source = Source(
         name=statement.this.name,
         kept=bool(statement.args["kept"]),
-        columns=columns,
+        columns=(*columns, _CHANGE) if keyed else columns,
         connector=connector_name,
         primary_key=_primary_key(statement, columns, report),
         watermark=_watermark(statement, columns, report),
         options=_options(statement, connector_name, connector, columns, report),
-        format=str(statement.args.get("format") or "plain").lower(),
+        format=format_,
         encode=encode,
         encode_options=_encoding(statement, connector_name, connector, encode, report),
+        position=_position(connector) if keyed else (),
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
         span=report.place(None),
     )
     _refuse_later_issues(statement, source, report)
     return source
+
+
+_CHANGE = Column(CHANGE_COLUMN, t.VARCHAR, nullable=False, metadata="change")
+
+
+def _position(connector: Connector | None) -> tuple[Field, ...]:
+    columns = connector.position.items() if connector else ()
+    return tuple(Field(name, exp.DataType.build(kind, dialect="trino")) for name, kind in columns)
 
 
 def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ...]:
@@ -188,9 +199,15 @@ def _encoding(
         hint = f"encodings are: {', '.join(connector.encodings)}"
         report.not_yet(f"ENCODE {encode.upper()} with connector {name}", statement, hint)
         return {}
+    form = FORMATS[str(statement.args.get("format") or "plain").lower()]
+    if encode not in form.encodings:
+        message = f"FORMAT {statement.args['format'].upper()} is not read from {encode.upper()}"
+        hint = f"its encodings are: {', '.join(form.encodings)}"
+        report.add("INVALID_ENCODING", message, statement, hint)
+        return {}
     return bind_options(
         statement.args.get("encode_options"),
-        ENCODINGS[encode],
+        {**ENCODINGS[encode], **form.options},
         f"encoding {encode}",
         statement,
         report,
@@ -243,11 +260,10 @@ def _watermark(
 
 
 def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report: Report) -> None:
-    if source.format != "plain":
-        report.not_yet(f"FORMAT {source.format.upper()}", statement, "use FORMAT PLAIN")
-    if source.primary_key:
-        hint = "leave PRIMARY KEY out: the table keeps every row"
-        report.not_yet("a table with a PRIMARY KEY", statement.args["primary_key"][0], hint)
+    if source.primary_key and source.format == "plain":
+        hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
+        message = "a PRIMARY KEY with FORMAT PLAIN"
+        report.not_yet(message, statement.args["primary_key"][0], hint)
     if start := statement.args.get("start_from"):
         report.not_yet("START FROM", start, "remove it: reading starts at the earliest row")
     if statement.args.get("on_schema_change"):

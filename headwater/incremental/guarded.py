@@ -24,7 +24,7 @@ from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import SideWrite
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import quarantine_of
 from headwater.plan.guard import BadRows
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import Program
@@ -87,7 +87,7 @@ class Guarded:
 
     def table(self) -> LakeTable | None:
         """Return the view's quarantine if there is one."""
-        name = self._plan.view.name + QUARANTINE
+        name = quarantine_of(self._plan.view.name)
         return self._lake.table(name) if self._lake.exists(name) else None
 
     @contextmanager
@@ -129,7 +129,7 @@ class Guarded:
 
     def _side(self, rows: DataFrame) -> SideWrite:
         view = self._plan.view.name
-        spec = TableSpec(view + QUARANTINE, _COLUMNS, comment=f"rows on which {view} fails")
+        spec = TableSpec(quarantine_of(view), _COLUMNS, comment=f"rows on which {view} fails")
 
         def write(target: str) -> None:
             rows.writeTo(target).option("check-nullability", "false").append()

@@ -24,14 +24,16 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import ARRIVAL_COLUMN, Column, Source
-from headwater.analyze.types import NAMES, elements, is_timestamp, spark_type
+from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGE_COLUMN, UPSERTED, Column, Source
+from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
+from headwater.intake.envelope import OP, SAID, envelope
 from headwater.intake.sqltext import interval, micros, name, text
+from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN = "_bad", "_broken"
-COORDINATES = {"file": PATH, "row": ROW}
+COORDINATES = {"file": PATH, "row": ROW, "change": OP}
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"
 """Always true, but not for the optimizer, which otherwise copies what stands beside it into filters
@@ -47,10 +49,6 @@ UNNUMBERED = "CAST(NULL AS BIGINT)"
 """In a stream, where Spark numbers no rows."""
 KNOWN = ROW
 """Of a relation that has a column ``_row`` already."""
-
-EARLIEST, LATEST = "1900-01-01", "2200-01-01"
-_TIMES = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.TIMESTAMPTZ)
-_NESTED = (exp.DataType.Type.ARRAY, exp.DataType.Type.MAP, exp.DataType.Type.STRUCT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +113,24 @@ class Decoder:
     def _judged(self) -> str:
         conditions = [BROKEN, *(condition for condition, _ in self._refusals())]
         bad = " OR ".join(f"coalesce({condition}, false)" for condition in conditions)
+        kept = self._kept()
+        if self.source.is_changes:  # what reasons are made of
+            kept += [
+                c
+                for c in map(name, [*(c.name for c in stored(self.source)), SAID])
+                if c not in kept
+            ]
         return (
-            f"SELECT {', '.join(self._kept())}, {VALUE}, {BROKEN},\n"
+            f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
             f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}\nFROM ({self._computed()})"
         )
 
     def _computed(self) -> str:
         """Add metadata columns, then computed ones, which may use them."""
         source, inner = self.source, self.encoded.sql
+        if opened := envelope(source).opened:
+            values = ", ".join(f"{value} AS {name(column)}" for column, value in opened.items())
+            inner = f"SELECT *, {values} FROM ({inner})"
         extra = [f"{name(c.metadata_column)} AS {name(c.name)}" for c in metadata(source)]
         if extra:
             inner = f"SELECT *, {', '.join(extra)} FROM ({inner})"
@@ -143,9 +151,18 @@ class Decoder:
         for column in source.columns:
             if column.name in source.primary_key:
                 cases.append(_null(column, "NULL in PRIMARY KEY"))
+            elif column.name == CHANGE_COLUMN:
+                reason = f"concat('neither writes nor deletes a row: ', coalesce({SAID}, 'NULL'))"
+                cases.append((f"{CHANGE_COLUMN} IS NULL", reason))
             elif not column.nullable:
-                cases.append(_null(column, "NULL in NOT NULL column"))
+                condition, reason = _null(column, "NULL in NOT NULL column")
+                if source.is_changes:
+                    condition += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"
+                cases.append((condition, reason))
         for column in source.columns:
+            if said := envelope(source).texts.get(column.name):
+                condition = f"{said} IS NOT NULL AND {name(column.name)} IS NULL"
+                cases.append((condition, misread(column, said)))
             if condition := outside(name(column.name), column.type):
                 cases.append((condition, _outside_text(column)))
         if source.watermark:
@@ -192,7 +209,7 @@ def metadata(source: Source) -> tuple[MetadataColumn, ...]:
 
 def stored(source: Source) -> tuple[Column, ...]:
     """Return the columns that are read from the data itself."""
-    return tuple(c for c in source.columns if c.metadata is None and c.computed is None)
+    return envelope(source).stored
 
 
 def max_record_bytes(source: Source) -> int:
@@ -293,66 +310,6 @@ def misread(column: Column, value: str) -> str:
 def value_start(value: str) -> str:
     """Return the first characters of a text expression, as reasons show them."""
     return f"substr({value}, 1, 40)"
-
-
-def is_time(kind: exp.DataType) -> bool:
-    """Whether the type is DATE or TIMESTAMP, which are read as text and then cast."""
-    return kind.this in _TIMES
-
-
-def is_nested(kind: exp.DataType) -> bool:
-    """Whether the type is an array, a map or a row."""
-    return kind.this in _NESTED
-
-
-def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
-    """Return the expression that reads a date or time from text, NULL if it is none.
-
-    ISO 8601 with four-digit years only: Spark's own cast also takes a bare time of day (and adds
-    the date of today), years alone, and text behind a date.
-
-    Args:
-        value: expression of the text.
-        kind: DATE or TIMESTAMP with or without time zone.
-        pattern: Spark datetime pattern instead of ISO 8601.
-    """
-    target = spark_type(kind)
-    if pattern:
-        return f"CAST(try_to_timestamp({value}, {text(pattern)}) AS {target})"
-    dashes = f"substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-'"
-    if not is_timestamp(kind):
-        dashes += f" AND length({value}) = 10"
-    return f"CASE WHEN {dashes} THEN try_cast({value} AS {target}) END"
-
-
-def outside(value: str, kind: exp.DataType, depth: int = 0) -> str:
-    """Return the condition that a value holds a time out of range, or '' if it cannot.
-
-    Args:
-        value: expression of the value.
-        kind: its type; arrays, maps and rows are looked into.
-        depth: level of nesting.
-    """
-    if is_time(kind):
-        target = spark_type(kind)
-        return f"NOT {value} BETWEEN {target} '{EARLIEST}' AND {target} '{LATEST}'"
-    if kind.this is exp.DataType.Type.STRUCT:
-        fields = [
-            outside(f"{value}.{name(field.name)}", kind_, depth)
-            for field, kind_ in zip(kind.expressions, elements(kind), strict=True)
-        ]
-        return " OR ".join(f"coalesce({condition}, false)" for condition in fields if condition)
-    if kind.this not in _NESTED:
-        return ""
-    item, parts = f"x{depth}", [value]
-    if kind.this is exp.DataType.Type.MAP:
-        parts = [f"map_keys({value})", f"map_values({value})"]
-    found = [
-        f"exists({part}, {item} -> coalesce({inner}, false))"
-        for part, kind_ in zip(parts, elements(kind), strict=True)
-        if (inner := outside(item, kind_, depth + 1))
-    ]
-    return " OR ".join(f"coalesce({condition}, false)" for condition in found)
 
 
 def _outside_text(column: Column) -> str:

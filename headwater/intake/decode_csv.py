@@ -28,9 +28,6 @@ from headwater.intake.decode import (
     ROW,
     VALUE,
     Encoded,
-    cast_time,
-    is_nested,
-    is_time,
     lines_to_parse,
     misread,
     not_finite,
@@ -38,6 +35,7 @@ from headwater.intake.decode import (
     text_faults,
 )
 from headwater.intake.sqltext import name, text
+from headwater.intake.times import cast_time, is_nested, is_time
 
 _EMPTY = "\x01"
 """What ``""`` is read as: the parser takes one text for both it and no value at all."""

@@ -4,7 +4,7 @@ Each line is wrapped before it is parsed: ``{"_":[<line>],"_end":1}``. Spark's p
 the first value and would take ``{"a":1}{"a":2}`` or ``{"a":1} garbage`` for one row; in the
 wrapping, ``_end`` and the length of ``_`` tell. Scalars are parsed with their types, which Spark
 does strictly (``"1"`` and ``1.0`` are no integers), dates and times as text (see
-:func:`~headwater.intake.decode.cast_time`).
+:func:`~headwater.intake.times.cast_time`).
 
 Rules: a key twice in one object: the last wins. DECIMAL rounds half up to its scale, as SQL
 assignment does, and overflow is an error. Numbers that are not finite are refused. A VARCHAR takes
@@ -29,10 +29,7 @@ from headwater.intake.decode import (
     ROW,
     VALUE,
     Encoded,
-    cast_time,
     ddl,
-    is_nested,
-    is_time,
     lines_to_parse,
     misread,
     not_finite,
@@ -41,6 +38,7 @@ from headwater.intake.decode import (
     value_start,
 )
 from headwater.intake.sqltext import name, text
+from headwater.intake.times import cast_time, is_nested, is_time
 
 _SURROGATE = (
     r"(?<!\\)(?:\\\\)*(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -73,6 +71,8 @@ def json_lines(source: Source, relation: str, *, number: str = NUMBERED) -> Enco
     lines = lines_to_parse(relation, _line_faults(source), _wrapped(VALUE), number)
     # not a condition on what was parsed, which Spark would push below, and parse for it once more
     some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
+    if source.format == "debezium":  # a tombstone, which follows a deletion, says nothing new
+        some = f"({some}) AND trim({VALUE}) <> 'null'"
     columns = stored(source)
     parsed = (
         f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"

@@ -44,7 +44,7 @@ from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_t
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
 
 UNLIMITED = Limits()
@@ -119,7 +119,7 @@ class Landing:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
         self._last = self.table.marker() or self._identity
-        if self._last.cut_to.get(self.source.name + QUARANTINE):
+        if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
         if self._ledger:
             self._ledger.refresh()

@@ -26,7 +26,7 @@ from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
 
 
@@ -46,7 +46,7 @@ def quarantine_spec(table: str, connector: Connector | type[Connector]) -> Table
         *((column, kind, True) for column, kind in connector.coordinates),
     )
     return TableSpec(
-        table + QUARANTINE, columns, comment=f"rows of {table} that could not be decoded"
+        quarantine_of(table), columns, comment=f"rows of {table} that could not be decoded"
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwater.analyze.definitions import CHANGES
+
 if TYPE_CHECKING:
     from headwater.plan.nodes import ViewPlan
 
@@ -24,6 +26,15 @@ VERSION = 1
 """Version of every view; it stands in its markers and names its state folder."""
 
 
+def quarantine_of(name: str) -> str:
+    """Return the name of the quarantine of a table, SOURCE or view.
+
+    Args:
+        name: its name; the log of a keyed table and the table have one quarantine.
+    """
+    return name.removesuffix(CHANGES) + QUARANTINE
+
+
 def tables_of(plan: ViewPlan) -> tuple[str, ...]:
     """Return the tables that a view writes, its own first; side tables may not exist yet.
 
@@ -31,7 +42,7 @@ def tables_of(plan: ViewPlan) -> tuple[str, ...]:
         plan: the view's plan.
     """
     name = plan.view.name
-    return (name, *filter(None, (name + QUARANTINE if plan.guard else None, plan.late.into)))
+    return (name, *filter(None, (quarantine_of(name) if plan.guard else None, plan.late.into)))
 
 
 def state_folder(state: Path, name: str) -> Path:

@@ -81,12 +81,16 @@ class AggregateProgram:
         keys: names of the key columns, the same in the change and in the target; empty for one
             global row.
         columns: every column of the target: visible ones in the view's order, then hidden ones.
+        delete_when: condition over ``t`` and ``s`` under which a row goes; empty for never.
+        insert_when: condition over ``s`` under which a new key gets a row; empty for always.
         late: as in :class:`StreamingProgram`.
     """
 
     change_sql: str
     keys: tuple[str, ...]
     columns: tuple[StateColumn, ...]
+    delete_when: str = ""
+    insert_when: str = ""
     late: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -102,7 +102,7 @@ def aggregate_program(
         print_sql(query, "spark"),
         tuple(keys.values()),
         tuple(columns),
-        late_queries(shape, allowed),
+        late=late_queries(shape, allowed),
     )
 
 

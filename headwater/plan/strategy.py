@@ -157,6 +157,17 @@ def self_maintainable(facts: Facts) -> Decision | None:
     return None
 
 
+def newest_row(facts: Facts) -> Decision | None:
+    """Rule 2 for a keyed table: the change that happened last is the row."""
+    if facts.view.changes:
+        return Decision(
+            "incremental",
+            "rule 2, newest row of each key",
+            "of two changes of a key the later one wins, in whatever order they arrive",
+        )
+    return None
+
+
 def affected_keys(facts: Facts) -> Decision | None:
     """Rule 3: any aggregate, re-run for the keys that the change touches."""
     if facts.shape.kind == "aggregate" and _corrected(facts) and facts.keyed:
@@ -186,6 +197,7 @@ RULES: tuple[Rule, ...] = (
     distinct_in_time,
     linear_tick,
     joined_tick,
+    newest_row,
     self_maintainable,
     affected_keys,
     affected_units,

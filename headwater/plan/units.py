@@ -332,9 +332,7 @@ class _Builder:
 
     def _appends(self, name: str) -> bool:
         view = self._catalog.views.get(name)
-        if view is not None:
-            return changelog_mode(view, self._catalog) is ChangelogMode.APPEND
-        return not self._catalog.sources[name].primary_key
+        return view is None or changelog_mode(view, self._catalog) is ChangelogMode.APPEND
 
     def _is_appended(self, query: exp.Query) -> bool:
         """Whether a query only gains rows: inner joins and unions of what is only appended to."""

@@ -11,7 +11,7 @@ from headwater.errors import ConfigError, HeadwaterError
 from headwater.intake.land import Landing
 from headwater.intake.replay import Replayed, replay
 from headwater.lake.catalog import Lake
-from headwater.lake.layout import QUARANTINE, VERSION
+from headwater.lake.layout import VERSION, quarantine_of
 from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease
@@ -48,11 +48,12 @@ def replay_quarantine(
 def _replayed(
     project: Project, table: str, spark: SparkSession | None, *, dry_run: bool
 ) -> Replayed:
-    config, source = project.config, project.catalog.sources[table]
+    config, source = project.config, project.catalog.source_of(table)
+    assert source is not None, "require_replayable"
     with Lease.acquire(config) as lease, project_session(config, spark) as session:
         own = session_for_thread(session)
         lake = Lake(own, config.namespace)
-        if not lake.exists(table + QUARANTINE):
+        if not lake.exists(quarantine_of(table)):
             return Replayed(table, 0)
         landing = Landing(
             own, lake, source, config, version=VERSION, token=lease.token, fence=lease
@@ -70,15 +71,18 @@ def require_replayable(project: Project, name: str) -> None:
     Raises:
         ConfigError: ``UNKNOWN_TABLE``, ``REPLAY_NOT_POSSIBLE``.
     """
-    source = project.catalog.sources.get(name)
-    if name in project.catalog.views:
+    source = project.catalog.source_of(name)
+    if source is None and name in project.catalog.views:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
             f'the rows that view "{name}" left out are still in its inputs',
             hint="correct the view's SELECT and rebuild it under a new name",
         )
     if source is None:
-        known = ", ".join(each.name for each in project.catalog.sources.values() if each.kept)
+        catalog = project.catalog
+        known = ", ".join(
+            catalog.shown(each.name) for each in catalog.sources.values() if each.kept
+        )
         raise ConfigError(
             "UNKNOWN_TABLE", f'table "{name}" does not exist', hint=f"the tables are: {known}"
         )

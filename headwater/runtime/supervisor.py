@@ -25,7 +25,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import gone
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import QUARANTINE, VERSION, state_folder
+from headwater.lake.layout import VERSION, quarantine_of, state_folder
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -313,7 +313,7 @@ class Supervisor:
             self._waiting[source].mark()
 
     def _quarantine_state(self, name: str) -> Path:
-        return state_folder(self._config.state, name + QUARANTINE)
+        return state_folder(self._config.state, quarantine_of(name))
 
     def _quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
         return SourceQuarantine(

@@ -23,7 +23,7 @@ from headwater.lake.delta import DeltaTable
 from headwater.lake.delta_maintenance import maintain_delta
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
-from headwater.lake.layout import QUARANTINE, tables_of
+from headwater.lake.layout import quarantine_of, tables_of
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
@@ -72,7 +72,7 @@ class Tables:
         """
         if name in self._plans:
             return list(tables_of(self._plans[name]))
-        return [name, name + ledger.SUFFIX, name + QUARANTINE]
+        return [name, name + ledger.SUFFIX, quarantine_of(name)]
 
     def needed(self, lake: Lake, name: str) -> set[int]:
         """Return the snapshots of a table that its readers go on from, or replay from.

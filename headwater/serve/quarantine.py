@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ConfigError
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import quarantine_of
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake import LakeReader, current_snapshot_id
@@ -118,7 +118,8 @@ def _asked(
     project: Project, tables: Sequence[str], query: str
 ) -> list[tuple[str, list[tuple[Any, ...]]]]:
     """Run a query over each quarantine that exists and holds rows."""
-    names = [*project.catalog.sources, *project.catalog.views]
+    catalog = project.catalog
+    names = dict.fromkeys([*map(catalog.shown, catalog.sources), *catalog.views])
     for name in tables:
         if name not in names:
             hint = f"they are: {', '.join(names)}"
@@ -135,7 +136,7 @@ def _asked(
 
 
 def _register(connection: duckdb.DuckDBPyConnection, lake: LakeReader, name: str) -> bool:
-    table = lake.table(name + QUARANTINE)
+    table = lake.table(quarantine_of(name))
     snapshot = current_snapshot_id(table) if table is not None else None
     if table is None or snapshot is None:
         return False

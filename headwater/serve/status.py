@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.lake.layout import QUARANTINE
+from headwater.lake.layout import quarantine_of
 from headwater.serve.lake import Commit, LakeReader, commits
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     tables = [name for name, source in catalog.sources.items() if source.kept]
     rows = [_row(name, "table", (), history, said, now) for name in tables]
     rows += [
-        _row(name, "view", view.inputs, history, said, now) for name, view in catalog.views.items()
+        _row(name, "table" if view.changes else "view", view.inputs, history, said, now)
+        for name, view in catalog.views.items()
     ]
     return rows
 
@@ -125,7 +126,7 @@ class _Histories(dict[str, list[Commit]]):
 
     def rejected(self, name: str) -> Counter[str]:
         """Return how many rows of a table were refused, as its quarantine's marker says."""
-        table = self._lake.table(name + QUARANTINE)
+        table = self._lake.table(quarantine_of(name))
         newest = next(commits(table, view=name), None) if table is not None else None
         return Counter(newest.marker.counts if newest else {})
 

@@ -118,11 +118,11 @@ class World:
             record: the ``ingest``.
         """
         name, *mode = record.arguments
-        source = self.project.catalog.sources.get(name)
+        source = self.project.catalog.source_of(name)
         if source is None:
             raise Mismatch(f'there is no table or source "{name}"')
         self._ingests += 1
-        folder = self._input(name)
+        folder = self._input(source.name)
         write_rows(source, folder, self._ingests, record.body, mode == ["raw"], record.span)
 
     def tick(self) -> None:

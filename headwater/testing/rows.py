@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.definitions import Source
+from headwater.analyze.types import VARCHAR
 from headwater.errors import ConfigError, Span
 
 NULL, EMPTY = "NULL", "(empty)"
@@ -39,7 +40,7 @@ def local_source(source: Source, folder: Path) -> Source:
         source,
         connector="files",
         options={"path": str(folder), "max_files_per_epoch": "1", **limits},
-        format="plain",
+        format=source.format if source.is_changes else "plain",
         encode=source.encode if keeps else "json",
         encode_options=source.encode_options if keeps else {},
     )
@@ -74,6 +75,8 @@ def write_rows(
 def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
     header, *rows = csv.reader(lines)
     types = {column.name: column.type for column in source.columns}
+    if flag := source.encode_options.get("delete_field"):
+        types.setdefault(flag, VARCHAR)
     for name in header:
         if name not in types:
             raise ConfigError(

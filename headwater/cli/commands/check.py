@@ -43,11 +43,12 @@ def check(context: Context, paths: tuple[Path, ...]) -> None:
     if rows:
         context.output.rows(COLUMNS, rows, null="-")
     kept = sum(source.kept for source in project.catalog.sources.values())
+    keyed = sum(bool(plan.view.changes) for plan in plans.values())
     found = {
         "file": len(project.files),
         "source": len(project.catalog.sources) - kept,
         "table": kept,
-        "view": len(plans),
+        "view": len(plans) - keyed,
     }
     counts = (f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number)
     context.output.note(f"ok: {', '.join(counts)}")

@@ -22,8 +22,16 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_integer, spark_type
 from headwater.errors import SqlError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.intake.decode import BROKEN, ROW, VALUE, Decoder, Encoded, is_nested, is_time, stored
+from headwater.intake.decode import (
+    BROKEN,
+    ROW,
+    VALUE,
+    Decoder,
+    Encoded,
+    stored,
+)
 from headwater.intake.sqltext import at, interval, micros, moment, name, per_epoch, text
+from headwater.intake.times import is_nested, is_time
 
 ROWS_PER_EPOCH = 100_000
 _ROWS_PER_TASK = 50_000

@@ -17,8 +17,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headwater.analyze.definitions import Source
-from headwater.intake.decode import is_nested, stored
+from headwater.intake.decode import stored
 from headwater.intake.decode_json import OPTIONS, not_flat, reader_schema
+from headwater.intake.times import is_nested
 
 LITERAL_PATHS = ("__globPaths__", "false")
 """Option of a batch reader: a [ in a name is no pattern."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.continuity import Way, judge
-from headwater.lake.layout import BRANCH_PREFIX, QUARANTINE
+from headwater.lake.layout import BRANCH_PREFIX, quarantine_of
 from headwater.lake.marker import PREFIX
 from headwater.lake.retention import MAINTENANCE
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
@@ -185,7 +185,7 @@ def quarantine(subject: Subject) -> Iterator[Finding]:
     """The bad rows of a SOURCE are kept, or will be."""
     if subject.kind != "source" or subject.running:
         return
-    name = subject.name + QUARANTINE
+    name = quarantine_of(subject.name)
     table = subject.lake.table(name)
     newest = next(commits(table, view=subject.name), None) if table is not None else None
     folder = subject.state / "checkpoint"

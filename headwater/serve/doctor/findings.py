@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
-from headwater.lake.layout import MARKER_TAG, QUARANTINE, VERSION, state_folder
+from headwater.lake.layout import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, snapshot_of
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake import (
@@ -121,7 +121,7 @@ class Subject:
     @property
     def state(self) -> Path:
         """The state folder of a view; for a SOURCE, that of its quarantine."""
-        keeper = self.name + QUARANTINE if self.kind == "source" else self.name
+        keeper = quarantine_of(self.name) if self.kind == "source" else self.name
         return state_folder(self.project.config.state, keeper)
 
     @cached_property
