@@ -112,6 +112,8 @@ class _Binder:
     def bind_views(self) -> None:
         for name in self._order():
             statement = self.statements[name]
+            if name + CHANGES in self.broken:
+                self.broken.add(name)
             if name in self.broken or not isinstance(statement, syntax.CreateStreamingView):
                 continue
             report = Report(statement)

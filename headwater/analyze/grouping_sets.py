@@ -59,7 +59,9 @@ def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
         union = exp.Union(this=union, expression=branch, distinct=False)
     for name, value in clauses.items():
         union.set(name, value)
-    select.replace(union)
+    # without brackets the operation around it would take some of the branches only
+    inside = isinstance(select.parent, exp.SetOperation)
+    select.replace(exp.Subquery(this=union) if inside else union)
 
 
 def _sets_of(item: exp.Expr, select: exp.Select) -> list[Keys]:

@@ -145,16 +145,16 @@ class Decoder:
         """What a readable row can be refused for: conditions and reasons."""
         source = self.source
         cases: list[tuple[str, str]] = []
+        if source.is_changes:
+            reason = f"concat('neither writes nor deletes a row: ', coalesce({SAID}, 'NULL'))"
+            cases.append((f"{CHANGE_COLUMN} IS NULL", reason))
         for column in source.columns:
             if column.computed is not None and (failed := failed_sql(column)):
                 cases.append((failed, text(f'column "{column.name}": cannot be computed')))
         for column in source.columns:
             if column.name in source.primary_key:
                 cases.append(_null(column, "NULL in PRIMARY KEY"))
-            elif column.name == CHANGE_COLUMN:
-                reason = f"concat('neither writes nor deletes a row: ', coalesce({SAID}, 'NULL'))"
-                cases.append((f"{CHANGE_COLUMN} IS NULL", reason))
-            elif not column.nullable:
+            elif not column.nullable and column.name != CHANGE_COLUMN:
                 condition, reason = _null(column, "NULL in NOT NULL column")
                 if source.is_changes:
                     condition += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"

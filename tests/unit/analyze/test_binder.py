@@ -41,6 +41,14 @@ from tests.unit.analyze.small_project import bound, catalog, view
             "SELECT departures.origin AS origin, COUNT(*) AS n FROM departures AS departures"
             " GROUP BY departures.origin",
         ),
+        (  # without brackets EXCEPT would take the first of the two SELECTs only
+            "SELECT flight FROM landings EXCEPT"
+            " SELECT flight FROM landings GROUP BY ROLLUP (flight)",
+            "SELECT landings.flight AS flight FROM landings AS landings EXCEPT"
+            " (SELECT landings.flight AS flight FROM landings AS landings GROUP BY landings.flight"
+            " UNION ALL SELECT CAST(NULL AS VARCHAR) AS flight FROM landings AS landings"
+            " HAVING COUNT(*) >= 0)",
+        ),
         (
             "SELECT lower(origin) AS o, count(*) AS n FROM departures GROUP BY o",
             "SELECT LOWER(departures.origin) AS o, COUNT(*) AS n FROM departures AS departures"

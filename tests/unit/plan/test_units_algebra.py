@@ -31,6 +31,11 @@ KNOWN = [
     "SELECT t0.k AS c0, coalesce(t0.k, 'none') AS c1 FROM u t0"
     " GROUP BY CUBE (t0.k, coalesce(t0.k, 'none'))",
     "SELECT t0.k AS c0 FROM u t0 GROUP BY CUBE (t0.k)",
+    # several SELECTs that are one side of a set operation
+    "(SELECT t0.x AS c0 FROM u t0 EXCEPT SELECT t0.x AS c0 FROM c t0 GROUP BY ROLLUP (t0.x))"
+    " UNION ALL SELECT t0.x AS c0 FROM b t0",
+    "(SELECT t0.k AS c0 FROM u t0 GROUP BY ROLLUP (t0.k) INTERSECT SELECT t0.k AS c0 FROM c t0)"
+    " UNION ALL SELECT t0.k AS c0 FROM b t0",
     # what a subquery in the SELECT list says of a row, and of one that an outer join matched
     "SELECT DISTINCT t0.k AS c0, (SELECT max(s.x) FROM u s) AS c1 FROM a t0",
     "SELECT t0.k AS c0, count(*) OVER (PARTITION BY (SELECT max(s.x) FROM u s)) AS c1 FROM a t0",
