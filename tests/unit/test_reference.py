@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.analyze.connectors import CONNECTORS, ENCODINGS, Option
+from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Option
 from headwater.analyze.functions import FUNCTIONS
 from headwater.plan.aggregates import FOLDS
 from tests.golden_files import check_golden
@@ -37,6 +37,9 @@ def connectors() -> Iterator[str]:
     for name, options in ENCODINGS.items():
         if options:
             yield from _options(f"`ENCODE {name.upper()} (…)`", options)
+    for name, form in FORMATS.items():
+        if form.options:
+            yield from _options(f"`FORMAT {name.upper()} ENCODE … (…)`", form.options)
 
 
 def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
