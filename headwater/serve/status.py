@@ -20,6 +20,7 @@ from headwater.lake.layout import quarantine_of
 from headwater.serve.lake import Commit, LakeReader, commits
 
 if TYPE_CHECKING:
+    from headwater.analyze.definitions import Catalog
     from headwater.project import Project
 
 RUN_FILE = "run.json"
@@ -44,6 +45,8 @@ class Status:
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
         rows: rows in it now.
+        cut: the commits of landed tables that its newest commit is made of, as ``table@epoch``,
+            through the views that it reads; views of one tick have one cut.
         problem: the last error, or an empty string.
     """
 
@@ -59,6 +62,7 @@ class Status:
     late: int = 0
     quarantined: int = 0
     rows: int = 0
+    cut: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -75,8 +79,8 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     now = now or datetime.now(UTC)
     lake = LakeReader(project.config)
     said = read_run_file(project.config.state / RUN_FILE)
-    history = _Histories(lake)
     catalog = project.catalog
+    history = _Histories(lake, catalog)
     tables = [name for name, source in catalog.sources.items() if source.kept]
     rows = [_row(name, "table", (), history, said, now) for name in tables]
     rows += [
@@ -115,14 +119,25 @@ def is_alive(pid: int) -> bool:
 class _Histories(dict[str, list[Commit]]):
     """The commits of each table, newest first, read once."""
 
-    def __init__(self, lake: LakeReader) -> None:
+    def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
         super().__init__()
-        self._lake = lake
+        self._lake, self._catalog = lake, catalog
 
     def __missing__(self, name: str) -> list[Commit]:
         table = self._lake.table(name)
         self[name] = list(commits(table)) if table is not None else []
         return self[name]
+
+    def cut(self, commit: Commit) -> set[str]:
+        """Return what a commit of a view is made of; what was expired since is left out."""
+        found: set[str] = set()
+        for name, position in commit.marker.cut_to.items():
+            read = next((c for c in self[name] if str(c.snapshot_id) == position), None)
+            if read is not None and name in self._catalog.views:
+                found |= self.cut(read)
+            elif read is not None:
+                found.add(f"{name}@{read.marker.epoch}")
+        return found
 
     def rejected(self, name: str) -> Counter[str]:
         """Return how many rows of a table were refused, as its quarantine's marker says."""
@@ -175,6 +190,7 @@ def _row(
         late=counts["late"],
         quarantined=bad["quarantined"],
         rows=newest.total,
+        cut=tuple(sorted(histories.cut(newest))) if inputs else (),
         problem=problem,
     )
 

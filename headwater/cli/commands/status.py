@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("name", "kind", "state", "epoch", "watermark", "lag", "freshness"),
-    *("in", "out", "late", "quarantined", "rows", "problem"),
+    *("in", "out", "late", "quarantined", "rows", "cut", "problem"),
 )
 CLEAR = "\x1b[H\x1b[2J"
 
@@ -39,7 +39,8 @@ def status(context: Context, watch: bool, interval: float) -> None:
     """Show every landed table and view: state, epoch, watermark, lag, freshness and rows.
 
     Lag counts the commits of the inputs that a view has not read yet; rows are counted over the
-    commits that are kept. Starts no JVM and asks nothing of a running process.
+    commits that are kept. The cut names the commits of landed tables that a view is made of, as
+    table@epoch: views with the same cut agree. Starts no JVM and asks nothing of a running process.
     """
     from headwater.serve.status import status as read_status
 
@@ -68,6 +69,7 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
             each.late,
             each.quarantined,
             each.rows,
+            ", ".join(each.cut) or None,
             each.problem or None,
         ),
     )

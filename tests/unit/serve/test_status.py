@@ -101,3 +101,16 @@ def test_a_damaged_run_file_does_no_harm(lake: FakeLake) -> None:
     state.mkdir(parents=True)
     (state / "run.json").write_text("{")
     assert of(lake, "clicks").state == "new"
+
+
+def test_the_cut_of_a_view_names_the_epochs_of_the_tables_below_it(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    lake.create("per_user", PER_USER)
+    first = lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    second = lake.append("clicks", [{"user_id": 2}], Marker("clicks", 1, 1, {}, {}))
+    lake.append("per_user", [], Marker("per_user", 1, 0, {}, {"clicks": str(first)}))
+    assert of(lake, "per_user").cut == ("clicks@0",)
+    cut = {"clicks": str(second)}
+    lake.append("per_user", [], Marker("per_user", 1, 1, {"clicks": str(first)}, cut))
+    assert of(lake, "per_user").cut == ("clicks@1",)
+    assert of(lake, "clicks").cut == ()
