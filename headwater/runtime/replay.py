@@ -5,6 +5,7 @@ In: a project and the name of a landed table. Out: what was landed and what stay
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, HeadwaterError
@@ -58,7 +59,7 @@ def _replayed(
         landing = Landing(
             own, lake, source, config, version=VERSION, token=lease.token, fence=lease
         )
-        return replay(landing, dry_run=dry_run)
+        return replace(replay(landing, dry_run=dry_run), table=table)
 
 
 def require_replayable(project: Project, name: str) -> None:
