@@ -37,6 +37,8 @@ def aggregate_writer(
             if column.name not in program.keys
         },
         {column.name: column.insert for column in program.columns},
+        delete_when=program.delete_when,
+        insert_when=program.insert_when,
     )
     rows = session.sql(program.change_sql).persist()
     try:

@@ -52,7 +52,7 @@ class Upsert:
         keys: columns that identify a row in both; NULLs are equal; empty for a table of one row.
         updates: column → Spark SQL over ``t`` and ``s``, without the keys.
         inserts: column → Spark SQL over ``s``, keys included.
-        delete_when: condition over ``s`` under which the row is deleted, or empty.
+        delete_when: condition over ``t`` and ``s`` under which the row is deleted, or empty.
         insert_when: condition over ``s`` under which a new key is inserted, or empty for always.
     """
 

@@ -82,10 +82,14 @@ def program_sql(program: Program) -> dict[str, str]:
 
 def _merge(program: AggregateProgram) -> str:
     on = " AND ".join(f"t.{key} <=> s.{key}" for key in program.keys) or "TRUE"
-    lines = [f"MERGE INTO the view AS t USING change AS s ON {on}", "WHEN MATCHED THEN UPDATE SET"]
+    lines = [f"MERGE INTO the view AS t USING change AS s ON {on}"]
+    if program.delete_when:
+        lines.append(f"WHEN MATCHED AND {program.delete_when} THEN DELETE")
+    lines.append("WHEN MATCHED THEN UPDATE SET")
     values = [c for c in program.columns if c.name not in program.keys]
     lines.append(",\n".join(f"  {column.name} = {column.update}" for column in values))
-    lines.append("WHEN NOT MATCHED THEN INSERT VALUES")
+    new = f" AND {program.insert_when}" if program.insert_when else ""
+    lines.append(f"WHEN NOT MATCHED{new} THEN INSERT VALUES")
     lines.append(",\n".join(f"  {column.name} = {column.insert}" for column in program.columns))
     return "\n".join(lines)
 

@@ -78,6 +78,65 @@ def query(rnd: Random, depth: int = 2) -> Query:
     return _select(rnd, depth, None)
 
 
+def folded(rnd: Random) -> Query:
+    """Return a random query that rule 2 keeps.
+
+    Args:
+        rnd: the generator.
+    """
+    source, columns = _bags(rnd, 2)
+    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(0, 2)))
+    keys = list(dict.fromkeys(_value(rnd, columns, kind) for kind in kinds))
+    if keys and rnd.random() < 0.2:
+        return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
+    rows_go = f"{CORRECTED} " in source
+    folds = [_fold(rnd, columns, rows_go) for _ in range(rnd.randint(0 if keys else 1, 3))]
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
+    return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
+
+
+def _bags(rnd: Random, depth: int) -> tuple[str, list[Column]]:
+    """Inner joins of tables, and of UNION ALL of the same."""
+    text, columns = "", list[Column]()
+    for number in range(rnd.choice((1, 1, 2, 2, 3))):
+        alias = f"t{depth}{number}"
+        own = [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
+        item = rnd.choice((*LOGS, CORRECTED, CORRECTED))
+        if depth and rnd.random() < 0.3:
+            item = f"({' UNION ALL '.join(_bag(rnd, depth - 1) for _ in range(rnd.randint(1, 2)))})"
+        joined = f" JOIN {item} {alias} ON {_join_condition(rnd, columns, own)}" if text else ""
+        text, columns = f"{text}{joined}" if text else f"{item} {alias}", [*columns, *own]
+    return text, columns
+
+
+def _bag(rnd: Random, depth: int) -> str:
+    source, columns = _bags(rnd, depth)
+    items = [f"{_value(rnd, columns, kind)} AS {column}" for column, kind in COLUMNS]
+    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.3 else ""
+    return f"SELECT {', '.join(items)} FROM {source}{where}"
+
+
+def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
+    """An aggregate that folds, over rows that also go or over those that only come."""
+    value, condition = _value(rnd, columns, "number"), _condition(rnd, columns)
+    calls = (
+        "count(*)",
+        f"count({rnd.choice(columns).text})",
+        f"count_if({condition})",
+        f"CAST(sum({value}) AS BIGINT)",
+        f"sum(CAST({value} AS DECIMAL(12, 9)))",
+        f"avg({value})",
+        f"bool_and({condition})",
+        f"bool_or({condition})",
+    )
+    more = () if rows_go else (f"min({value})", f"max({value})")
+    where = f" FILTER (WHERE {_condition(rnd, columns)})" if rnd.random() < 0.2 else ""
+    call = rnd.choice((*calls, *more))
+    return call if call.startswith("CAST") else f"{call}{where}"
+
+
 def _combined(rnd: Random, depth: int) -> Query:
     kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 2)))
     text = _select(rnd, depth - 1, kinds).text
