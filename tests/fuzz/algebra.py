@@ -124,7 +124,7 @@ class Algebra:
                 hashed = exp.Anonymous(this="hash", expressions=node.expressions)
                 count = exp.Literal.number(self.names)
                 return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
-            return node
+            return portable(node, "duckdb") if isinstance(node, exp.CountIf) else node
 
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
 
@@ -151,7 +151,6 @@ class Folded(Algebra):
             self._run(f"CREATE TABLE v AS SELECT {inserts} FROM s{new}")
             return
         same = " AND ".join(f"t.{key} IS NOT DISTINCT FROM s.{key}" for key in program.keys)
-        join = f"FROM s WHERE {same or 'true'}"
         updates = ", ".join(
             f"{c.name} = {self._of(c.update, c)}"
             for c in program.columns
