@@ -42,22 +42,21 @@ def is_bag(query: exp.Expr) -> bool:
         query: a bound query.
     """
     branches = union_branches(query)
-    looks_at_several = any(is_aggregate(each) or is_distinct(each) for each in branches)
-    return is_union_all(query) and not looks_at_several and all(map(reads_bags, branches))
+    if any(is_aggregate(each) or is_distinct(each) or any(optional(each)) for each in branches):
+        return False
+    return is_union_all(query) and all(map(reads_bags, branches))
 
 
 def reads_bags(select: exp.Select) -> bool:
-    """Return whether that is so of what a SELECT aggregates, if it does.
+    """Return whether a SELECT looks at nothing but joined rows, of bags.
 
     Args:
-        select: a bound SELECT.
+        select: a bound SELECT; what it makes of these rows, and outer joins, are not looked at.
     """
     if select.args.get("limit") or select.args.get("offset") or window_calls(select):
         return False
-    if any(optional(select)) or has_predicates(select):
-        return False
     inner = (item.this for item in relations(select) if isinstance(item, exp.Subquery))
-    return all(map(is_bag, inner))
+    return not has_predicates(select) and all(map(is_bag, inner))
 
 
 class Bags:
@@ -108,6 +107,9 @@ class Bags:
     def parts(self, select: exp.Select, *, signed: bool = False) -> list[exp.Select]:
         """Return a SELECT once for each item of FROM, over the rows that change by it.
 
+        A LEFT JOIN is taken for what it finds: rows that it has found nothing for are not lost when
+        it does.
+
         Args:
             select: a SELECT that reads bags.
             signed: whether each row has its sign, last.
@@ -123,6 +125,9 @@ class Bags:
                 state = State.AFTER if number > changing else State.BEFORE
                 state = State.CHANGE if number == changing else state
                 item.replace(self._item(own[number], state, signed))
+        if changing and part.args["joins"][changing - 1].side:
+            part.args["joins"][changing - 1].set("side", None)
+            part.args["joins"][changing - 1].set("kind", None)
         if signed:
             sign = exp.column(SIGN, own[changing].alias_or_name)
             one = exp.Literal.number(1)

@@ -14,7 +14,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Field, View
-from headwater.analyze.shape import is_aggregate, is_distinct
+from headwater.analyze.shape import is_aggregate, is_distinct, optional, relations
 from headwater.analyze.types import spark_type
 from headwater.plan.aggregates import Fold, fold_of, type_of
 from headwater.plan.bags import Bags, reads_bags
@@ -26,6 +26,8 @@ from headwater.plan.shape import Shape, aggregates
 
 _CHANGED = "__changed"
 _ROWS = exp.Count(this=exp.Star())
+_STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul)
+"""What is NULL where a part of it is."""
 
 Rename = Callable[[exp.Expr], exp.Expr]
 """Makes an expression over the items of FROM one over the changed rows."""
@@ -42,7 +44,32 @@ def is_folded(query: exp.Query, *, signed: bool) -> bool:
         return False
     if is_aggregate(query) is is_distinct(query):
         return False
+    if any(optional(query)) and (signed or not _ignores_unmatched(query)):
+        return False
     return all(fold_of(call, signed=signed) for call in _calls(query).values())
+
+
+def _ignores_unmatched(select: exp.Select) -> bool:
+    """Whether a row that the last, a LEFT JOIN finds nothing for is nothing but a row of its group.
+
+    Whether it stays when something is found is all the same then.
+    """
+    *others, last = relations(select)
+    if optional(select) != [False] * len(others) + [True] or not is_aggregate(select):
+        return False
+    alias, where, group = last.alias_or_name, select.args.get("where"), group_keys(select)
+    asked = [*group, *([where] if where else [])]
+    if any(column.table == alias for node in asked for column in node.find_all(exp.Column)):
+        return False
+    return all(_is_null_of(call, alias) for call in _calls(select).values())
+
+
+def _is_null_of(call: exp.Expr, alias: str) -> bool:
+    """Whether an aggregate skips rows in which the columns of an item are NULL."""
+    argument = (call.this if isinstance(call, exp.Filter) else call).this
+    nodes = list(argument.walk())
+    named = any(isinstance(node, exp.Column) and node.table == alias for node in nodes)
+    return named and all(isinstance(node, _STRICT) for node in nodes)
 
 
 def aggregate_program(

@@ -151,9 +151,9 @@ def self_maintainable(facts: Facts) -> Decision | None:
         return None
     reason = "the aggregated change is merged into the state by key"
     if facts.shape.kind == "general":
-        reason = f"the change of one input is joined with the others; {reason}"
+        reason = "the change of each input is joined with the others, aggregated and merged by key"
     if signed:
-        reason += ", rows that go are subtracted"
+        reason += "; rows that go are subtracted"
     return Decision("incremental", "rule 2, self-maintainable aggregate", reason)
 
 

@@ -86,12 +86,22 @@ def folded(rnd: Random) -> Query:
     """
     source, columns = _bags(rnd, 2)
     where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    rows_go = f"{CORRECTED} " in source
+    last = [Column(f"last.{column}", kind) for column, kind in COLUMNS]
+    optional = not rows_go and rnd.random() < 0.5
+    if optional:
+        on = _join_condition(rnd, columns, last)
+        source = f"{source} LEFT JOIN {rnd.choice(LOGS)} last ON {on}"
     kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(0, 2)))
     keys = list(dict.fromkeys(_value(rnd, columns, kind) for kind in kinds))
-    if keys and rnd.random() < 0.2:
+    if keys and not optional and rnd.random() < 0.2:
         return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
-    rows_go = f"{CORRECTED} " in source
-    folds = [_fold(rnd, columns, rows_go) for _ in range(rnd.randint(0 if keys else 1, 3))]
+    number = rnd.randint(0 if keys else 1, 3)
+    if optional:
+        calls = ("count({})", "min({})", "max({})", "CAST(sum({} + 1) AS BIGINT)", "avg({} * 2)")
+        folds = [rnd.choice(calls).format(rnd.choice(("last.id", "last.x"))) for _ in range(number)]
+    else:
+        folds = [_fold(rnd, columns, rows_go) for _ in range(number)]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
     return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
