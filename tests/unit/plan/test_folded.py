@@ -32,7 +32,7 @@ KNOWN = [
     "SELECT t0.k AS c0, CAST(sum(t1.x) AS BIGINT) AS c1 FROM u t0 JOIN u t1 ON t0.k = t1.k"
     " GROUP BY t0.k",
     "SELECT count(t0.x) AS c0, bool_or(t0.x > 1) AS c1 FROM u t0 GROUP BY t0.k",
-    "SELECT DISTINCT t0.k AS c0, 5 AS c1 FROM u t0",
+    "SELECT DISTINCT t0.k AS c0, 5 AS c1, t0.k AS c2 FROM u t0",
     "SELECT DISTINCT 5 AS c0 FROM u t0 JOIN a t1 ON t1.k = t0.k",
     "SELECT t0.k AS c0, count(t1.id) AS c1 FROM a t0 LEFT JOIN b t1 ON t0.k = t1.k GROUP BY t0.k",
     "SELECT t0.k AS c0, sum(CAST(t0.x AS DECIMAL(38, 30))) AS c1 FROM u t0 GROUP BY t0.k",
