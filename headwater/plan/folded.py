@@ -101,6 +101,13 @@ def aggregate_program(
             pairs = zip(fold.parts, names[text], strict=True)
             items += [exp.alias_(spark_expression(part.partial), name) for part, name in pairs]
     query.set("expressions", items)
+    if counted:  # rows that came and went may leave a group as it was
+        changed = (
+            exp.NEQ(this=exp.column(name), expression=exp.Literal.number(0))
+            for own in names.values()
+            for name in own
+        )
+        query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
     return AggregateProgram(
         print_sql(query, "spark"),
         tuple(keys.values()),
