@@ -103,7 +103,7 @@ def aggregate_program(
     query.set("expressions", items)
     if counted:  # rows that came and went may leave a group as it was
         changed = (
-            exp.NEQ(this=exp.column(name), expression=exp.Literal.number(0))
+            exp.NEQ(this=exp.column(name, _CHANGED), expression=exp.Literal.number(0))
             for own in names.values()
             for name in own
         )
