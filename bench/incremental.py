@@ -54,6 +54,8 @@ VIEWS: Mapping[str, str] = {
     "exact_distinct": "SELECT small, count(DISTINCT dim) AS n FROM facts GROUP BY small",
     "star_join": "SELECT d.name, count(f.id) AS n, sum(f.x) AS x FROM dims AS d"
     " LEFT JOIN facts AS f ON f.dim = d.id GROUP BY d.name",
+    "inner_join": "SELECT d.name, count(*) AS n, sum(f.x) AS x FROM facts AS f"
+    " JOIN dims AS d ON f.dim = d.id GROUP BY d.name",
     "top_of_group": "SELECT small, id, x FROM facts"
     " QUALIFY row_number() OVER (PARTITION BY small ORDER BY x DESC) <= 3",
     "sizes": "SELECT n, count(*) AS groups FROM small_groups GROUP BY n",

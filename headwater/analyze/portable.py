@@ -161,6 +161,12 @@ def _duckdb_replace(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
+    """DuckDB's own is NULL, not 0, where every condition is."""
+    one = exp.If(this=node.this.copy(), true=exp.Literal.number(1))
+    return exp.Count(this=exp.Case(ifs=[one]))
+
+
 def _duckdb_json(node: exp.Expr) -> exp.Expr:
     """Text that is no JSON gives NULL, not an error."""
     valid = exp.If(this=_call("JSON_VALID", node.this), true=node.copy())
@@ -216,6 +222,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TryCast: duckdb_try_cast,
         exp.RegexpReplace: _duckdb_replace,
         exp.JSONExtractScalar: _duckdb_json,
+        exp.CountIf: _duckdb_count_if,
     },
     "trino": {
         exp.Cast: trino_cast,

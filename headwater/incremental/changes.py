@@ -20,6 +20,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.changed import changed_rows
 from headwater.lake.iceberg import LakeTable
 from headwater.plan.nodes import ViewPlan
+from headwater.plan.program import SIGN
 from headwater.plan.touched import State
 
 Cut = Mapping[str, str]
@@ -271,7 +272,10 @@ def register_states(
             change = stack.enter_context(
                 changed_rows(item.table, span.after, span.upto, item.corrected)
             )
-            change.persist().createOrReplaceTempView(name + CHANGE)
-            stack.callback(change.unpersist)
-            now.select(*item.corrected).unionAll(change).createOrReplaceTempView(name + ANY)
+            if name in spans:
+                change = change.persist()
+                stack.callback(change.unpersist)
+            change.createOrReplaceTempView(name + CHANGE)
+            both = now.select(*item.corrected).unionAll(change.drop(SIGN))
+            both.createOrReplaceTempView(name + ANY)
         yield

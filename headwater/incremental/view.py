@@ -174,12 +174,18 @@ class IncrementalView:
         program = self._guarded.program
         if isinstance(program, FullProgram):
             yield
-        elif isinstance(program, UnitsProgram) or self.plan.shape.kind == "general":
+        elif isinstance(program, UnitsProgram) or self._reads_states:
             with register_states(self._session, self._inputs, spans, pins):
                 yield
         else:
             register_changes(self._session, self._inputs, spans, pins)
             yield
+
+    @property
+    def _reads_states(self) -> bool:
+        """Whether its program asks for more than what inputs gained."""
+        corrected = any(item.corrected for item in self._inputs.values())
+        return corrected or self.plan.shape.kind == "general"
 
     @contextmanager
     def _writer_of(self, program: Program, before: Before) -> Iterator[Write]:

@@ -1,8 +1,9 @@
 """The rows that a table has gained and lost between two snapshots, from the files that differ.
 
-In: a table whose rows are corrected by merge-on-read. Out: a DataFrame. Iceberg has no incremental
-read of a table with delete files, but both snapshots know their files: only those that one of them
-has, or has with other deletes, are read, through the same door as Iceberg's own compaction.
+In: a table whose rows are corrected by merge-on-read. Out: a DataFrame, each row with its sign.
+Iceberg has no incremental read of a table with delete files, but both snapshots know their files:
+only those that one of them has, or has with other deletes, are read, through the same door as
+Iceberg's own compaction.
 """
 
 from __future__ import annotations
@@ -13,18 +14,23 @@ from contextlib import contextmanager
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import elements, java_class
+from headwater.plan.program import SIGN
 
 _SPARK = "org.apache.iceberg.spark"
+_LEFT = "__left"
 
 
 @contextmanager
 def changed_rows(
     table: LakeTable, after: int | None, upto: int, columns: Sequence[str]
 ) -> Iterator[DataFrame]:
-    """Give the rows removed and added between two snapshots; a row moved between files is neither.
+    """Give the rows removed and added between two snapshots, each as often as it was, sign last.
+
+    A row moved between files is neither.
 
     Args:
         table: the table.
@@ -37,7 +43,7 @@ def changed_rows(
         TerminalError: ``SNAPSHOT_NOT_IN_HISTORY``.
     """
     if after is None or after == upto:
-        rows = table.read(upto).select(*columns)
+        rows = table.read(upto).select(*columns).selectExpr("*", f"1 AS {SIGN}")
         yield rows if after is None else rows.where("false")
         return
     util = java_class(table.spark, "org.apache.iceberg.util.SnapshotUtil")
@@ -50,14 +56,11 @@ def changed_rows(
     ):
         both = gone.unionAll(come)
         if any("map<" in kind for _, kind in both.dtypes):
-            yield both.select(*columns)
+            yield both
         else:
-            yield (
-                both.groupBy(*columns)
-                .agg({"__sign": "sum"})
-                .where("`sum(__sign)` <> 0")
-                .select(*columns)
-            )
+            left = both.groupBy(*columns).agg(F.sum(SIGN).cast("int").alias(_LEFT))
+            sign = f"explode(array_repeat(CAST(sign({_LEFT}) AS INT), abs({_LEFT})))"
+            yield left.where(f"{_LEFT} <> 0").select(*columns, F.expr(sign).alias(SIGN))
 
 
 def _tasks(table: LakeTable, snapshot_id: int) -> Mapping[str, JavaObject]:
@@ -79,7 +82,7 @@ def _rows(
 ) -> Iterator[DataFrame]:
     """Give the rows of some files, with a sign, as long as the block lasts."""
     if not tasks:
-        yield table.read().select(*columns).where("false").selectExpr("*", f"{sign} AS __sign")
+        yield table.read().select(*columns).where("false").selectExpr("*", f"{sign} AS {SIGN}")
         return
     manager = java_class(table.spark, f"{_SPARK}.ScanTaskSetManager").get()
     tables = java_class(table.spark, f"{_SPARK}.SparkTableCache").get()
@@ -91,7 +94,7 @@ def _rows(
     manager.stageTasks(table.java, name, chosen)
     try:
         rows = table.spark.read.format("iceberg").load(name)
-        yield rows.select(*columns).selectExpr("*", f"{sign} AS __sign")
+        yield rows.select(*columns).selectExpr("*", f"{sign} AS {SIGN}")
     finally:
         manager.removeTasks(table.java, name)
         tables.remove(name)

@@ -3,8 +3,12 @@
 In: an aggregate call of a bound query.
 Out: its :class:`Fold`: the partial aggregates of a change, how they merge with the state, and how
 the value is read from the state. An aggregate without a line here is kept by re-running the
-affected keys (rule 3). Sketches are those of Apache DataSketches that Spark ships: HyperLogLog for
-``approx_distinct``, KLL for ``approx_percentile``; both merge, so a change costs the change.
+affected keys or units (rules 3 and 4). Sketches are those of Apache DataSketches that Spark ships:
+HyperLogLog for ``approx_distinct``, KLL for ``approx_percentile``; both merge, so a change costs
+the change.
+
+Rows that go are subtracted, which not every aggregate can: a minimum does not know the next one,
+and a sum of floating point numbers would keep the error of everything that ever was in it.
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.types import spark_type
+from headwater.analyze.types import MAX_PRECISION, digits, spark_type
+from headwater.plan.program import SIGN
 
 KLL_K = 400
 """KLL's size parameter; its rank error is about 0.7 % at 99 % confidence (Karnin, Lang, Liberty
@@ -64,6 +69,7 @@ APPROXIMATE = (exp.ApproxDistinct, exp.ApproxQuantile)
 """Aggregates that are compared by their bounds."""
 
 ADD = "coalesce({t} + {s}, {t}, {s})"
+COUNT = "{t} + {s}"
 INTEGERS = (
     exp.DataType.Type.TINYINT,
     exp.DataType.Type.SMALLINT,
@@ -71,46 +77,67 @@ INTEGERS = (
     exp.DataType.Type.BIGINT,
 )
 
+Rule = Callable[[exp.Expr, str], Fold | None]
+"""Folds a call, given the condition of its FILTER (empty for none)."""
 
-def fold_of(call: exp.Expr) -> Fold | None:
+
+def fold_of(call: exp.Expr, *, signed: bool = False) -> Fold | None:
     """Return how an aggregate call is folded, or None if it is not self-maintainable.
 
     Args:
         call: an aggregate, possibly with FILTER, annotated with its type.
+        signed: whether rows also go: each has its sign.
     """
     bare = call.this if isinstance(call, exp.Filter) else call
-    rule = FOLDS.get(type(bare))
+    rule = (SIGNED_FOLDS if signed else FOLDS).get(type(bare))
     if rule is None or bare.find(exp.Distinct) or bare.find(exp.Order):
         return None
     condition = call.expression.this.sql(dialect="spark") if isinstance(call, exp.Filter) else ""
-    return rule(bare, f" FILTER (WHERE {condition})" if condition else "")
+    return rule(bare, condition)
 
 
-def _count(call: exp.Expr, where: str) -> Fold:
-    return Fold((Part("count", "BIGINT", call.sql(dialect="spark") + where, "{t} + {s}"),))
+def _where(*conditions: str) -> str:
+    given = [each for each in conditions if each]
+    text = " AND ".join(f"({each})" for each in given) if len(given) > 1 else "".join(given)
+    return f" FILTER (WHERE {text})" if text else ""
 
 
-def _simple(merge: str) -> Callable[[exp.Expr, str], Fold]:
-    def rule(call: exp.Expr, where: str) -> Fold:
+def _count(call: exp.Expr, condition: str) -> Fold:
+    return Fold((Part("count", "BIGINT", call.sql(dialect="spark") + _where(condition), COUNT),))
+
+
+def _simple(merge: str) -> Rule:
+    def rule(call: exp.Expr, condition: str) -> Fold:
         kind = spark_type(type_of(call))
-        partial = f"CAST({call.sql(dialect='spark')}{where} AS {kind})"
+        partial = f"CAST({call.sql(dialect='spark')}{_where(condition)} AS {kind})"
         return Fold((Part("value", kind, partial, merge),))
 
     return rule
 
 
-def _avg(call: exp.Expr, where: str) -> Fold:
-    argument = call.this.sql(dialect="spark")
-    decimal = type_of(call).this == exp.DataType.Type.DECIMAL
-    total = "DECIMAL(38, 6)" if decimal else "DOUBLE"
+def _sum(call: exp.Expr, condition: str) -> Fold | None:
+    kind = type_of(call)
+    if kind.this is not exp.DataType.Type.DECIMAL:
+        return _simple(ADD)(call, condition)
+    return _simple(f"coalesce({_add(digits(kind)[1])}, {{t}}, {{s}})")(call, condition)
+
+
+def _add(scale: int) -> str:
+    """The sum of two DECIMAL(38, scale): from 38 digits each, Spark would round it."""
+    narrow = f"DECIMAL({MAX_PRECISION - 1}, {scale})"
+    return f"CAST({{t}} AS {narrow}) + CAST({{s}} AS {narrow})"
+
+
+def _avg(call: exp.Expr, condition: str) -> Fold:
+    argument, where = call.this.sql(dialect="spark"), _where(condition)
     parts = (
-        Part("sum", total, f"CAST(sum({argument}){where} AS {total})", ADD),
-        Part("count", "BIGINT", f"count({argument}){where}", "{t} + {s}"),
+        Part("sum", "DOUBLE", f"CAST(sum({argument}){where} AS DOUBLE)", ADD),
+        Part("count", "BIGINT", f"count({argument}){where}", COUNT),
     )
     return Fold(parts, "{0} / nullif({1}, 0)")
 
 
-def _approx_distinct(call: exp.Expr, where: str) -> Fold | None:
+def _approx_distinct(call: exp.Expr, condition: str) -> Fold | None:
     if call.args.get("accuracy"):
         return None
     argument = call.this.sql(dialect="spark")
@@ -120,18 +147,18 @@ def _approx_distinct(call: exp.Expr, where: str) -> Fold | None:
         exp.DataType.Type.VARBINARY,
     ):
         argument = f"CAST({argument} AS STRING)"
-    part = Part("hll", "BINARY", f"hll_sketch_agg({argument}){where}", "hll_union({t}, {s})")
+    partial = f"hll_sketch_agg({argument}){_where(condition)}"
+    part = Part("hll", "BINARY", partial, "hll_union({t}, {s})")
     return Fold((part,), "hll_sketch_estimate({0})")
 
 
-def _approx_percentile(call: exp.Expr, where: str) -> Fold | None:
+def _approx_percentile(call: exp.Expr, condition: str) -> Fold | None:
     share, kind = call.args.get("quantile"), type_of(call.this).this
     if not isinstance(share, exp.Literal) or kind not in (*INTEGERS, *exp.DataType.REAL_TYPES):
         return None
     family, cast = ("bigint", "BIGINT") if kind in INTEGERS else ("double", "DOUBLE")
-    partial = (
-        f"kll_sketch_agg_{family}(CAST({call.this.sql(dialect='spark')} AS {cast}), {KLL_K}){where}"
-    )
+    argument = f"CAST({call.this.sql(dialect='spark')} AS {cast})"
+    partial = f"kll_sketch_agg_{family}({argument}, {KLL_K}){_where(condition)}"
     part = Part("kll", "BINARY", partial, f"kll_sketch_merge_{family}({{t}}, {{s}})")
     value = (
         f"CASE WHEN kll_sketch_get_n_{family}({{0}}) > 0"
@@ -140,15 +167,70 @@ def _approx_percentile(call: exp.Expr, where: str) -> Fold | None:
     return Fold((part,), value)
 
 
+def _counted(suffix: str, *conditions: str) -> Part:
+    """How many more rows came than went."""
+    return Part(suffix, "BIGINT", f"coalesce(sum({SIGN}){_where(*conditions)}, 0)", COUNT)
+
+
+def _known(call: exp.Expr, condition: str) -> tuple[str, ...]:
+    """The conditions under which an aggregate looks at a row."""
+    counts_all = isinstance(call.this, exp.Star)
+    return (condition, "" if counts_all else f"({call.this.sql(dialect='spark')}) IS NOT NULL")
+
+
+def _signed_count(call: exp.Expr, condition: str) -> Fold:
+    return Fold((_counted("count", *_known(call, condition)),))
+
+
+def _signed_count_if(call: exp.Expr, condition: str) -> Fold:
+    return Fold((_counted("count", condition, call.this.sql(dialect="spark")),))
+
+
+def _signed_total(call: exp.Expr, condition: str) -> tuple[Part, Part] | None:
+    """The sum and the count of what is not NULL; exact, whatever comes and goes in between."""
+    kind = type_of(call.this)
+    if kind.this not in (*INTEGERS, exp.DataType.Type.DECIMAL):
+        return None
+    scale = digits(kind)[1] if kind.this is exp.DataType.Type.DECIMAL else 0
+    wide = f"DECIMAL({MAX_PRECISION}, {scale})"
+    value = f"CAST({call.this.sql(dialect='spark')} AS {wide})"
+    total = f"sum(CASE WHEN {SIGN} > 0 THEN {value} ELSE -{value} END){_where(condition)}"
+    partial = f"coalesce({total}, CAST(0 AS {wide}))"
+    return Part("sum", wide, partial, _add(scale)), _counted("count", *_known(call, condition))
+
+
+def _signed_sum(call: exp.Expr, condition: str) -> Fold | None:
+    parts = _signed_total(call, condition)
+    value = f"CASE WHEN {{1}} > 0 THEN CAST({{0}} AS {spark_type(type_of(call))}) END"
+    return Fold(parts, value) if parts else None
+
+
+def _signed_avg(call: exp.Expr, condition: str) -> Fold | None:
+    parts = _signed_total(call, condition)
+    return Fold(parts, "CAST({0} AS DOUBLE) / nullif({1}, 0)") if parts else None
+
+
+def _signed_bool(decides: str, value: str) -> Rule:
+    def rule(call: exp.Expr, condition: str) -> Fold:
+        deciding = decides.format(call.this.sql(dialect="spark"))
+        parts = (
+            _counted("count", *_known(call, condition)),
+            _counted("deciding", condition, deciding),
+        )
+        return Fold(parts, f"CASE WHEN {{0}} > 0 THEN {value} END")
+
+    return rule
+
+
 def type_of(node: exp.Expr) -> exp.DataType:
     """Return the type that the binder annotated a node with; unknown if it has none."""
     return node.type if isinstance(node.type, exp.DataType) else exp.DataType.build("unknown")
 
 
-FOLDS: Mapping[type[exp.Expr], Callable[[exp.Expr, str], Fold | None]] = {
+FOLDS: Mapping[type[exp.Expr], Rule] = {
     exp.Count: _count,
     exp.CountIf: _count,
-    exp.Sum: _simple(ADD),
+    exp.Sum: _sum,
     exp.Min: _simple("least({t}, {s})"),
     exp.Max: _simple("greatest({t}, {s})"),
     exp.LogicalAnd: _simple("coalesce({t} AND {s}, {t}, {s})"),
@@ -157,3 +239,14 @@ FOLDS: Mapping[type[exp.Expr], Callable[[exp.Expr, str], Fold | None]] = {
     exp.ApproxDistinct: _approx_distinct,
     exp.ApproxQuantile: _approx_percentile,
 }
+"""Over rows that only come."""
+
+SIGNED_FOLDS: Mapping[type[exp.Expr], Rule] = {
+    exp.Count: _signed_count,
+    exp.CountIf: _signed_count_if,
+    exp.Sum: _signed_sum,
+    exp.Avg: _signed_avg,
+    exp.LogicalAnd: _signed_bool("NOT ({0})", "{1} = 0"),
+    exp.LogicalOr: _signed_bool("{0}", "{1} > 0"),
+}
+"""Over rows that come and go."""

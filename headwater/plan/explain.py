@@ -88,8 +88,8 @@ def _merge(program: AggregateProgram) -> str:
     lines.append("WHEN MATCHED THEN UPDATE SET")
     values = [c for c in program.columns if c.name not in program.keys]
     lines.append(",\n".join(f"  {column.name} = {column.update}" for column in values))
-    when = f" AND {program.insert_when}" if program.insert_when else ""
-    lines.append(f"WHEN NOT MATCHED{when} THEN INSERT VALUES")
+    new = f" AND {program.insert_when}" if program.insert_when else ""
+    lines.append(f"WHEN NOT MATCHED{new} THEN INSERT VALUES")
     lines.append(",\n".join(f"  {column.name} = {column.insert}" for column in program.columns))
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ printed by sqlglot. A program reads temporary views that the engine registers fi
 
 - ``<input>``: the whole input: the stream, or the table at the pinned snapshot
 - ``<input>__change``: the rows appended since the last cut (incremental; late rows of both
-  engines); of an input whose rows are corrected, those removed and those added
+  engines); of an input whose rows are corrected, those removed and those added, with their sign
 - ``<input>__before``, ``<input>__any``: the table at the last cut; what it holds at either cut
 - ``<input>__heartbeat``: one column ``ts``; its rows move Spark's watermark (streaming)
 """
@@ -77,7 +77,7 @@ class AggregateProgram:
     """Incremental rule 2: aggregate the change, fold it into the state by MERGE.
 
     Attributes:
-        change_sql: the aggregated change, one row per key, over ``<input>__change``.
+        change_sql: the aggregated change, one row per key, over the inputs.
         keys: names of the key columns, the same in the change and in the target; empty for one
             global row.
         columns: every column of the target: visible ones in the view's order, then hidden ones.
@@ -110,6 +110,9 @@ class AffectedKeysProgram:
     keys: tuple[str, ...]
     late: Mapping[str, str] = field(default_factory=dict)
 
+
+SIGN = "__sign"
+"""Column of a change: 1 in the rows that came, -1 in those that went."""
 
 UNIT = "_state_unit"
 """Hidden column with the name of a row's unit."""

@@ -13,10 +13,12 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, Emit, View
 from headwater.analyze.keys import missing_keys
+from headwater.analyze.shape import is_distinct
 from headwater.errors import SqlError
-from headwater.plan.aggregates import APPROXIMATE, fold_of
+from headwater.plan.aggregates import APPROXIMATE
+from headwater.plan.folded import is_folded
 from headwater.plan.nodes import Decision, Input
-from headwater.plan.shape import Shape, aggregates
+from headwater.plan.shape import Shape
 
 ENGINES = ("streaming", "incremental", "full")
 
@@ -46,16 +48,10 @@ class Facts:
         return any(item.kind == kind for item in self.inputs)
 
     @property
-    def foldable(self) -> bool:
-        """Whether every aggregate is self-maintainable and there is no HAVING."""
-        select = self.shape.select
-        calls = (call for item in select.selects for call in aggregates(item))
-        return not select.args.get("having") and all(fold_of(call) for call in calls)
-
-    @property
     def keyed(self) -> bool:
-        """Whether there are group keys and all are among the view's columns."""
-        return bool(self.shape.select.args.get("group")) and not missing_keys(self.shape.select)
+        """Whether there are group keys, all among the view's columns, and a row for each."""
+        select = self.shape.select
+        return bool(select.args.get("group")) and not (missing_keys(select) or is_distinct(select))
 
     @property
     def timed(self) -> bool:
@@ -148,13 +144,17 @@ def linear_tick(facts: Facts) -> Decision | None:
 
 def self_maintainable(facts: Facts) -> Decision | None:
     """Rule 2: aggregates and DISTINCT whose state can absorb a change."""
-    if facts.shape.kind in ("aggregate", "distinct") and _corrected(facts) and facts.foldable:
-        return Decision(
-            "incremental",
-            "rule 2, self-maintainable aggregate",
-            "the aggregated change is merged into the state by key",
-        )
-    return None
+    if facts.emit is not Emit.CHANGES or facts.reads("source"):
+        return None
+    signed = not _append_only(facts)
+    if not is_folded(facts.view.query, signed=signed):
+        return None
+    reason = "the aggregated change is merged into the state by key"
+    if facts.shape.kind == "general":
+        reason = "the change of each input is joined with the others, aggregated and merged by key"
+    if signed:
+        reason += "; rows that go are subtracted"
+    return Decision("incremental", "rule 2, self-maintainable aggregate", reason)
 
 
 def newest_row(facts: Facts) -> Decision | None:

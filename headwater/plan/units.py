@@ -18,22 +18,17 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.changelog import changelog_mode
-from headwater.analyze.definitions import Catalog, ChangelogMode, View
+from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.shape import (
     conjuncts,
-    is_aggregate,
-    is_distinct,
-    is_stateful,
     is_union_all,
-    optional,
     relations,
     union_branches,
-    window_calls,
 )
-from headwater.analyze.subqueries import has_predicates, outer_columns, predicates, query_of
+from headwater.analyze.subqueries import outer_columns, predicates, query_of
+from headwater.plan.bags import Bags, is_bag
 from headwater.plan.late import late_queries
-from headwater.plan.program import UNIT, UNITS, LinearProgram, Step, UnitsProgram
+from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.render import batch_read, print_sql, render, spark
 from headwater.plan.rewrites import (
     is_in,
@@ -45,7 +40,7 @@ from headwater.plan.rewrites import (
     without,
 )
 from headwater.plan.shape import Relation, Shape, relations_of
-from headwater.plan.touched import LATERAL, Part, Pattern, State, patterns
+from headwater.plan.touched import LATERAL, Pattern, State, patterns
 from headwater.plan.unit import holds_map, unit_of, unit_parts
 
 
@@ -74,23 +69,6 @@ def units_program(
     )
 
 
-def joined_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> LinearProgram:
-    """Return rule 1 of inner joins of what is only appended to: change in, change out.
-
-    Args:
-        view: the bound view.
-        shape: its shape.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts.
-    """
-    builder = _Builder(view.query, catalog, allowed)
-    return LinearProgram(
-        print_sql(builder.appended(view.query), "spark"), late_queries(shape, allowed)
-    )
-
-
 class _Builder:
     """Writes the SQL of one view's units; collects the steps for its subqueries."""
 
@@ -98,6 +76,7 @@ class _Builder:
         self._catalog = catalog
         self._allowed = allowed
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
+        self._bags = Bags(query, catalog, allowed)
         self._changes: dict[int, str] = {}
         self.steps: list[Step] = []
 
@@ -152,23 +131,6 @@ class _Builder:
         unit = exp.Anonymous(this="xxhash64", expressions=outputs(side, "__side"))
         change = self._change(side).subquery("__side")
         return exp.select(exp.alias_(unit, "unit")).from_(change)
-
-    def appended(self, query: exp.Query) -> exp.Query:
-        """The rows that a query of inner joins over appended rows gains, each as often as it does.
-
-        A joined row is new by its first item that is new: those before it are old.
-        """
-        parts: list[exp.Query] = []
-        for branch in union_branches(query):
-            items = relations(branch)
-            for number, item in enumerate(items):
-                if isinstance(item, exp.Unnest):
-                    continue
-                states = [State.BEFORE] * number + [State.CHANGE] + [State.AFTER] * len(items)
-                pattern = tuple(Part(state) for state, _ in zip(states, items, strict=False))
-                columns = [item.copy() for item in branch.selects]
-                parts.append(self._pattern(branch, pattern, columns))
-        return union_all(parts)
 
     def _touched(self, select: exp.Select, tag: int | None) -> Iterator[exp.Select]:
         yield from self._touched_rows(select, exp.alias_(unit_of(select, tag), "unit"))
@@ -273,7 +235,7 @@ class _Builder:
         inner = item.this
         if state is State.CHANGE:
             return self._change(inner)
-        if state is State.ANY and not self._is_appended(inner):
+        if state is State.ANY and not (is_bag(inner) and self._bags.appended(inner)):
             now = render(inner, self._catalog, self._reader(State.AFTER))
             return union_all([now, self._change(inner)])
         at = State.AFTER if state is State.ANY else state
@@ -281,11 +243,8 @@ class _Builder:
 
     def _change(self, query: exp.Query) -> exp.Query:
         """The rows that a subquery gains and loses."""
-        if self._is_appended(query):
-            return self.appended(query)
-        simple = not any(is_stateful(s) or has_predicates(s) for s in query.find_all(exp.Select))
-        if is_union_all(query) and simple:
-            return self._removed_and_added(query)
+        if is_bag(query):
+            return self._bags.change(query)
         if id(query) not in self._changes:
             number = len(self._changes)
             self._changes[id(query)] = name = f"__change_{number}"
@@ -295,17 +254,6 @@ class _Builder:
             rows = self._difference(query, units)
             self.steps.append(Step(name, print_sql(rows, "spark")))
         return exp.select("*").from_(self._changes[id(query)])
-
-    def _removed_and_added(self, query: exp.Query) -> exp.Query:
-        """The change of a query that looks at each row of one input on its own."""
-        parts: list[exp.Query] = []
-        for branch in union_branches(query):
-            pattern = tuple(
-                Part(State.ANY if number else State.CHANGE)
-                for number in range(len(relations(branch)))
-            )
-            parts.append(self._pattern(branch, pattern, [item.copy() for item in branch.selects]))
-        return union_all(parts)
 
     def _difference(self, query: exp.Query, units: str) -> exp.Query:
         """The rows of some units that a query has before or after the change, but not both."""
@@ -324,26 +272,11 @@ class _Builder:
     def _reader(self, state: State) -> Callable[[Relation], exp.Expr]:
         def read(relation: Relation) -> exp.Expr:
             ending = state.value
-            if state is State.ANY and self._appends(relation.name):
+            if state is State.ANY and self._bags.appends(relation.name):
                 ending = ""
             return batch_read(relation, relation.name + ending, self._allowed)
 
         return read
-
-    def _appends(self, name: str) -> bool:
-        view = self._catalog.views.get(name)
-        return view is None or changelog_mode(view, self._catalog) is ChangelogMode.APPEND
-
-    def _is_appended(self, query: exp.Query) -> bool:
-        """Whether a query only gains rows: inner joins and unions of what is only appended to."""
-        for select in query.find_all(exp.Select):
-            if is_aggregate(select) or is_distinct(select) or any(optional(select)):
-                return False
-            if window_calls(select) or select.args.get("limit") or has_predicates(select):
-                return False
-        if not all(map(is_union_all, query.find_all(exp.SetOperation))):
-            return False
-        return all(self._appends(each.name) for each in relations_of(query, self._catalog))
 
 
 def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:

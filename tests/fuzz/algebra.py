@@ -1,4 +1,4 @@
-"""The SQL of rule 4 run by DuckDB: whether the right units are touched, without a JVM.
+"""The SQL of rules 2 and 4 run by DuckDB: the right changes, the right units, without a JVM.
 
 In: a bound query. Out: its rows kept by ticks in DuckDB, as the engine keeps them in Spark. The
 units have few names here, so that some collide: that must not matter either.
@@ -16,11 +16,12 @@ import duckdb
 from sqlglot import exp, parse_one
 
 from headwater.analyze.binder import bind
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.portable import portable
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
-from headwater.plan.program import UNIT, UnitsProgram
+from headwater.plan.folded import aggregate_program
+from headwater.plan.program import SIGN, UNIT, AggregateProgram, Program, StateColumn, UnitsProgram
 from headwater.plan.shape import shape_of
 from headwater.plan.units import units_program
 from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
@@ -49,14 +50,21 @@ class Algebra:
         bound = catalog.views["v"]
         view = replace(bound, query=portable(bound.query, "spark"))
         self.query, self.names = query, names
-        self.program: UnitsProgram = units_program(view, shape_of(view, catalog), catalog, None)
+        self.program = self.planned(view, catalog)
         self.duck = duckdb.connect()
         self.started = False
         for name in INPUTS:
+            sign = f", {SIGN} INT" if name == CORRECTED else ""
             for ending in ("", "__before", "__change"):
-                self.duck.execute(f"CREATE TABLE {name}{ending} (id BIGINT, k VARCHAR, x BIGINT)")
-        self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL FROM"
-                          f" {CORRECTED}__change")  # fmt: skip
+                more = sign if ending == "__change" else ""
+                columns = f"id BIGINT, k VARCHAR, x BIGINT{more}"
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({columns})")
+        self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL"
+                          f" SELECT * EXCLUDE ({SIGN}) FROM {CORRECTED}__change")  # fmt: skip
+
+    def planned(self, view: View, catalog: Catalog) -> Program:
+        """Return the program of a view that is kept here."""
+        return units_program(view, shape_of(view, catalog), catalog, None)
 
     def tick(self, contents: Mapping[str, Sequence[Row]]) -> None:
         """Replace what the inputs hold, and bring the view up to it.
@@ -69,24 +77,34 @@ class Algebra:
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
             if contents[name]:
                 self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", contents[name])
-            for one, other in ((name, f"{name}__before"), (f"{name}__before", name)):
-                self._run(f"INSERT INTO {name}__change FROM {one} EXCEPT ALL FROM {other}")
+            sides = ((name, f"{name}__before", 1), (f"{name}__before", name, -1))
+            for one, other, sign in sides:
+                more = f", {sign}" if name == CORRECTED else ""
+                rows = f"SELECT *{more} FROM (FROM {one} EXCEPT ALL FROM {other})"
+                self._run(f"INSERT INTO {name}__change {rows}")
+        self.bring_up()
+        self.started = True
+
+    def bring_up(self) -> None:
+        """Bring the view up to the inputs, as rule 4 does."""
+        program = self.program
+        assert isinstance(program, UnitsProgram)
         if not self.started:
-            self._run(f"CREATE TABLE v AS {self._duck(self.program.all_sql)}")
-            self.started = True
+            self._run(f"CREATE TABLE v AS {self._duck(program.all_sql)}")
             return
-        for step in self.program.steps:
+        for step in program.steps:
             self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
-        units = self._duck(self.program.units_sql)
+        units = self._duck(program.units_sql)
         self._run(
             f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
             f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)",
-            f"INSERT INTO v {self._duck(self.program.rows_sql)}",
+            f"INSERT INTO v {self._duck(program.rows_sql)}",
         )
 
     def wrong(self) -> list[tuple[object, ...]]:
         """Return the rows that are missing or too many."""
-        held, right = f"SELECT * EXCLUDE ({UNIT}) FROM v", f"FROM ({self.query})"
+        held = "SELECT COLUMNS('^[^_]') FROM v"
+        right = f"FROM ({self.query})"
         return self.duck.sql(
             f"SELECT 'missing', * FROM ({right} EXCEPT ALL {held}) UNION ALL"
             f" SELECT 'surplus', * FROM ({held} EXCEPT ALL {right})"
@@ -106,9 +124,51 @@ class Algebra:
                 hashed = exp.Anonymous(this="hash", expressions=node.expressions)
                 count = exp.Literal.number(self.names)
                 return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
-            return node
+            return portable(node, "duckdb") if isinstance(node, exp.CountIf) else node
 
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
+
+
+class Folded(Algebra):
+    """One aggregate kept by ticks, its state in the table.
+
+    Args:
+        query: a SELECT over the inputs that rule 2 keeps.
+    """
+
+    def planned(self, view: View, catalog: Catalog) -> Program:
+        """Return the program of a view that is kept here."""
+        return aggregate_program(view, shape_of(view, catalog), catalog, None)
+
+    def bring_up(self) -> None:
+        """Bring the view up to the inputs, as rule 2 does."""
+        program = self.program
+        assert isinstance(program, AggregateProgram)
+        self._run(f"CREATE OR REPLACE TEMP TABLE s AS {self._duck(program.change_sql)}")
+        inserts = ", ".join(f"{self._of(c.insert, c)} AS {c.name}" for c in program.columns)
+        new = f" WHERE {program.insert_when}" if program.insert_when else ""
+        if not self.started:
+            self._run(f"CREATE TABLE v AS SELECT {inserts} FROM s{new}")
+            return
+        same = " AND ".join(f"t.{key} IS NOT DISTINCT FROM s.{key}" for key in program.keys)
+        updates = ", ".join(
+            f"{c.name} = {self._of(c.update, c)}"
+            for c in program.columns
+            if c.name not in program.keys
+        )
+        self._run(
+            f"CREATE OR REPLACE TEMP TABLE new AS SELECT * FROM s WHERE NOT EXISTS"
+            f" (FROM v t WHERE {same or 'true'})"
+        )
+        if program.delete_when:
+            self._run(f"DELETE FROM v t USING s WHERE {same} AND {program.delete_when}")
+        if updates:
+            self._run(f"UPDATE v t SET {updates} FROM s WHERE {same or 'true'}")
+        self._run(f"INSERT INTO v SELECT {inserts} FROM new s{new}")
+
+    def _of(self, expression: str, column: StateColumn) -> str:
+        text = self._duck(f"SELECT CAST({expression} AS {column.type})")
+        return text.removeprefix("SELECT ")
 
 
 def contents(rnd: Random) -> Iterator[Mapping[str, Sequence[Row]]]:
@@ -126,17 +186,18 @@ def contents(rnd: Random) -> Iterator[Mapping[str, Sequence[Row]]]:
         yield held
 
 
-def wrong(text: str, seed: str) -> str:
+def wrong(text: str, seed: str, keep: type[Algebra] = Algebra) -> str:
     """Return what is wrong with a query after some tick, empty if nothing is.
 
     Args:
         text: the query.
         seed: of the rows.
+        keep: how it is kept.
 
     Raises:
         HeadwaterError: the query is refused.
     """
-    algebra = Algebra(text)
+    algebra = keep(text)
     try:
         for number, held in enumerate(contents(Random(seed))):
             algebra.tick(held)

@@ -78,6 +78,74 @@ def query(rnd: Random, depth: int = 2) -> Query:
     return _select(rnd, depth, None)
 
 
+def folded(rnd: Random) -> Query:
+    """Return a random query that rule 2 keeps.
+
+    Args:
+        rnd: the generator.
+    """
+    source, columns = _bags(rnd, 2)
+    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    rows_go = f"{CORRECTED} " in source
+    last = [Column(f"last.{column}", kind) for column, kind in COLUMNS]
+    optional = not rows_go and rnd.random() < 0.5
+    if optional:
+        on = _join_condition(rnd, columns, last)
+        source = f"{source} LEFT JOIN {rnd.choice(LOGS)} last ON {on}"
+    kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(0, 2)))
+    keys = list(dict.fromkeys(_value(rnd, columns, kind) for kind in kinds))
+    if keys and not optional and rnd.random() < 0.2:
+        return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
+    number = rnd.randint(0 if keys else 1, 3)
+    if optional:
+        calls = ("count({})", "min({})", "max({})", "CAST(sum({} + 1) AS BIGINT)", "avg({} * 2)")
+        folds = [rnd.choice(calls).format(rnd.choice(("last.id", "last.x"))) for _ in range(number)]
+    else:
+        folds = [_fold(rnd, columns, rows_go) for _ in range(number)]
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
+    return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
+
+
+def _bags(rnd: Random, depth: int) -> tuple[str, list[Column]]:
+    """Inner joins of tables, and of UNION ALL of the same."""
+    text, columns = "", list[Column]()
+    for number in range(rnd.choice((1, 1, 2, 2, 3))):
+        alias = f"t{depth}{number}"
+        own = [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
+        item = rnd.choice((*LOGS, CORRECTED, CORRECTED))
+        if depth and rnd.random() < 0.3:
+            item = f"({' UNION ALL '.join(_bag(rnd, depth - 1) for _ in range(rnd.randint(1, 2)))})"
+        joined = f" JOIN {item} {alias} ON {_join_condition(rnd, columns, own)}" if text else ""
+        text, columns = f"{text}{joined}" if text else f"{item} {alias}", [*columns, *own]
+    return text, columns
+
+
+def _bag(rnd: Random, depth: int) -> str:
+    source, columns = _bags(rnd, depth)
+    items = [f"{_value(rnd, columns, kind)} AS {column}" for column, kind in COLUMNS]
+    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.3 else ""
+    return f"SELECT {', '.join(items)} FROM {source}{where}"
+
+
+def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
+    """An aggregate that folds, over rows that also go or over those that only come."""
+    value, condition = _value(rnd, columns, "number"), _condition(rnd, columns)
+    where = f" FILTER (WHERE {_condition(rnd, columns)})" if rnd.random() < 0.2 else ""
+    calls = (
+        "count(*)",
+        f"count({rnd.choice(columns).text})",
+        f"sum(CAST({value} AS DECIMAL(12, 9)))",
+        f"avg({value})",
+        f"bool_and({condition})",
+        f"bool_or({condition})",
+    )
+    more = () if rows_go else (f"min({value})", f"max({value})")
+    # what they are wrapped in is DuckDB's need: its sums are wider, and its count_if can be NULL
+    wrapped = (f"CAST(sum({value}){where} AS BIGINT)", f"coalesce(count_if({condition}){where}, 0)")
+    return rnd.choice((*(f"{call}{where}" for call in (*calls, *more)), *wrapped))
+
+
 def _combined(rnd: Random, depth: int) -> Query:
     kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 2)))
     text = _select(rnd, depth - 1, kinds).text

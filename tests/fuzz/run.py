@@ -27,6 +27,8 @@ from tests.spark.running import Running, local_session, planned
 TABLES = (*queries.LOGS, "fed")
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}
 TICKS, BATCH = 3, 25
+FOLDED = 4
+"""Every so many queries one is of those that fold, which are rare in the whole grammar."""
 
 
 def definitions(views: Sequence[tuple[str, str]]) -> str:
@@ -85,7 +87,8 @@ def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
     for start in range(0, count, BATCH):
         views = []
         for number in range(start, min(start + BATCH, count)):
-            text = queries.query(Random(f"{seed}-{number}")).text
+            made = queries.query if number % FOLDED else queries.folded
+            text = made(Random(f"{seed}-{number}")).text
             try:
                 planned(definitions([("v", text)]))
             except HeadwaterError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Option
 from headwater.analyze.functions import FUNCTIONS
-from headwater.plan.aggregates import FOLDS
+from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
 from tests.golden_files import check_golden
 
 REFERENCE = Path(__file__).parents[2] / "sql" / "REFERENCE.md"
@@ -23,8 +23,9 @@ def functions() -> Iterator[str]:
         names = sorted({item.name for item in FUNCTIONS.values() if item.kind == kind})
         yield f"**{kind.capitalize()}:** " + ", ".join(f"`{name}`" for name in names) + "."
         yield ""
-    folded = sorted(item.name for node, item in FUNCTIONS.items() if node in FOLDS)
-    yield "Aggregates that fold (rule 2): " + ", ".join(f"`{name}`" for name in folded) + "."
+    for rows, folds in (("", FOLDS), (", rows that go", SIGNED_FOLDS)):
+        names = sorted(item.name for node, item in FUNCTIONS.items() if node in folds)
+        yield f"Aggregates that fold (rule 2{rows}): " + ", ".join(f"`{n}`" for n in names) + "."
 
 
 def connectors() -> Iterator[str]:

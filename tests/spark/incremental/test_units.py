@@ -39,13 +39,13 @@ VIEWS = {
     "two_kinds": "SELECT k, count(*) AS n FROM a GROUP BY k"
     " UNION ALL SELECT k, max(x) FROM b GROUP BY k"
     " UNION ALL SELECT 'all', count(*) FROM c",
-    "distinct_join": "SELECT DISTINCT a.k, b.x FROM a JOIN b ON a.k = b.k",
+    "distinct_join": "SELECT DISTINCT a.k, b.x FROM a LEFT JOIN b ON a.k = b.k",
     "of_distinct": "SELECT count(*) AS kinds FROM (SELECT DISTINCT k, x FROM a) q WHERE q.x > 1",
     "on_corrected": "SELECT k, n * 2 AS twice FROM sums WHERE n > 1",
-    "group_corrected": "SELECT n, count(*) AS keys, sum(x) AS x FROM sums GROUP BY n",
+    "group_corrected": "SELECT n, count(*) AS keys, max(x) AS x FROM sums GROUP BY n",
     "join_corrected": "SELECT a.id, s.n FROM a LEFT JOIN sums s ON s.k = a.k",
-    "third_level": "SELECT g.keys, count(*) AS n FROM group_corrected g GROUP BY g.keys",
-    "distinct_corrected": "SELECT DISTINCT n FROM sums",
+    "third_level": "SELECT g.keys, min(g.n) AS n FROM group_corrected g GROUP BY g.keys",
+    "distinct_corrected": "SELECT DISTINCT s.n, a.x FROM sums s LEFT JOIN a ON a.k = s.k",
     "union_corrected": "SELECT n FROM sums UNION ALL SELECT x FROM a",
     "said_of_rows": "SELECT DISTINCT a.k, (SELECT max(x) FROM b) AS most FROM a",
     "said_of_optional": "SELECT a.id, (SELECT count(*) FROM c WHERE c.k = b.k) AS n"

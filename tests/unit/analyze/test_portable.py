@@ -27,6 +27,7 @@ from tests.unit.analyze.small_project import view
         ("ltrim(origin)", "duckdb", "LTRIM(d.origin, ' ')"),
         ("day_of_week(ts)", "spark", "(WEEKDAY(d.ts) + 1)"),
         ("date_diff('minute', ts, ts)", "duckdb", "DATE_SUB('minute', d.ts, d.ts)"),
+        ("count_if(price > 1)", "duckdb", "COUNT(CASE WHEN d.price > 1 THEN 1 END)"),
         ("trim(origin)", "trino", "TRIM(BOTH ' ' FROM d.origin)"),
         ("trim(origin)", "spark", "TRIM(d.origin)"),
         ("CAST(origin AS TIMESTAMP)", "trino", "CAST(TRIM(d.origin) AS TIMESTAMP(6))"),

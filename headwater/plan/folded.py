@@ -1,0 +1,293 @@
+"""Rule 2: an aggregate or DISTINCT → how its table takes in what its inputs gain and lose.
+
+In: a bound SELECT that groups what inner joins and UNION ALL give it.
+Out: its :class:`~headwater.plan.program.AggregateProgram`: the aggregated change, and per column
+how it is folded into the state. Where inputs are corrected, the rows of the change have a sign, and
+each group counts its rows, so that it goes with the last of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, Field, View
+from headwater.analyze.shape import is_aggregate, is_distinct, optional, relations
+from headwater.analyze.types import spark_type
+from headwater.plan.aggregates import Fold, fold_of, type_of
+from headwater.plan.bags import Bags, reads_bags
+from headwater.plan.late import late_queries
+from headwater.plan.program import SIGN, AggregateProgram, StateColumn
+from headwater.plan.render import print_sql, spark_expression
+from headwater.plan.rewrites import union_all
+from headwater.plan.shape import Shape, aggregates
+
+_CHANGED = "__changed"
+_ROWS = exp.Count(this=exp.Star())
+_STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul)
+"""What is NULL where a part of it is."""
+
+Rename = Callable[[exp.Expr], exp.Expr]
+"""Makes an expression over the items of FROM one over the changed rows."""
+
+
+def is_folded(query: exp.Query, *, signed: bool) -> bool:
+    """Return whether the table of a query can take in its change.
+
+    Args:
+        query: a bound query.
+        signed: whether rows that it reads also go.
+    """
+    if not isinstance(query, exp.Select) or not reads_bags(query) or query.args.get("having"):
+        return False
+    if is_aggregate(query) is is_distinct(query):
+        return False
+    if any(optional(query)) and (signed or not _ignores_unmatched(query)):
+        return False
+    return all(fold_of(call, signed=signed) for call in _calls(query).values())
+
+
+def _ignores_unmatched(select: exp.Select) -> bool:
+    """Whether a row that the last, a LEFT JOIN finds nothing for is nothing but a row of its group.
+
+    Whether it stays when something is found is all the same then.
+    """
+    *others, last = relations(select)
+    if optional(select) != [False] * len(others) + [True] or not is_aggregate(select):
+        return False
+    alias, where, group = last.alias_or_name, select.args.get("where"), group_keys(select)
+    asked = [*group, *([where] if where else [])]
+    if any(column.table == alias for node in asked for column in node.find_all(exp.Column)):
+        return False
+    return all(_is_null_of(call, alias) for call in _calls(select).values())
+
+
+def _is_null_of(call: exp.Expr, alias: str) -> bool:
+    """Whether an aggregate skips rows in which the columns of an item are NULL."""
+    argument = (call.this if isinstance(call, exp.Filter) else call).this
+    nodes = list(argument.walk())
+    named = any(isinstance(node, exp.Column) and node.table == alias for node in nodes)
+    return named and all(isinstance(node, _STRICT) for node in nodes)
+
+
+def aggregate_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
+) -> AggregateProgram:
+    """Return rule 2.
+
+    Args:
+        view: the bound view.
+        shape: its shape.
+        catalog: where its relations are defined.
+        allowed: allowed lateness, or None where every row counts.
+    """
+    select = shape.select
+    bags = Bags(select, catalog, allowed)
+    signed = not bags.appended(select)
+    keys, calls = key_columns(select), _calls(select)
+    counted = signed and bool(keys)
+    if counted:
+        calls.setdefault(_ROWS.sql(), _ROWS)
+    folds = {text: fold for text, call in calls.items() if (fold := fold_of(call, signed=signed))}
+    names = _state_names(select, folds)
+    columns = _visible_columns(view, select, keys, folds, names)
+    columns += _hidden_columns(select, keys, folds, names, {column.name for column in columns})
+    query, renamed = _grouped(select, bags.parts(select, signed=signed), list(calls.values()))
+    items = [exp.alias_(renamed(key), keys[key.sql()]) for key in group_keys(select)]
+    for text, call in calls.items():
+        if fold := fold_of(renamed(call), signed=signed):
+            pairs = zip(fold.parts, names[text], strict=True)
+            items += [exp.alias_(spark_expression(part.partial), name) for part, name in pairs]
+    query.set("expressions", items)
+    if counted:  # rows that came and went may leave a group as it was
+        changed = (
+            exp.NEQ(this=exp.column(name, _CHANGED), expression=exp.Literal.number(0))
+            for own in names.values()
+            for name in own
+        )
+        query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
+    rows = names[_ROWS.sql()][0] if counted else ""
+    return AggregateProgram(
+        print_sql(query, "spark"),
+        tuple(keys.values()),
+        tuple(columns),
+        # a group goes with its last row
+        delete_when=f"t.{rows} + s.{rows} = 0" if counted else "",
+        insert_when=f"s.{rows} > 0" if counted else "",
+        late=late_queries(shape, allowed),
+    )
+
+
+def _calls(select: exp.Select) -> dict[str, exp.Expr]:
+    """The aggregates of a SELECT by their text."""
+    return {call.sql(): call for item in select.selects for call in aggregates(item)}
+
+
+def _grouped(
+    select: exp.Select, parts: Sequence[exp.Select], calls: Sequence[exp.Expr]
+) -> tuple[exp.Select, Rename]:
+    """The changed rows in the groups of a SELECT, still without columns."""
+    group = select.args.get("group")
+    by = list(group.expressions) if group else []
+    if is_distinct(select):
+        by = [key for key in group_keys(select) if key.find(exp.Column)]
+    query, renamed = _together(parts, [*by, *calls]) if len(parts) > 1 else (parts[0], _copied)
+    query.set("distinct", None if calls else exp.Distinct())
+    if calls:
+        query.set("group", exp.Group(expressions=[renamed(key) for key in by]) if by else None)
+    return query, renamed
+
+
+def _copied(node: exp.Expr) -> exp.Expr:
+    return node.copy()
+
+
+def _together(parts: Sequence[exp.Select], used: Sequence[exp.Expr]) -> tuple[exp.Select, Rename]:
+    """The rows of several parts, with the columns that are used of them."""
+    columns = {column.sql(): column for node in used for column in node.find_all(exp.Column)}
+    names = {text: f"c{number}" for number, text in enumerate(columns)}
+    for part in parts:
+        sign = [item for item in part.selects if item.alias == SIGN]
+        items = [exp.alias_(column.copy(), names[text]) for text, column in columns.items()]
+        part.set("expressions", [*items, *sign] or [exp.Literal.number(1)])
+        part.set("distinct", None)
+        part.set("group", None)
+
+    def named(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column):
+            return part
+        column = exp.column(names[part.sql()], _CHANGED)
+        column.type = part.type
+        return column
+
+    def renamed(node: exp.Expr) -> exp.Expr:
+        return node.copy().transform(named)
+
+    return exp.Select().from_(union_all(parts).subquery(_CHANGED)), renamed
+
+
+def group_keys(select: exp.Select) -> list[exp.Expr]:
+    """Return the expressions that identify a row: group keys, or all columns of a DISTINCT.
+
+    Args:
+        select: a bound SELECT.
+    """
+    if select.args.get("distinct"):
+        return list({(key := item.unalias()).sql(): key for item in select.selects}.values())
+    group = select.args.get("group")
+    keys = list(group.expressions) if group else []
+    return [key for key in keys if not _is_other_bound(key, select, keys)]
+
+
+def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
+    """Whether the other bound of the same window identifies it already."""
+    bounds = ("window_start", "window_end")
+    if not (isinstance(key, exp.Column) and key.name in bounds):
+        return False
+    other = exp.column(bounds[1 - bounds.index(key.name)], key.table).sql()
+    if other not in {item.sql() for item in keys}:
+        return False
+    shown = {item.unalias().sql() for item in select.selects}
+    return key.sql() not in shown if other in shown else key.name == "window_end"
+
+
+def key_columns(select: exp.Select) -> dict[str, str]:
+    """Return by text of a key the name of its column, hidden if the query does not show it.
+
+    Args:
+        select: a bound SELECT.
+    """
+    outputs = {item.unalias().sql(): item.alias_or_name for item in reversed(select.selects)}
+    return {
+        key.sql(): outputs.get(key.sql(), f"_state_key_{number}")
+        for number, key in enumerate(group_keys(select))
+    }
+
+
+def _state_names(select: exp.Select, folds: Mapping[str, Fold]) -> dict[str, tuple[str, ...]]:
+    """Aggregate text → its state columns; a visible column serves where it is the state."""
+    shown = {item.unalias().sql(): item.alias_or_name for item in reversed(select.selects)}
+    names: dict[str, tuple[str, ...]] = {}
+    for number, (text, fold) in enumerate(folds.items()):
+        if fold.value == "{0}" and text in shown:
+            names[text] = (shown[text],)
+        else:
+            names[text] = tuple(f"_state_{number}_{part.suffix}" for part in fold.parts)
+    return names
+
+
+def _values(
+    folds: Mapping[str, Fold], names: Mapping[str, tuple[str, ...]], merged: bool
+) -> dict[str, str]:
+    """Aggregate text → its value, read from the change alone or from state and change merged."""
+    values = {}
+    for text, fold in folds.items():
+        states = [
+            part.merge.format(t=f"t.{name}", s=f"s.{name}") if merged else f"s.{name}"
+            for part, name in zip(fold.parts, names[text], strict=True)
+        ]
+        values[text] = fold.value.format(*(f"({state})" for state in states))
+    return values
+
+
+def _visible_columns(
+    view: View,
+    select: exp.Select,
+    keys: Mapping[str, str],
+    folds: Mapping[str, Fold],
+    names: Mapping[str, tuple[str, ...]],
+) -> list[StateColumn]:
+    inserts, updates = _values(folds, names, merged=False), _values(folds, names, merged=True)
+    return [
+        StateColumn(
+            item.alias_or_name,
+            spark_type(field.type),
+            _over_state(item.unalias(), field, keys, inserts),
+            _over_state(item.unalias(), field, keys, updates),
+        )
+        for item, field in zip(select.selects, view.fields, strict=True)
+    ]
+
+
+def _over_state(
+    node: exp.Expr, field: Field, keys: Mapping[str, str], values: Mapping[str, str]
+) -> str:
+    """An output expression with its keys and aggregates read from ``s`` and ``t``."""
+
+    def replace(part: exp.Expr) -> exp.Expr:
+        text = part.sql()
+        if text in keys:
+            return exp.column(keys[text], "s")
+        return spark_expression(values[text]) if text in values else part
+
+    replaced = node.copy().transform(replace)
+    if node.sql() in keys:
+        return replaced.sql(dialect="spark")
+    return f"CAST({replaced.sql(dialect='spark')} AS {spark_type(field.type)})"
+
+
+def _hidden_columns(
+    select: exp.Select,
+    keys: Mapping[str, str],
+    folds: Mapping[str, Fold],
+    names: Mapping[str, tuple[str, ...]],
+    shown: set[str],
+) -> list[StateColumn]:
+    hidden = [
+        StateColumn(
+            keys[key.sql()],
+            spark_type(type_of(key)),
+            f"s.{keys[key.sql()]}",
+            f"s.{keys[key.sql()]}",
+        )
+        for key in group_keys(select)
+        if keys[key.sql()] not in shown
+    ]
+    for text, fold in folds.items():
+        for part, name in zip(fold.parts, names[text], strict=True):
+            if name not in shown:
+                update = part.merge.format(t=f"t.{name}", s=f"s.{name}")
+                hidden.append(StateColumn(name, part.type, f"s.{name}", update))
+    return hidden
