@@ -30,6 +30,7 @@ from headwater.analyze.binder import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config import Config
 from headwater.dialect import parse
+from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake, TableSpec
@@ -40,12 +41,14 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import open_session, session_for_thread
 
-DIMS = 100_000
+DIMS, PLAYERS = 100_000, 10_000_000
 TABLES = """
 CREATE TABLE facts (id BIGINT, small BIGINT, big BIGINT, dim BIGINT, x BIGINT)
 WITH (connector = 'files', path = 'facts') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE dims (id BIGINT, name VARCHAR)
 WITH (connector = 'files', path = 'dims') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE scores (player BIGINT, score BIGINT)
+WITH (connector = 'files', path = 'scores') FORMAT PLAIN ENCODE JSON;
 """
 VIEWS: Mapping[str, str] = {
     "small_groups": "SELECT small, count(*) AS n, sum(x) AS x, max(x) AS most"
@@ -58,6 +61,13 @@ VIEWS: Mapping[str, str] = {
     " QUALIFY row_number() OVER (PARTITION BY small ORDER BY x DESC) <= 3",
     "sizes": "SELECT n, count(*) AS groups FROM small_groups GROUP BY n",
     "largest": "SELECT n, groups FROM sizes ORDER BY groups DESC LIMIT 10",
+    "players": "SELECT player, sum(score) AS score FROM scores GROUP BY player",
+    "leaders": "SELECT player, score FROM players ORDER BY score DESC LIMIT 100",
+    **{
+        f"facts_by_{n}": f"SELECT pmod(dim, {100 + n}) AS k, count(*) AS n, sum(x) AS x, max(x) AS most"
+        f" FROM facts GROUP BY pmod(dim, {100 + n})"
+        for n in range(20)
+    },
 }
 CASES: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in VIEWS if name not in ("sizes", "largest")},
@@ -88,9 +98,11 @@ class Bench:
     Args:
         spark: the session.
         rows: how many facts there are at first.
+        limits: from when on a tick computes the whole view.
     """
 
-    def __init__(self, spark: SparkSession, rows: int) -> None:
+    def __init__(self, spark: SparkSession, rows: int, limits: Limits) -> None:
+        self.limits = limits
         self.spark, self.rows, self.epochs = spark, rows, dict[str, int]()
         self.lake = Lake(spark, f"bench_{rows}")
         self.catalog, self.plans = planned()
@@ -126,7 +138,10 @@ class Bench:
         """Return views as a project opens them."""
         return [
             IncrementalView(
-                self.lake.using(session_for_thread(self.spark)), self.plans[name], self.catalog
+                self.lake.using(session_for_thread(self.spark)),
+                self.plans[name],
+                self.catalog,
+                limits=self.limits,
             )
             for name in names
         ]
@@ -236,6 +251,7 @@ def main() -> None:
     parser.add_argument("--change", type=int, nargs="+", default=[10_000])
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=list(CASES))
+    parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
     lines = [
@@ -256,7 +272,7 @@ def main() -> None:
         spark = open_session(config, app_name="headwater-bench")
         for rows in given.rows:
             for change in given.change:
-                bench = Bench(spark, rows)
+                bench = Bench(spark, rows, NEVER if given.never_recompute else Limits())
                 say(f"\n{rows:,} facts, {change:,} appended per tick\n{HEAD}")
                 for title in given.only:
                     say(f"{title:<16}{run_case(bench, CASES[title], change, given.times)}")

@@ -19,7 +19,7 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.analyze.keys import stream_key
 from headwater.analyze.portable import portable
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan import programs, units
+from headwater.plan import programs, top, units
 from headwater.plan.guard import Guard, guard_of
 from headwater.plan.nodes import Decision, Input, ViewPlan
 from headwater.plan.operators import operators
@@ -178,6 +178,7 @@ BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Progra
     "rule 1, joined change": units.joined_program,
     "rule 2, self-maintainable aggregate": programs.aggregate_program,
     "rule 3, affected keys": programs.affected_program,
+    "rule 4, first rows": top.top_program,
     "rule 4, affected units": units.units_program,
     "recompute": programs.full_program,
 }

@@ -70,7 +70,9 @@ def units_program(
         print_sql(units, "spark"),
         print_sql(rows, "spark"),
         print_sql(everything, "spark"),
-        late_queries(shape, allowed),
+        is_union_all(query) and not any(map(unit_parts, union_branches(query))),
+        isinstance(query, exp.Select) and not _leaves_out(query),
+        late=late_queries(shape, allowed),
     )
 
 
@@ -85,10 +87,33 @@ def joined_program(
         catalog: where its relations are defined.
         allowed: allowed lateness, or None where every row counts.
     """
-    builder = _Builder(view.query, catalog, allowed)
-    return LinearProgram(
-        print_sql(builder.appended(view.query), "spark"), late_queries(shape, allowed)
-    )
+    query = gained(view.query, catalog, allowed)
+    return LinearProgram(print_sql(query, "spark"), late_queries(shape, allowed))
+
+
+def gained(query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> exp.Query:
+    """Return the rows that a query gains, which :func:`only_gains` some.
+
+    Args:
+        query: a bound query over what only gains rows.
+        catalog: where its relations are defined.
+        allowed: allowed lateness, or None where every row counts.
+    """
+    return _Builder(query, catalog, allowed).appended(query)
+
+
+def only_gains(query: exp.Query) -> bool:
+    """Return whether a query only gains rows if its relations do: inner joins and unions.
+
+    Args:
+        query: a bound query.
+    """
+    for select in query.find_all(exp.Select):
+        if is_aggregate(select) or is_distinct(select) or any(optional(select)):
+            return False
+        if window_calls(select) or select.args.get("limit") or has_predicates(select):
+            return False
+    return all(map(is_union_all, query.find_all(exp.SetOperation)))
 
 
 class _Builder:
@@ -337,15 +362,15 @@ class _Builder:
         return not self._catalog.sources[name].primary_key
 
     def _is_appended(self, query: exp.Query) -> bool:
-        """Whether a query only gains rows: inner joins and unions of what is only appended to."""
-        for select in query.find_all(exp.Select):
-            if is_aggregate(select) or is_distinct(select) or any(optional(select)):
-                return False
-            if window_calls(select) or select.args.get("limit") or has_predicates(select):
-                return False
-        if not all(map(is_union_all, query.find_all(exp.SetOperation))):
-            return False
-        return all(self._appends(each.name) for each in relations_of(query, self._catalog))
+        """Whether a query only gains rows."""
+        names = (each.name for each in relations_of(query, self._catalog))
+        return only_gains(query) and all(map(self._appends, names))
+
+
+def _leaves_out(select: exp.Select) -> bool:
+    """Whether a unit can have rows in FROM that pass WHERE's plain terms, and show none."""
+    clauses = any(select.args.get(key) for key in ("having", "qualify", "limit"))
+    return clauses or has_predicates(select)
 
 
 def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:

@@ -22,6 +22,7 @@ from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from headwater.plan.program import UNIT, UnitsProgram
 from headwater.plan.shape import shape_of
+from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
 from tests.fuzz.shrink import shrink
@@ -49,7 +50,9 @@ class Algebra:
         bound = catalog.views["v"]
         view = replace(bound, query=portable(bound.query, "spark"))
         self.query, self.names = query, names
-        self.program: UnitsProgram = units_program(view, shape_of(view, catalog), catalog, None)
+        top = top_of(view.query) and not any(name == CORRECTED for name in bound.inputs)
+        build = top_program if top else units_program
+        self.program: UnitsProgram = build(view, shape_of(view, catalog), catalog, None)
         self.duck = duckdb.connect()
         self.started = False
         for name in INPUTS:
@@ -75,6 +78,7 @@ class Algebra:
             self._run(f"CREATE TABLE v AS {self._duck(self.program.all_sql)}")
             self.started = True
             return
+        self._run("CREATE OR REPLACE TEMP TABLE __current AS FROM v")
         for step in self.program.steps:
             self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
         units = self._duck(self.program.units_sql)
@@ -86,7 +90,8 @@ class Algebra:
 
     def wrong(self) -> list[tuple[object, ...]]:
         """Return the rows that are missing or too many."""
-        held, right = f"SELECT * EXCLUDE ({UNIT}) FROM v", f"FROM ({self.query})"
+        hidden = ", ".join([*(name for name, _ in self.program.state), UNIT])
+        held, right = f"SELECT * EXCLUDE ({hidden}) FROM v", f"FROM ({self.query})"
         return self.duck.sql(
             f"SELECT 'missing', * FROM ({right} EXCEPT ALL {held}) UNION ALL"
             f" SELECT 'surplus', * FROM ({held} EXCEPT ALL {right})"

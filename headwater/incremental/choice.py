@@ -1,0 +1,67 @@
+"""Rule 5: whether a tick goes by its view's rule, or computes the whole view and overwrites it.
+
+In: sizes that are known without a job: rows of the inputs, rows to read for their change, and once
+they are counted the keys or units that the change touches. Out: the choice, and what a tick does to
+the view's table. Either way the table holds the same rows, hidden columns included, so the next
+tick can choose anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+CHANGED, TOUCHED, RECOMPUTED = "changed", "touched", "recomputed"
+"""Counts in the marker: rows to read for the change; keys or units touched; 1 if the whole view was
+computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where computing the whole view becomes cheaper.
+
+    Attributes:
+        small: rows of all inputs together up to which one job over all of them is cheaper than the
+            jobs that find and replace what changed; 0 for never.
+        share: the same for the share of the inputs' rows that have to be read for the change, and
+            for that of the view's rows that the change touches.
+    """
+
+    small: int = 300_000
+    share: float = 0.5
+
+    def by_inputs(self, rows: int, changed: int) -> bool:
+        """Return whether to recompute, before anything was read.
+
+        Args:
+            rows: rows of all inputs.
+            changed: rows to read for their change.
+        """
+        return rows <= self.small or changed >= self.share * rows
+
+    def by_touched(self, touched: int, held: int | None) -> bool:
+        """Return whether to recompute, once what the change touches was counted.
+
+        Args:
+            touched: keys or units.
+            held: rows of the view's table, of which every key or unit has one at least; None if
+                that is not known.
+        """
+        return bool(held) and touched >= self.share * (held or 0)
+
+
+NEVER = Limits(0, float("inf"))
+"""No tick but the first recomputes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a tick does to the table of a view.
+
+    Attributes:
+        write: writes to a staging branch.
+        counts: what was measured.
+    """
+
+    write: Callable[[str], None]
+    counts: Mapping[str, int] = field(default_factory=dict)
