@@ -41,14 +41,12 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import open_session, session_for_thread
 
-DIMS, PLAYERS = 100_000, 10_000_000
+DIMS, TWENTY = 100_000, [f"of_twenty_{number}" for number in range(20)]
 TABLES = """
-CREATE TABLE facts (id BIGINT, small BIGINT, big BIGINT, dim BIGINT, x BIGINT)
+CREATE TABLE facts (id BIGINT, small BIGINT, big BIGINT, dim BIGINT, player BIGINT, x BIGINT)
 WITH (connector = 'files', path = 'facts') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE dims (id BIGINT, name VARCHAR)
 WITH (connector = 'files', path = 'dims') FORMAT PLAIN ENCODE JSON;
-CREATE TABLE scores (player BIGINT, score BIGINT)
-WITH (connector = 'files', path = 'scores') FORMAT PLAIN ENCODE JSON;
 """
 VIEWS: Mapping[str, str] = {
     "small_groups": "SELECT small, count(*) AS n, sum(x) AS x, max(x) AS most"
@@ -61,20 +59,25 @@ VIEWS: Mapping[str, str] = {
     " QUALIFY row_number() OVER (PARTITION BY small ORDER BY x DESC) <= 3",
     "sizes": "SELECT n, count(*) AS groups FROM small_groups GROUP BY n",
     "largest": "SELECT n, groups FROM sizes ORDER BY groups DESC LIMIT 10",
-    "players": "SELECT player, sum(score) AS score FROM scores GROUP BY player",
+    "players": "SELECT player, sum(x) AS score FROM facts GROUP BY player",
     "leaders": "SELECT player, score FROM players ORDER BY score DESC LIMIT 100",
     **{
-        f"facts_by_{n}": f"SELECT pmod(dim, {100 + n}) AS k, count(*) AS n, sum(x) AS x, max(x) AS most"
-        f" FROM facts GROUP BY pmod(dim, {100 + n})"
-        for n in range(20)
+        name: f"SELECT small, count(*) AS n, sum(x) FILTER (WHERE dim < {5000 * number}) AS x"
+        " FROM facts GROUP BY small"
+        for number, name in enumerate(TWENTY, 1)
     },
 }
 CASES: Mapping[str, tuple[str, ...]] = {
-    **{name: (name,) for name in VIEWS if name not in ("sizes", "largest")},
+    **{name: (name,) for name in ("small_groups", "big_groups", "exact_distinct", "star_join")},
+    "top_of_group": ("top_of_group",),
     "DAG of three": ("small_groups", "sizes", "largest"),
+    "one of twenty": (TWENTY[0],),
+    "twenty views": tuple(TWENTY),
+    "upsert": ("players",),
+    "leaderboard": ("players", "leaders"),
 }
 COLUMNS = {
-    "facts": dict.fromkeys(("id", "small", "big", "dim", "x"), "BIGINT"),
+    "facts": dict.fromkeys(("id", "small", "big", "dim", "player", "x"), "BIGINT"),
     "dims": {"id": "BIGINT", "name": "STRING"},
 }
 
@@ -103,7 +106,8 @@ class Bench:
 
     def __init__(self, spark: SparkSession, rows: int, limits: Limits) -> None:
         self.limits = limits
-        self.spark, self.rows, self.epochs = spark, rows, dict[str, int]()
+        self.spark, self.first, self.rows = spark, rows, rows
+        self.epochs: dict[str, int] = {}
         self.lake = Lake(spark, f"bench_{rows}")
         self.catalog, self.plans = planned()
         for name, columns in COLUMNS.items():
@@ -118,6 +122,8 @@ class Bench:
             "pmod(xxhash64(id, 1), 20000) AS small",
             "pmod(xxhash64(id, 2), 5000000) AS big",
             f"pmod(xxhash64(id, 3), {DIMS}) AS dim",
+            # as many players as facts at first, each with one; later facts are of known players
+            f"if(id < {self.first}, id, pmod(xxhash64(id, 5), {self.first})) AS player",
             "pmod(xxhash64(id, 4), 1000000) AS x",
         )
 

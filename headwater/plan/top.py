@@ -23,7 +23,7 @@ from headwater.analyze.typed import type_of
 from headwater.analyze.types import is_unknown, spark_type
 from headwater.plan.late import late_queries
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
-from headwater.plan.render import batch_read, print_sql, render, spark_expression
+from headwater.plan.render import batch_read, print_sql, render, spark, spark_expression
 from headwater.plan.shape import Shape
 from headwater.plan.unit import unit_of
 from headwater.plan.units import gained, only_gains
@@ -65,8 +65,8 @@ def top_of(query: exp.Query) -> Top | None:
     top = _limited(query) if query.args.get("limit") else _ranked(query)
     if top is None or not only_gains(_rows(top, [])):
         return None
-    typed = [*top.groups, *(item.this for item in top.order)]
-    return None if any(is_unknown(type_of(each)) for each in typed) else top
+    asked = [*top.groups, *(item.this for item in top.order)]
+    return top if all(map(_is_kept_exactly, asked)) else None
 
 
 def top_program(
@@ -89,11 +89,11 @@ def top_program(
     return UnitsProgram(
         steps=(
             Step(_GAINED, print_sql(gained(rows, catalog, allowed), "spark")),
-            Step(_RANKED, first.ranked(first.candidates())),
+            Step(_RANKED, _pretty(first.ranked(first.candidates()))),
         ),
-        units_sql=f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}",
-        rows_sql=f"{first.chosen(_RANKED)} WHERE {UNIT} IN (SELECT unit FROM {UNITS})",
-        all_sql=first.of_all(print_sql(everything, "spark")),
+        units_sql=_pretty(f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}"),
+        rows_sql=_pretty(f"{first.chosen(_RANKED)} WHERE {UNIT} IN (SELECT unit FROM {UNITS})"),
+        all_sql=_pretty(first.of_all(print_sql(everything, "spark"))),
         one_unit=not top.groups,
         state=tuple((name, spark_type(type_of(columns[name]))) for name in first.hidden),
         reads_current=True,
@@ -154,6 +154,17 @@ class _First:
         by_name = item.copy()
         by_name.set("this", spark_expression(self._names[item.this.sql()]))
         return by_name.sql(dialect="spark")
+
+
+def _pretty(sql: str) -> str:
+    return print_sql(spark(sql), "spark")
+
+
+def _is_kept_exactly(node: exp.Expr) -> bool:
+    """Whether a column of the type of an expression holds its value without rounding."""
+    kind = type_of(node)
+    computed = kind.this is exp.DataType.Type.DECIMAL and not isinstance(node, exp.Column)
+    return not computed and not is_unknown(kind)
 
 
 def _limited(select: exp.Select) -> Top | None:

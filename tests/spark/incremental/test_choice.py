@@ -73,9 +73,8 @@ def test_what_was_measured_decides_and_stands_in_the_marker(spark, lake):
 
 def test_a_change_of_corrected_rows_costs_the_files_that_differ(spark, lake):
     landed = tables(lake)
-    text = "".join(
-        f"CREATE STREAMING VIEW {name} AS {VIEWS[name]};" for name in ("sums", "of_sums")
-    )
+    views = {name: VIEWS[name] for name in ("sums", "of_sums")}
+    text = "".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views.items())
     world = Running(spark, lake, TABLES + text, lambda _: Limits(0, 0.5))
     landed["a"].land(*((n, f"k{n % 10}", n) for n in range(100)))
     assert not world.tick()
