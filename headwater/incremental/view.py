@@ -169,8 +169,7 @@ class IncrementalView:
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
         if whole:
             spans = {name: Range(None, upto) for name, upto in pins.items()}
-        register_pinned(self._inputs, pins)
-        with self._registered(spans, pins):
+        with self._registered(program, spans, pins, whole):
             if whole:
                 yield Change(whole_writer(session, _whole_sql(program), before), counts)
                 return
@@ -189,12 +188,21 @@ class IncrementalView:
         return {CHANGED: changed, **({RECOMPUTED: 1} if recomputed else {})}
 
     @contextmanager
-    def _registered(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[None]:
-        if isinstance(self._guarded.program, UnitsProgram) or self.plan.shape.kind == "general":
-            with register_states(self._session, self._inputs, spans, pins):
+    def _registered(
+        self, program: Program, spans: Mapping[str, Range], pins: Mapping[str, int], whole: bool
+    ) -> Iterator[None]:
+        """Register what a program reads, and no more: each table costs a look into the catalog."""
+        session, inputs = self._session, self._inputs
+        of_changes = isinstance(program, LinearProgram | AggregateProgram)
+        if not of_changes or self.plan.shape.kind == "general":
+            register_pinned(inputs, pins)
+        if whole and not of_changes:
+            yield
+        elif isinstance(program, UnitsProgram) or self.plan.shape.kind == "general":
+            with register_states(session, inputs, spans, pins):
                 yield
         else:
-            register_changes(self._session, self._inputs, spans, pins)
+            register_changes(session, inputs, spans, pins)
             yield
 
     @contextmanager
