@@ -20,7 +20,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.shape import conjuncts, is_aggregate, is_distinct, relations, window_calls
 from headwater.analyze.typed import type_of
-from headwater.analyze.types import is_unknown, spark_type
+from headwater.analyze.types import BIGINT, is_unknown, spark_type
 from headwater.plan.late import late_queries
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.render import batch_read, print_sql, render, spark, spark_expression
@@ -60,7 +60,7 @@ def top_of(query: exp.Query) -> Top | None:
         query: a bound query: ``ORDER BY … LIMIT n``, ``QUALIFY row_number() OVER (…) <= n``, or a
             subquery with that column and ``WHERE`` around it; also rank and dense_rank.
     """
-    if not isinstance(query, exp.Select):
+    if not isinstance(query, exp.Select) or query.args.get("offset"):
         return None
     top = _limited(query) if query.args.get("limit") else _ranked(query)
     if top is None or not only_gains(_rows(top, [])):
@@ -170,7 +170,7 @@ def _is_kept_exactly(node: exp.Expr) -> bool:
 def _limited(select: exp.Select) -> Top | None:
     limit, order = select.args["limit"], select.args.get("order")
     others = is_aggregate(select) or is_distinct(select) or window_calls(select)
-    if others or select.args.get("offset") or order is None or not isinstance(limit, exp.Limit):
+    if others or order is None or not isinstance(limit, exp.Limit):
         return None
     outputs = {item.alias_or_name: item.unalias() for item in select.selects}
     items = []
@@ -185,44 +185,44 @@ def _limited(select: exp.Select) -> Top | None:
 
 def _ranked(query: exp.Select) -> Top | None:
     """QUALIFY, or a WHERE around a subquery, that asks for the first places only."""
-    select, condition = query, query.args.get("qualify")
     outputs = {item.alias_or_name: item.unalias() for item in query.selects}
+    select, condition, below = query, query.args.get("qualify"), dict[str, exp.Expr]()
     if condition is None:
-        items, condition = relations(query), query.args.get("where")
-        inner = items[0].this if len(items) == 1 and isinstance(items[0], exp.Subquery) else None
-        plain = all(isinstance(node, exp.Column) for node in outputs.values())
-        if not isinstance(inner, exp.Select) or not plain or inner.args.get("qualify"):
+        inner = _ranking(query)
+        if inner is None:
             return None
-        select = inner
+        select, condition = inner, query.args["where"]
         below = {item.alias_or_name: item.unalias() for item in inner.selects}
         outputs = {name: below[node.name] for name, node in outputs.items()}
-        if any(query.args.get(key) for key in ("group", "having", "distinct", "order", "limit")):
-            return None
-    else:
-        below = {}
-    others = is_aggregate(select) or is_distinct(select) or select.args.get("limit")
-    terms = conjuncts(condition.this if condition is not None else None)
+    others = is_aggregate(select) or is_distinct(select) or _has(select, "limit", "offset")
+    terms = conjuncts(condition.this)
     bound = _bound(terms[0]) if len(terms) == 1 and not others else None
     if bound is None:
         return None
     place, count = bound
-    window = _bare(below.get(place.name, place) if isinstance(place, exp.Column) else place)
+    window = _bare(below[place.name] if isinstance(place, exp.Column) and below else place)
     if not isinstance(window, exp.Window) or not isinstance(window.this, _FUNCTIONS):
         return None
-    chosen = []
-    for name, node in outputs.items():
-        is_place = _bare(node) == window
-        if not is_place and node.find(exp.Window):
-            return None
-        chosen.append((name, None if is_place else node))
-    return Top(
-        select,
-        tuple(chosen),
-        window.this,
-        tuple(window.args.get("partition_by") or ()),
-        tuple(window.args["order"].expressions),
-        count,
-    )
+    chosen = {name: None if _bare(node) == window else node for name, node in outputs.items()}
+    if any(node is not None and node.find(exp.Window) for node in chosen.values()):
+        return None
+    groups, order = window.args.get("partition_by") or (), window.args["order"].expressions
+    return Top(select, tuple(chosen.items()), window.this, tuple(groups), tuple(order), count)
+
+
+def _ranking(query: exp.Select) -> exp.Select | None:
+    """The only subquery in FROM of a query that does nothing but choose from it."""
+    items = relations(query)
+    inner = items[0].this if len(items) == 1 and isinstance(items[0], exp.Subquery) else None
+    plain = all(isinstance(item.unalias(), exp.Column) for item in query.selects)
+    if not isinstance(inner, exp.Select) or not plain or _has(inner, "qualify"):
+        return None
+    others = _has(query, "group", "having", "distinct", "order") or not _has(query, "where")
+    return None if others else inner
+
+
+def _has(select: exp.Select, *clauses: str) -> bool:
+    return any(select.args.get(clause) for clause in clauses)
 
 
 def _bound(term: exp.Expr) -> tuple[exp.Expr, int] | None:
@@ -241,7 +241,8 @@ def _bound(term: exp.Expr) -> tuple[exp.Expr, int] | None:
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, (exp.Paren, exp.Cast)):
+    """A place without brackets and without the CAST that Spark's functions get."""
+    while isinstance(node, exp.Paren) or (isinstance(node, exp.Cast) and node.to == BIGINT):
         node = node.this
     return node
 
