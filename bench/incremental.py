@@ -31,7 +31,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.config import Config
 from headwater.dialect import parse
 from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.tick import Ticks
+from headwater.incremental.tick import WORKERS, Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
@@ -102,10 +102,13 @@ class Bench:
         spark: the session.
         rows: how many facts there are at first.
         limits: from when on a tick computes the whole view.
+        workers: how many views are computed at the same time.
     """
 
-    def __init__(self, spark: SparkSession, rows: int, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(
+        self, spark: SparkSession, rows: int, limits: Limits, workers: int = WORKERS
+    ) -> None:
+        self.limits, self.workers = limits, workers
         self.spark, self.first, self.rows = spark, rows, rows
         self.epochs: dict[str, int] = {}
         self.lake = Lake(spark, f"bench_{rows}")
@@ -154,7 +157,7 @@ class Bench:
 
     def tick(self, views: Sequence[IncrementalView]) -> None:
         """Bring views up to date."""
-        ticks = Ticks(self.lake, list(COLUMNS))
+        ticks = Ticks(self.lake, list(COLUMNS), self.workers)
         try:
             failed = ticks.run(views, ticks.pin()).failed
         finally:
@@ -257,6 +260,7 @@ def main() -> None:
     parser.add_argument("--change", type=int, nargs="+", default=[10_000])
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=list(CASES))
+    parser.add_argument("--workers", type=int, default=WORKERS)
     parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
@@ -275,10 +279,11 @@ def main() -> None:
             directory=home, name="bench", namespace="bench", warehouse=home / "warehouse",
             state=home / "state", master="local[2]", shuffle_partitions=2,
         )  # fmt: skip
+        limits = NEVER if given.never_recompute else Limits(config.recompute_below)
         spark = open_session(config, app_name="headwater-bench")
         for rows in given.rows:
             for change in given.change:
-                bench = Bench(spark, rows, NEVER if given.never_recompute else Limits())
+                bench = Bench(spark, rows, limits, given.workers)
                 say(f"\n{rows:,} facts, {change:,} appended per tick\n{HEAD}")
                 for title in given.only:
                     say(f"{title:<16}{run_case(bench, CASES[title], change, given.times)}")

@@ -74,7 +74,7 @@ class Config:
     max_files_per_epoch: int = 100
     max_bytes_per_epoch: int = 256 * 10**6
     max_future: timedelta = timedelta(hours=1)
-    recompute_below: int = 300_000
+    recompute_below: int = 1_500_000
     lease: timedelta = timedelta(seconds=30)
     maintenance: Maintenance = field(default_factory=lambda: Maintenance())
     catalog: str = "embedded"
@@ -176,7 +176,7 @@ class _Run(_Section):
     max_files_per_epoch: Annotated[int, Field(gt=0)] = 100
     max_bytes_per_epoch: _Size = 256 * 10**6
     max_future: _Duration = timedelta(hours=1)
-    recompute_below: Annotated[int, Field(ge=0)] = 300_000
+    recompute_below: Annotated[int, Field(ge=0)] = 1_500_000
     state: _Text = ".headwater/state"
     lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
 

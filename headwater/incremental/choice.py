@@ -27,7 +27,7 @@ class Limits:
             for that of the view's rows that the change touches.
     """
 
-    small: int = 300_000
+    small: int
     share: float = 0.5
 
     def by_inputs(self, rows: int, changed: int) -> bool:
