@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 CHANGED, TOUCHED, RECOMPUTED = "changed", "touched", "recomputed"
-"""Counts in the marker: rows to read for the change; keys or units touched; 1 if the whole view was
-computed."""
+"""Counts in the marker: rows that the inputs gained and lost, or where it is more, those to read to
+know them; keys or units touched; 1 if the whole view was computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,22 @@ class Limits:
     small: int
     share: float = 0.5
 
-    def by_inputs(self, rows: int, changed: int) -> bool:
-        """Return whether to recompute, before anything was read.
+    def by_rows(self, rows: int) -> bool:
+        """Return whether to recompute because there is little to read.
 
         Args:
             rows: rows of all inputs.
-            changed: rows to read for their change.
         """
-        return rows <= self.small or changed >= self.share * rows
+        return rows <= self.small
+
+    def by_change(self, changed: int, rows: int) -> bool:
+        """Return whether to recompute because the change is much to read.
+
+        Args:
+            changed: rows to read for the change of the inputs.
+            rows: rows of all inputs.
+        """
+        return changed >= self.share * rows
 
     def by_touched(self, touched: int, held: int | None) -> bool:
         """Return whether to recompute, once what the change touches was counted.

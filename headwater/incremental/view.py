@@ -177,14 +177,16 @@ class IncrementalView:
                 yield Change(change.write, {**counts, **change.counts})
 
     def _measured(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> dict[str, int]:
-        """Where the whole view could be computed: rows to read, and whether it will be."""
+        """Where the whole view could be computed: how much changed, and whether it will be."""
         append_only = self.plan.mode is ChangelogMode.APPEND  # readers take what was appended
         if append_only or self._last is None or isinstance(self.plan.program, FullProgram):
             return {}
-        inputs = self._inputs
-        changed = sum(inputs[name].rows_to_read(span) for name, span in spans.items())
-        rows = sum(item.rows(pins[name]) for name, item in inputs.items())
-        recomputed = self._limits.by_inputs(rows, changed)
+        rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
+        new = [(self._inputs[name], span) for name, span in spans.items()]
+        if self._limits.by_rows(rows):
+            return {CHANGED: sum(item.rows_added(span) for item, span in new), RECOMPUTED: 1}
+        changed = sum(item.rows_to_read(span) for item, span in new)
+        recomputed = self._limits.by_change(changed, rows)
         return {CHANGED: changed, **({RECOMPUTED: 1} if recomputed else {})}
 
     @contextmanager
