@@ -55,7 +55,8 @@ class Config:
         max_files_per_epoch: files that one epoch of a source takes at most.
         max_bytes_per_epoch: bytes that one epoch of a source takes at most.
         max_future: how far ahead of arrival an event may be dated.
-        recompute_below: rows of a view's inputs up to which a tick computes the whole view.
+        recompute_below: rows of a view's inputs up to which a tick computes the whole view; 0 if
+            none ever does.
         lease: for how long a process that runs the project stays its owner without a sign of life.
         maintenance: how tables are kept small.
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).

@@ -22,7 +22,7 @@ class Limits:
 
     Attributes:
         small: rows of all inputs together up to which one job over all of them is cheaper than the
-            jobs that find and replace what changed; 0 for never.
+            jobs that find and replace what changed.
         share: the same for the share of the inputs' rows that have to be read for the change, and
             for that of the view's rows that the change touches.
     """

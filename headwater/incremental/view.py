@@ -43,6 +43,7 @@ from headwater.plan.program import (
     FullProgram,
     LinearProgram,
     Program,
+    StreamingProgram,
     UnitsProgram,
 )
 
@@ -224,10 +225,6 @@ class IncrementalView:
                     session, self.plan, program, self.target, before, limits
                 ) as change:
                     yield change
-            case _:
-                raise TerminalError(
-                    "WRONG_ENGINE", f'view "{self.plan.view.name}" is a streaming view'
-                )
 
     def _is_empty(self, spans: Mapping[str, Range]) -> bool:
         if self._last is None or isinstance(self.plan.program, FullProgram):
@@ -242,8 +239,10 @@ def _whole_sql(program: Program) -> str:
             return whole_state_sql(program)
         case AffectedKeysProgram() | UnitsProgram():
             return program.all_sql
-        case _:
+        case LinearProgram() | FullProgram():
             return program.sql
+        case StreamingProgram():
+            raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
 
 
 def activate(session: SparkSession) -> None:

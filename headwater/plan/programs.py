@@ -134,8 +134,8 @@ def affected_program(
         print_sql(query, "spark"),
         everything,
         tuple(names.values()),
-        not shape.select.args.get("having"),
-        late_queries(shape, allowed),
+        complete=not shape.select.args.get("having"),
+        late=late_queries(shape, allowed),
     )
 
 

@@ -70,8 +70,8 @@ def units_program(
         print_sql(units, "spark"),
         print_sql(rows, "spark"),
         print_sql(everything, "spark"),
-        is_union_all(query) and not any(map(unit_parts, union_branches(query))),
-        isinstance(query, exp.Select) and not _leaves_out(query),
+        one_unit=isinstance(query, exp.Select) and not unit_parts(query),
+        complete=isinstance(query, exp.Select) and not _leaves_out(query),
         late=late_queries(shape, allowed),
     )
 

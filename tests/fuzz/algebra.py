@@ -82,9 +82,10 @@ class Algebra:
         for step in self.program.steps:
             self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
         units = self._duck(self.program.units_sql)
+        some = "SELECT count(*) > 0 FROM __units" if self.program.one_unit else "false"
         self._run(
             f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
-            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)",
+            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units) OR ({some})",
             f"INSERT INTO v {self._duck(self.program.rows_sql)}",
         )
 
