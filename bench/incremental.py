@@ -30,7 +30,8 @@ from headwater.analyze.binder import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config import Config
 from headwater.dialect import parse
-from headwater.incremental.tick import Ticks
+from headwater.incremental.choice import NEVER, Limits
+from headwater.incremental.tick import WORKERS, Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
@@ -40,9 +41,9 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import open_session, session_for_thread
 
-DIMS = 100_000
+DIMS, TWENTY = 100_000, [f"of_twenty_{number}" for number in range(20)]
 TABLES = """
-CREATE TABLE facts (id BIGINT, small BIGINT, big BIGINT, dim BIGINT, x BIGINT)
+CREATE TABLE facts (id BIGINT, small BIGINT, big BIGINT, dim BIGINT, player BIGINT, x BIGINT)
 WITH (connector = 'files', path = 'facts') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE dims (id BIGINT, name VARCHAR)
 WITH (connector = 'files', path = 'dims') FORMAT PLAIN ENCODE JSON;
@@ -60,13 +61,25 @@ VIEWS: Mapping[str, str] = {
     " QUALIFY row_number() OVER (PARTITION BY small ORDER BY x DESC) <= 3",
     "sizes": "SELECT n, count(*) AS groups FROM small_groups GROUP BY n",
     "largest": "SELECT n, groups FROM sizes ORDER BY groups DESC LIMIT 10",
+    "players": "SELECT player, sum(x) AS score FROM facts GROUP BY player",
+    "leaders": "SELECT player, score FROM players ORDER BY score DESC LIMIT 100",
+    **{
+        name: f"SELECT small, count(*) AS n, sum(x) FILTER (WHERE dim < {5000 * number}) AS x"
+        " FROM facts GROUP BY small"
+        for number, name in enumerate(TWENTY, 1)
+    },
 }
 CASES: Mapping[str, tuple[str, ...]] = {
-    **{name: (name,) for name in VIEWS if name not in ("sizes", "largest")},
+    **{name: (name,) for name in ("small_groups", "big_groups", "exact_distinct", "star_join")},
+    "top_of_group": ("top_of_group",),
     "DAG of three": ("small_groups", "sizes", "largest"),
+    "one of twenty": (TWENTY[0],),
+    "twenty views": tuple(TWENTY),
+    "upsert": ("players",),
+    "leaderboard": ("players", "leaders"),
 }
 COLUMNS = {
-    "facts": dict.fromkeys(("id", "small", "big", "dim", "x"), "BIGINT"),
+    "facts": dict.fromkeys(("id", "small", "big", "dim", "player", "x"), "BIGINT"),
     "dims": {"id": "BIGINT", "name": "STRING"},
 }
 
@@ -90,10 +103,16 @@ class Bench:
     Args:
         spark: the session.
         rows: how many facts there are at first.
+        limits: from when on a tick computes the whole view.
+        workers: how many views are computed at the same time.
     """
 
-    def __init__(self, spark: SparkSession, rows: int) -> None:
-        self.spark, self.rows, self.epochs = spark, rows, dict[str, int]()
+    def __init__(
+        self, spark: SparkSession, rows: int, limits: Limits, workers: int = WORKERS
+    ) -> None:
+        self.limits, self.workers = limits, workers
+        self.spark, self.first, self.rows = spark, rows, rows
+        self.epochs: dict[str, int] = {}
         self.lake = Lake(spark, f"bench_{rows}")
         self.catalog, self.plans = planned()
         for name, columns in COLUMNS.items():
@@ -108,6 +127,8 @@ class Bench:
             "pmod(xxhash64(id, 1), 20000) AS small",
             "pmod(xxhash64(id, 2), 5000000) AS big",
             f"pmod(xxhash64(id, 3), {DIMS}) AS dim",
+            # as many players as facts at first, each with one; later facts are of known players
+            f"if(id < {self.first}, id, pmod(xxhash64(id, 5), {self.first})) AS player",
             "pmod(xxhash64(id, 4), 1000000) AS x",
         )
 
@@ -128,14 +149,17 @@ class Bench:
         """Return views as a project opens them."""
         return [
             IncrementalView(
-                self.lake.using(session_for_thread(self.spark)), self.plans[name], self.catalog
+                self.lake.using(session_for_thread(self.spark)),
+                self.plans[name],
+                self.catalog,
+                limits=self.limits,
             )
             for name in names
         ]
 
     def tick(self, views: Sequence[IncrementalView]) -> None:
         """Bring views up to date."""
-        ticks = Ticks(self.lake, list(COLUMNS))
+        ticks = Ticks(self.lake, list(COLUMNS), self.workers)
         try:
             failed = ticks.run(views, ticks.pin()).failed
         finally:
@@ -238,6 +262,8 @@ def main() -> None:
     parser.add_argument("--change", type=int, nargs="+", default=[10_000])
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=list(CASES))
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
     lines = [
@@ -255,10 +281,11 @@ def main() -> None:
             directory=home, name="bench", namespace="bench", warehouse=home / "warehouse",
             state=home / "state", master="local[2]", shuffle_partitions=2,
         )  # fmt: skip
+        limits = NEVER if given.never_recompute else Limits(config.recompute_below)
         spark = open_session(config, app_name="headwater-bench")
         for rows in given.rows:
             for change in given.change:
-                bench = Bench(spark, rows)
+                bench = Bench(spark, rows, limits, given.workers)
                 say(f"\n{rows:,} facts, {change:,} appended per tick\n{HEAD}")
                 for title in given.only:
                     say(f"{title:<16}{run_case(bench, CASES[title], change, given.times)}")

@@ -55,6 +55,8 @@ class Config:
         max_files_per_epoch: files that one epoch of a source takes at most.
         max_bytes_per_epoch: bytes that one epoch of a source takes at most.
         max_future: how far ahead of arrival an event may be dated.
+        recompute_below: rows of a view's inputs up to which a tick computes the whole view; 0 if
+            none ever does.
         lease: for how long a process that runs the project stays its owner without a sign of life.
         maintenance: how tables are kept small.
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
@@ -73,6 +75,7 @@ class Config:
     max_files_per_epoch: int = 100
     max_bytes_per_epoch: int = 256 * 10**6
     max_future: timedelta = timedelta(hours=1)
+    recompute_below: int = 1_500_000
     lease: timedelta = timedelta(seconds=30)
     maintenance: Maintenance = field(default_factory=lambda: Maintenance())
     catalog: str = "embedded"
@@ -174,6 +177,7 @@ class _Run(_Section):
     max_files_per_epoch: Annotated[int, Field(gt=0)] = 100
     max_bytes_per_epoch: _Size = 256 * 10**6
     max_future: _Duration = timedelta(hours=1)
+    recompute_below: Annotated[int, Field(ge=0)] = 1_500_000
     state: _Text = ".headwater/state"
     lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
 
@@ -392,6 +396,7 @@ def _resolve(settings: _File, directory: Path) -> Config:
         max_files_per_epoch=run.max_files_per_epoch,
         max_bytes_per_epoch=run.max_bytes_per_epoch,
         max_future=run.max_future,
+        recompute_below=run.recompute_below,
         lease=run.lease,
         maintenance=settings.maintain,
         catalog=settings.catalog.type,

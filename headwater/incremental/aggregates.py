@@ -1,7 +1,7 @@
 """Rule 2: fold the aggregated change into the state, which lives in the view's own table.
 
 In: an :class:`~headwater.plan.program.AggregateProgram` and its registered changes.
-Out: a function that writes the change to a staging branch.
+Out: a function that writes the change to a staging branch; or the query of the whole state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,26 @@ def aggregate_writer(
         program: what to aggregate and how to fold it.
         before: the view's table before.
     """
-    change = Upsert(
+    change = _upsert(program)
+    rows = session.sql(program.change_sql).persist()
+    try:
+        rows.createOrReplaceTempView(SOURCE)
+        yield lambda target: upsert(session, target, change, before)
+    finally:
+        rows.unpersist()
+
+
+def whole_state_sql(program: AggregateProgram) -> str:
+    """Return the query of all rows of the table, where the change is all rows of the inputs.
+
+    Args:
+        program: what to aggregate and how to fold it.
+    """
+    return _upsert(program).insert_sql(f"({program.change_sql})")
+
+
+def _upsert(program: AggregateProgram) -> Upsert:
+    return Upsert(
         SOURCE,
         program.keys,
         {
@@ -40,9 +59,3 @@ def aggregate_writer(
         delete_when=program.delete_when,
         insert_when=program.insert_when,
     )
-    rows = session.sql(program.change_sql).persist()
-    try:
-        rows.createOrReplaceTempView(SOURCE)
-        yield lambda target: upsert(session, target, change, before)
-    finally:
-        rows.unpersist()

@@ -17,7 +17,7 @@ from headwater.analyze.definitions import Catalog, Source
 from headwater.intake.sqltext import micros
 from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake
-from headwater.lake.changed import changed_rows
+from headwater.lake.changed import changed_rows, rows_that_differ
 from headwater.lake.iceberg import LakeTable
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import SIGN
@@ -94,6 +94,32 @@ class InputTable:
         self.know(snapshot_id)
         snapshot = self.table.snapshot(snapshot_id)
         return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
+
+    def rows(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a snapshot, from its summary alone.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        self.know(snapshot_id)
+        snapshot = self.table.snapshot(snapshot_id)
+        summary = snapshot.summary if snapshot else {}
+        deleted = int(summary.get("total-position-deletes", 0))
+        return int(summary.get("total-records", 0)) - deleted
+
+    def rows_to_read(self, span: Range) -> int:
+        """Return how many rows must be read for what a piece of history changed.
+
+        Args:
+            span: the piece of history.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
+        """
+        if self.corrected and span.after is not None:
+            self.know(span.upto)
+            return rows_that_differ(self.table, span.after, span.upto)
+        return self.rows_added(span)
 
     def know(self, snapshot_id: int) -> None:
         """Make sure that the table's metadata is recent enough to hold a snapshot.
@@ -239,6 +265,23 @@ def register_changes(
     """
     for name, item in inputs.items():
         register_change(session, item, spans.get(name) or Range(pins[name], pins[name]))
+
+
+def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
+    """Compute rows at once and register them, so that Spark knows how few they are.
+
+    Args:
+        rows: the rows.
+        name: the temporary view to make of them.
+        cached: forgets them when it ends.
+
+    Returns:
+        Their number.
+    """
+    rows.persist()
+    cached.callback(rows.unpersist)
+    rows.createOrReplaceTempView(name)
+    return rows.count()
 
 
 @contextmanager

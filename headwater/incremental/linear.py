@@ -1,6 +1,6 @@
-"""Rule 1 and full recomputation: programs whose rows are written as they come.
+"""Rule 1, and whole views: queries whose rows are written as they come.
 
-In: a program and its registered inputs. Out: a function that writes to a staging branch.
+In: a query and its registered inputs. Out: a function that writes to a staging branch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.plan.program import FullProgram, LinearProgram
+from headwater.incremental.merge import Before
+from headwater.plan.program import LinearProgram
 
 
 def linear_writer(session: SparkSession, program: LinearProgram) -> Callable[[str], None]:
@@ -23,11 +24,20 @@ def linear_writer(session: SparkSession, program: LinearProgram) -> Callable[[st
     return lambda target: session.sql(program.sql).writeTo(target).append()
 
 
-def full_writer(session: SparkSession, program: FullProgram) -> Callable[[str], None]:
+def whole_writer(session: SparkSession, sql: str, before: Before) -> Callable[[str], None]:
     """Return the function that replaces all rows of a view.
 
     Args:
         session: where the inputs are registered.
-        program: the query over the whole inputs.
+        sql: the query of all columns, hidden ones included, over the whole inputs.
+        before: the view's table before.
     """
-    return lambda target: session.sql(program.sql).writeTo(target).overwrite(F.lit(True))
+
+    def write(target: str) -> None:
+        writer = session.sql(sql).writeTo(target)
+        if before.rows == 0:
+            writer.append()
+        else:
+            writer.overwrite(F.lit(True))
+
+    return write

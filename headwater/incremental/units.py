@@ -1,58 +1,68 @@
 """Rule 4: replace the units of rows that the change touches by what the query says of them now.
 
 In: a :class:`~headwater.plan.program.UnitsProgram`, its registered inputs, changes and states.
-Out: a function that writes to a staging branch.
+Out: a function that writes to a staging branch: the rows of the units touched, or the whole view
+where most are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from headwater.incremental.changes import register_cached
+from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
+from headwater.incremental.linear import whole_writer
 from headwater.incremental.merge import Before
+from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
-from headwater.plan.program import UNIT, UNITS, UnitsProgram
+from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
 
 _SOURCE, _OLD, _IS_NEW = "__replaced", "__old", "__is_new"
 
 
 @contextmanager
 def units_writer(
-    session: SparkSession, plan: ViewPlan, program: UnitsProgram, before: Before
-) -> Iterator[Callable[[str], None]]:
-    """Find the units that the change touches, and give the function that replaces their rows.
+    session: SparkSession,
+    plan: ViewPlan,
+    program: UnitsProgram,
+    target: Table,
+    before: Before,
+    limits: Limits,
+) -> Iterator[Change]:
+    """Find the units that the change touches, and give what replaces their rows.
 
     Args:
         session: where inputs, changes and states are registered.
         plan: the view's plan, for its columns.
         program: the units and the query.
-        before: the view's table before.
+        target: the view's table.
+        before: the same before the change.
+        limits: from when on the whole view is computed.
     """
+    if program.reads_current:
+        target.read(target.snapshot_id()).createOrReplaceTempView(CURRENT)
     with ExitStack() as cached:
-        if before.rows == 0:
-            yield lambda target: session.sql(program.all_sql).writeTo(target).append()
-            return
         for step in program.steps:
             # without its lineage: Spark would plan every step before it again, several times each
             rows = session.sql(step.sql).localCheckpoint(eager=False)
-            _register(rows, step.name, cached)
-        if _register(session.sql(program.units_sql), UNITS, cached) == 0:
-            yield lambda target: None
+            register_cached(rows, step.name, cached)
+        touched = register_cached(session.sql(program.units_sql), UNITS, cached)
+        counts = {TOUCHED: touched}
+        if touched == 0:
+            yield Change(lambda target: None, counts)
+        elif program.one_unit:
+            yield Change(whole_writer(session, program.rows_sql, before), counts)
+        elif limits.by_touched(touched, before.rows if program.complete else None):
+            whole = whole_writer(session, program.all_sql, before)
+            yield Change(whole, {**counts, RECOMPUTED: 1})
         elif before.one_statement:
-            _register(session.sql(_both_sql(plan, program)), _SOURCE, cached)
-            yield lambda target: _merge(session, plan, target)
+            register_cached(session.sql(_both_sql(plan, program)), _SOURCE, cached)
+            yield Change(lambda target: _merge(session, plan, target), counts)
         else:
-            yield lambda target: _replace(session, program, target)
-
-
-def _register(rows: DataFrame, name: str, cached: ExitStack) -> int:
-    """Compute rows at once, so that Spark knows how few they are; return their number."""
-    rows.persist()
-    cached.callback(rows.unpersist)
-    rows.createOrReplaceTempView(name)
-    return rows.count()
+            yield Change(lambda target: _replace(session, program, target), counts)
 
 
 def _replace(session: SparkSession, program: UnitsProgram, target: str) -> None:

@@ -7,15 +7,15 @@ committed without a Spark job, so that cut and watermark of the view are always 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, ChangelogMode
 from headwater.errors import TerminalError
 from headwater.incremental.affected import affected_writer
-from headwater.incremental.aggregates import aggregate_writer
+from headwater.incremental.aggregates import aggregate_writer, whole_state_sql
 from headwater.incremental.changes import (
     Range,
     least_watermark,
@@ -25,9 +25,10 @@ from headwater.incremental.changes import (
     register_pinned,
     register_states,
 )
+from headwater.incremental.choice import CHANGED, NEVER, RECOMPUTED, Change, Limits
 from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
-from headwater.incremental.linear import full_writer, linear_writer
+from headwater.incremental.linear import linear_writer, whole_writer
 from headwater.incremental.merge import Before
 from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
 from headwater.incremental.units import units_writer
@@ -46,8 +47,6 @@ from headwater.plan.program import (
     UnitsProgram,
 )
 
-Write = Callable[[str], None]
-
 
 class IncrementalView:
     """Keeps one view by ticks.
@@ -58,6 +57,7 @@ class IncrementalView:
         catalog: where its inputs are defined.
         writer: what its markers carry.
         fence: asked before each commit, if given.
+        limits: from when on a tick computes the whole view; never, if not given.
 
     Raises:
         TerminalError: what opening its tables raises.
@@ -71,8 +71,10 @@ class IncrementalView:
         *,
         writer: Writer = Writer(),  # noqa: B008 - frozen
         fence: Fence | None = None,
+        limits: Limits = NEVER,
     ) -> None:
         self.plan = plan
+        self._limits = limits
         self._session = lake.spark
         self._writer = writer
         self._fence = fence
@@ -133,7 +135,7 @@ class IncrementalView:
         with (
             self._late.of(self._session, spans) as late,
             self._guarded.of(self._session, self._inputs, spans) as bad,
-            self._change(spans, own) as write,
+            self._change(spans, own) as change,
         ):
             marker = Marker(
                 view=self.plan.view.name,
@@ -144,12 +146,12 @@ class IncrementalView:
                 watermark=least_watermark(self._inputs.values(), own),
                 token=self._writer.token,
                 fingerprint=self.plan.fingerprint,
-                counts={**late.counts, **bad.counts},
+                counts={**late.counts, **bad.counts, **change.counts},
             )
             outcome = commit(
                 self.target,
                 marker,
-                write,
+                change.write,
                 session=self._session,
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
@@ -159,26 +161,54 @@ class IncrementalView:
         return Committed(self.plan.view.name, marker, rows)
 
     @contextmanager
-    def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Write]:
-        program = self._guarded.program
+    def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:
+        program, session = self._guarded.program, self._session
         if self._is_empty(spans):
-            yield lambda target: None
+            yield Change(lambda target: None)
             return
-        register_pinned(self._inputs, pins)
         before = Before.of(self.target)
-        with self._registered(spans, pins), self._writer_of(program, before) as write:
-            yield write
+        counts = self._measured(spans, pins, before.rows)
+        whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
+        if whole:
+            spans = {name: Range(None, upto) for name, upto in pins.items()}
+        with self._registered(program, spans, pins, whole):
+            if whole:
+                yield Change(whole_writer(session, _whole_sql(program), before), counts)
+                return
+            with self._change_of(program, before) as change:
+                yield Change(change.write, {**counts, **change.counts})
+
+    def _measured(
+        self, spans: Mapping[str, Range], pins: Mapping[str, int], held: int | None
+    ) -> dict[str, int]:
+        """Where the whole view could be computed: how much changed, and whether it will be."""
+        append_only = self.plan.mode is ChangelogMode.APPEND  # readers take what was appended
+        if append_only or self._last is None or isinstance(self.plan.program, FullProgram):
+            return {}
+        rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
+        new = [(self._inputs[name], span) for name, span in spans.items()]
+        if self._limits.by_rows(rows, held):
+            return {CHANGED: sum(item.rows_added(span) for item, span in new), RECOMPUTED: 1}
+        changed = sum(item.rows_to_read(span) for item, span in new)
+        recomputed = self._limits.by_change(changed, rows)
+        return {CHANGED: changed, **({RECOMPUTED: 1} if recomputed else {})}
 
     @contextmanager
-    def _registered(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[None]:
-        program = self._guarded.program
-        if isinstance(program, FullProgram):
+    def _registered(
+        self, program: Program, spans: Mapping[str, Range], pins: Mapping[str, int], whole: bool
+    ) -> Iterator[None]:
+        """Register what a program reads, and no more: each table costs a look into the catalog."""
+        session, inputs = self._session, self._inputs
+        of_changes = isinstance(program, LinearProgram | AggregateProgram)
+        if not of_changes or self._reads_states:
+            register_pinned(inputs, pins)
+        if whole and not of_changes:
             yield
         elif isinstance(program, UnitsProgram) or self._reads_states:
-            with register_states(self._session, self._inputs, spans, pins):
+            with register_states(session, inputs, spans, pins):
                 yield
         else:
-            register_changes(self._session, self._inputs, spans, pins)
+            register_changes(session, inputs, spans, pins)
             yield
 
     @property
@@ -188,31 +218,40 @@ class IncrementalView:
         return corrected or self.plan.shape.kind == "general"
 
     @contextmanager
-    def _writer_of(self, program: Program, before: Before) -> Iterator[Write]:
-        session = self._session
+    def _change_of(self, program: Program, before: Before) -> Iterator[Change]:
+        session, limits = self._session, self._limits
         match program:
             case LinearProgram():
-                yield linear_writer(session, program)
+                yield Change(linear_writer(session, program))
             case AggregateProgram():
                 with aggregate_writer(session, program, before) as write:
-                    yield write
+                    yield Change(write)
             case AffectedKeysProgram():
-                with affected_writer(session, self.plan, program, before) as write:
-                    yield write
+                with affected_writer(session, self.plan, program, before, limits) as change:
+                    yield change
             case UnitsProgram():
-                with units_writer(session, self.plan, program, before) as write:
-                    yield write
-            case FullProgram():
-                yield full_writer(session, program)
-            case StreamingProgram():
-                raise TerminalError(
-                    "WRONG_ENGINE", f'view "{self.plan.view.name}" is a streaming view'
-                )
+                with units_writer(
+                    session, self.plan, program, self.target, before, limits
+                ) as change:
+                    yield change
 
     def _is_empty(self, spans: Mapping[str, Range]) -> bool:
         if self._last is None or isinstance(self.plan.program, FullProgram):
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
+
+
+def _whole_sql(program: Program) -> str:
+    """The query of all rows; of rules 1 and 2 over changes that hold all rows of the inputs."""
+    match program:
+        case AggregateProgram():
+            return whole_state_sql(program)
+        case AffectedKeysProgram() | UnitsProgram():
+            return program.all_sql
+        case LinearProgram() | FullProgram():
+            return program.sql
+        case StreamingProgram():
+            raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
 
 
 def activate(session: SparkSession) -> None:

@@ -63,6 +63,19 @@ def changed_rows(
             yield left.where(f"{_LEFT} <> 0").select(*columns, F.expr(sign).alias(SIGN))
 
 
+def rows_that_differ(table: LakeTable, after: int, upto: int) -> int:
+    """Return how many rows :func:`changed_rows` reads, removed ones included.
+
+    Args:
+        table: the table.
+        after: snapshot already read.
+        upto: last snapshot to read.
+    """
+    old, new = _tasks(table, after), _tasks(table, upto)
+    tasks = [old.get(key) or new[key] for key in old.keys() ^ new.keys()]
+    return sum(int(task.file().recordCount()) for task in tasks)
+
+
 def _tasks(table: LakeTable, snapshot_id: int) -> Mapping[str, JavaObject]:
     """The scan tasks of a snapshot by data file and the deletes that apply to it."""
     planned = table.java.newBatchScan().useSnapshot(snapshot_id).planFiles()

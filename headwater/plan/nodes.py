@@ -139,10 +139,11 @@ class ViewPlan:
             return tuple(
                 TableColumn(c.name, c.type, c.name not in shown) for c in self.program.columns
             )
-        hidden = isinstance(self.program, UnitsProgram)
+        program = self.program
+        hidden = (*program.state, (UNIT, "BIGINT")) if isinstance(program, UnitsProgram) else ()
         return (
             *(TableColumn(field.name, spark_type(field.type)) for field in self.view.fields),
-            *((TableColumn(UNIT, "BIGINT", hidden=True),) if hidden else ()),
+            *(TableColumn(name, kind, hidden=True) for name, kind in hidden),
         )
 
     @property

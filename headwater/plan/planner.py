@@ -19,7 +19,7 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.analyze.keys import stream_key
 from headwater.analyze.portable import portable
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan import folded, programs, units
+from headwater.plan import folded, programs, top, units
 from headwater.plan.guard import Guard, guard_of
 from headwater.plan.newest import newest_program
 from headwater.plan.nodes import Decision, Input, ViewPlan
@@ -180,6 +180,7 @@ BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Progra
     "rule 2, self-maintainable aggregate": folded.aggregate_program,
     "rule 2, newest row of each key": newest_program,
     "rule 3, affected keys": programs.affected_program,
+    "rule 4, first rows": top.top_program,
     "rule 4, affected units": units.units_program,
     "recompute": programs.full_program,
 }

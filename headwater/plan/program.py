@@ -101,13 +101,17 @@ class AffectedKeysProgram:
     Attributes:
         keys_sql: the distinct keys touched, over ``<input>__change``; registered as ``__keys``.
         query_sql: the view's rows for those keys, over the pinned inputs and ``__keys``.
+        all_sql: all rows of the view, over the pinned inputs.
         keys: names of the key columns in both and in the target.
+        complete: whether every key that FROM and WHERE give rows shows one.
         late: as in :class:`StreamingProgram`.
     """
 
     keys_sql: str
     query_sql: str
+    all_sql: str
     keys: tuple[str, ...]
+    complete: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,6 +120,9 @@ SIGN = "__sign"
 
 UNIT = "_state_unit"
 """Hidden column with the name of a row's unit."""
+
+CURRENT = "__current"
+"""Temporary view of the table as it is before the change, hidden columns included."""
 
 UNITS = "__units"
 """Temporary view with the units that a change touches."""
@@ -141,10 +148,14 @@ class UnitsProgram:
     Every row belongs to a unit, named by a hash that its table holds in a hidden column.
 
     Attributes:
-        steps: changes of subqueries, innermost first.
+        steps: what the units are found by: changes of subqueries, innermost first.
         units_sql: the units touched, one BIGINT column ``unit``; registered as ``__units``.
         rows_sql: the view's rows of these units, unit last, over the pinned inputs and ``__units``.
-        all_sql: all rows of the view, unit last, over the pinned inputs: for the first commit.
+        all_sql: all rows of the view, unit last, over the pinned inputs.
+        one_unit: whether all rows are one unit, so that what touches any touches all.
+        complete: whether every unit that FROM and WHERE give rows shows one of them.
+        state: name and Spark SQL type of further hidden columns, which stand before the unit.
+        reads_current: whether a step reads ``__current``.
         late: as in :class:`StreamingProgram`.
     """
 
@@ -152,6 +163,10 @@ class UnitsProgram:
     units_sql: str
     rows_sql: str
     all_sql: str
+    one_unit: bool = False
+    complete: bool = False
+    state: tuple[tuple[str, str], ...] = ()
+    reads_current: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -106,13 +106,16 @@ def affected_program(
     query = render(
         view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
     )
+    everything = print_sql(query, "spark")
     join = exp.Join(this=exp.to_table(KEYS), side="LEFT", kind="SEMI", on=exp.and_(*same))
     next(query.find_all(exp.Select)).append("joins", join)
     return AffectedKeysProgram(
         print_sql(changed, "spark"),
         print_sql(query, "spark"),
+        everything,
         tuple(names.values()),
-        late_queries(shape, allowed),
+        complete=not shape.select.args.get("having"),
+        late=late_queries(shape, allowed),
     )
 
 

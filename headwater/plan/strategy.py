@@ -19,6 +19,7 @@ from headwater.plan.aggregates import APPROXIMATE
 from headwater.plan.folded import is_folded
 from headwater.plan.nodes import Decision, Input
 from headwater.plan.shape import Shape
+from headwater.plan.top import top_of
 
 ENGINES = ("streaming", "incremental", "full")
 
@@ -179,6 +180,18 @@ def affected_keys(facts: Facts) -> Decision | None:
     return None
 
 
+def first_rows(facts: Facts) -> Decision | None:
+    """Rule 4 for Top-N over what only gains rows."""
+    appends = all(item.appends for item in facts.inputs) and not facts.reads("source")
+    if facts.emit is Emit.CHANGES and appends and top_of(facts.view.query):
+        return Decision(
+            "incremental",
+            "rule 4, first rows",
+            "inputs only gain rows: the first are among those held and those that came",
+        )
+    return None
+
+
 def affected_units(facts: Facts) -> Decision | None:
     """Rule 4: any query over tables and views, run again for the units that the change touches."""
     if facts.emit is Emit.CHANGES and not facts.reads("source") and not _approximates(facts.view):
@@ -200,6 +213,7 @@ RULES: tuple[Rule, ...] = (
     newest_row,
     self_maintainable,
     affected_keys,
+    first_rows,
     affected_units,
 )
 

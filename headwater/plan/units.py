@@ -25,7 +25,7 @@ from headwater.analyze.shape import (
     relations,
     union_branches,
 )
-from headwater.analyze.subqueries import outer_columns, predicates, query_of
+from headwater.analyze.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.plan.bags import Bags, is_bag
 from headwater.plan.late import late_queries
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
@@ -65,7 +65,9 @@ def units_program(
         print_sql(units, "spark"),
         print_sql(rows, "spark"),
         print_sql(everything, "spark"),
-        late_queries(shape, allowed),
+        one_unit=isinstance(query, exp.Select) and not unit_parts(query),
+        complete=isinstance(query, exp.Select) and not _leaves_out(query),
+        late=late_queries(shape, allowed),
     )
 
 
@@ -277,6 +279,12 @@ class _Builder:
             return batch_read(relation, relation.name + ending, self._allowed)
 
         return read
+
+
+def _leaves_out(select: exp.Select) -> bool:
+    """Whether a unit can have rows in FROM that pass WHERE's plain terms, and show none."""
+    clauses = any(select.args.get(key) for key in ("having", "qualify", "limit"))
+    return clauses or has_predicates(select)
 
 
 def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:

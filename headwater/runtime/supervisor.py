@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import EXIT_OK, EXIT_SERVICE
 from headwater.incremental.changes import InputTable
+from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.target import Writer, ensure_target
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
@@ -326,8 +327,14 @@ class Supervisor:
         )
 
     def _incremental(self, plan: ViewPlan) -> IncrementalView:
+        below = self._config.recompute_below
         return IncrementalView(
-            self._own_lake(), plan, self._catalog, writer=self._writer(), fence=self._lease
+            self._own_lake(),
+            plan,
+            self._catalog,
+            writer=self._writer(),
+            fence=self._lease,
+            limits=Limits(below) if below else NEVER,
         )
 
     def _ticks(self, names: Sequence[str]) -> Ticks:

@@ -184,6 +184,7 @@ class World:
             namespace=self._namespace,
             warehouse=warehouse_of(self._spark),
             state=self._folder / "state",
+            recompute_below=0,  # the few rows of a test are to show what many would
         )
         sources = {
             name: local_source(source, self._input(name))

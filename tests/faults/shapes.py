@@ -26,6 +26,7 @@ master = "local[2]"
 [run]
 trigger = "500 milliseconds"
 max_files_per_epoch = {files}
+recompute_below = 0
 """
 # these processes live for seconds: the second compiler would not pay
 _OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m -Djava.io.tmpdir={scratch}"

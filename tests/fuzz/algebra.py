@@ -23,6 +23,7 @@ from headwater.errors import HeadwaterError
 from headwater.plan.folded import aggregate_program
 from headwater.plan.program import SIGN, UNIT, AggregateProgram, Program, StateColumn, UnitsProgram
 from headwater.plan.shape import shape_of
+from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
 from tests.fuzz.shrink import shrink
@@ -64,7 +65,9 @@ class Algebra:
 
     def planned(self, view: View, catalog: Catalog) -> Program:
         """Return the program of a view that is kept here."""
-        return units_program(view, shape_of(view, catalog), catalog, None)
+        gains = CORRECTED not in view.inputs
+        build = top_program if gains and top_of(view.query) else units_program
+        return build(view, shape_of(view, catalog), catalog, None)
 
     def tick(self, contents: Mapping[str, Sequence[Row]]) -> None:
         """Replace what the inputs hold, and bring the view up to it.
@@ -92,12 +95,14 @@ class Algebra:
         if not self.started:
             self._run(f"CREATE TABLE v AS {self._duck(program.all_sql)}")
             return
+        self._run("CREATE OR REPLACE TEMP TABLE __current AS FROM v")
         for step in program.steps:
             self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
         units = self._duck(program.units_sql)
+        some = "SELECT count(*) > 0 FROM __units" if program.one_unit else "false"
         self._run(
             f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
-            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)",
+            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units) OR ({some})",
             f"INSERT INTO v {self._duck(program.rows_sql)}",
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.config import Config
 from headwater.dialect import parse
 from headwater.errors import raise_all
+from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
@@ -61,10 +62,17 @@ class Running:
         spark: the session they are cloned from.
         lake: where their inputs have been made.
         definitions: SQL of the tables and views.
+        limits: from when on a tick computes the whole view, by its name; asked at each opening.
     """
 
-    def __init__(self, spark: SparkSession, lake: Lake, definitions: str) -> None:
-        self.spark, self.lake = spark, lake
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        definitions: str,
+        limits: Callable[[str], Limits] = lambda _: NEVER,
+    ) -> None:
+        self.spark, self.lake, self.limits = spark, lake, limits
         self.catalog, self.plans = planned(definitions)
         self.views: dict[str, IncrementalView] = {}
         self.open()
@@ -73,7 +81,7 @@ class Running:
         """Open every view anew, as after a restart."""
         for name, plan in self.plans.items():
             own = self.lake.using(session_for_thread(self.spark))
-            self.views[name] = IncrementalView(own, plan, self.catalog)
+            self.views[name] = IncrementalView(own, plan, self.catalog, limits=self.limits(name))
 
     def tick(self, without: Iterable[str] = ()) -> Mapping[str, Exception]:
         """Run the views once; return what stopped which."""

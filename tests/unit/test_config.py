@@ -63,6 +63,7 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
         max_files_per_epoch = 7
         max_bytes_per_epoch = "1 GiB"
         max_future = "2 days"
+        recompute_below = 0
         state = "/data/state"
         lease = "90 seconds"
         [maintain]
@@ -82,6 +83,7 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
     assert config.trigger == timedelta(milliseconds=500)
     assert config.max_bytes_per_epoch == 2**30
     assert config.max_future == timedelta(days=2)
+    assert config.recompute_below == 0
     assert config.state == Path("/data/state")
     assert config.lease == timedelta(seconds=90)
 

@@ -111,6 +111,23 @@ def test_once_lands_everything_closes_windows_and_does_no_work_twice(project, sp
     assert {name: lake.table(name).snapshot_id() for name in views} == before
 
 
+def test_views_over_few_rows_are_recomputed_as_the_settings_say(project, spark, lake):
+    def measured():
+        table = lake.table("per_origin")
+        markers = (snapshot.marker for snapshot in table.ancestors(table.snapshot_id()))
+        return next(marker.counts for marker in markers if marker and marker.counts)
+
+    run_once(project, spark)
+    folder = project.root / "in" / "departures"
+    (folder / "999.json").write_text((folder / "001.json").read_text())
+    run_once(project, spark)
+    assert measured() == {"changed": 8, "recomputed": 1}
+    (folder / "9999.json").write_text((folder / "001.json").read_text())
+    run_once(replace(project, config=replace(project.config, recompute_below=0)), spark)
+    assert measured() == {"changed": 8}
+    assert set(verdicts(project).values()) == {Verdict.EQUAL}
+
+
 def test_failing_view_harms_no_other(project, spark, lake, monkeypatch):
     def commit_others(target, marker, *rest, **more):
         if marker.view == "bad":
