@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.functions import AGGREGATES, function_name
+from headwater.analyze.gathering import LISTS
 from headwater.analyze.ordering import anchored, columns_of
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation
@@ -87,6 +88,8 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
         report.add("UNKNOWN_FUNCTION", message, node, hint)
     elif AGGREGATES.get(type(call)) and AGGREGATES[type(call)].approximate:
         report.not_yet("an approximate aggregate with OVER", node, "use an exact one")
+    elif type(call) in LISTS:
+        report.not_yet(f"{LISTS[type(call)]} with OVER", node, "join it with its own GROUP BY")
     elif node.find(exp.Distinct):
         report.not_yet("DISTINCT with OVER", node, "count in a subquery with GROUP BY")
     elif _asks_for_order(node, call) and not node.args.get("order"):

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze import edges
+from headwater.analyze import edges, gathering
 from headwater.analyze import types as t
 from headwater.analyze.fallible import can_fail, negates_least
 from headwater.analyze.over import NUMBERED
@@ -197,6 +197,11 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Div: _spark_division,
         exp.Sign: _kept_type,
         exp.Window: _spark_numbered,
+        exp.ArgMin: gathering.spark_by,
+        exp.ArgMax: gathering.spark_by,
+        exp.ArrayAgg: gathering.spark_list,
+        exp.GroupConcat: gathering.spark_list,
+        exp.Filter: gathering.spark_filter,
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -215,6 +220,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Cast: duckdb_cast,
         exp.TryCast: duckdb_try_cast,
         exp.RegexpReplace: _duckdb_replace,
+        exp.ArgMin: gathering.duckdb_by,
+        exp.ArgMax: gathering.duckdb_by,
         exp.JSONExtractScalar: _duckdb_json,
     },
     "trino": {
@@ -223,6 +230,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Trim: edges.only_spaces,
         exp.Atan2: edges.positive_zero,
         exp.DataType: _trino_micros,
+        exp.ArgMin: gathering.trino_by,
+        exp.ArgMax: gathering.trino_by,
     },
 }
 """The corrections by dialect and node class."""

@@ -17,6 +17,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.conditions import move_to_joins
 from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.gathering import settle
 from headwater.analyze.grouping import bind_grouping
 from headwater.analyze.infer import infer
 from headwater.analyze.merge import merge_subqueries
@@ -140,6 +141,7 @@ class QueryBinder:
             infer(root, self.report)
             if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
                 expect_boolean(root.this, root.key.upper(), self.report)
+        settle(select)
         break_ties(select)
         self._check_windows(select)
         if grouped:

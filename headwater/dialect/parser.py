@@ -48,6 +48,14 @@ _INSTEAD = {
 }
 
 
+def _own(functions: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The functions of a dialect without those that sqlglot takes for others of that name."""
+    foreign = {"ARG_MIN", "ARGMIN", "ARG_MAX", "ARGMAX"}  # DuckDB's, which pass over NULL values
+    if name == "duckdb":
+        foreign |= {"MIN_BY", "MAX_BY"}
+    return {key: make for key, make in functions.items() if key not in foreign}
+
+
 class HeadwaterRules(ViewParser, QueryParser):
     """Our statements and clauses, to be mixed into the parser of a body dialect."""
 
@@ -143,6 +151,9 @@ class Headwater(Trino):
     class Parser(HeadwaterRules, TrinoParser):
         """Headwater's rules on Trino's."""
 
+        FUNCTIONS = _own(TrinoParser.FUNCTIONS, "trino")
+        FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS, "trino")
+
         # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte
         AMBIGUOUS_TYPES = ("INT2", "INT4", "INT8", "INT16", "INT32", "INT64")
 
@@ -237,7 +248,9 @@ def body_parser(name: str) -> BodyParser:
     if name == "trino":
         return BodyParser(Headwater())
     base = type(Dialect.get_or_raise(name))
-    rules = type("Parser", (HeadwaterRules, base.parser_class), {})
+    tables = ("FUNCTIONS", "FUNCTION_PARSERS")
+    own = {table: _own(getattr(base.parser_class, table), name) for table in tables}
+    rules = type("Parser", (HeadwaterRules, base.parser_class), own)
     made = type(
         f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
     )

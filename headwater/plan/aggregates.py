@@ -99,6 +99,16 @@ def _simple(merge: str) -> Callable[[exp.Expr, str], Fold]:
     return rule
 
 
+def _by(extreme: str, merge: str) -> Callable[[exp.Expr, str], Fold]:
+    """min_by and max_by: the state is what the winner was compared by; it ends with its value."""
+
+    def rule(call: exp.Expr, where: str) -> Fold:
+        partial = f"{extreme}({call.expression.sql(dialect='spark')}){where}"
+        return Fold((Part("row", spark_type(type_of(call.expression)), partial, merge),), "{0}.x")
+
+    return rule
+
+
 def _avg(call: exp.Expr, where: str) -> Fold:
     argument = call.this.sql(dialect="spark")
     decimal = type_of(call).this == exp.DataType.Type.DECIMAL
@@ -154,6 +164,8 @@ FOLDS: Mapping[type[exp.Expr], Callable[[exp.Expr, str], Fold | None]] = {
     exp.LogicalAnd: _simple("coalesce({t} AND {s}, {t}, {s})"),
     exp.LogicalOr: _simple("coalesce({t} OR {s}, {t}, {s})"),
     exp.Avg: _avg,
+    exp.ArgMin: _by("min", "least({t}, {s})"),
+    exp.ArgMax: _by("max", "greatest({t}, {s})"),
     exp.ApproxDistinct: _approx_distinct,
     exp.ApproxQuantile: _approx_percentile,
 }

@@ -37,6 +37,8 @@ KNOWN = [
     "SELECT t0.id AS c0, (SELECT count(*) FROM u s WHERE s.k = t1.k) AS c1"
     " FROM a t0 LEFT JOIN b t1 ON t1.id = t0.x",
     "SELECT t0.id AS c0 FROM a t0 WHERE EXISTS (SELECT 1 FROM u s WHERE s.x > 2)",
+    # what a FILTER says of rows, of which every key is known
+    "SELECT t0.k AS c0, count(*) FILTER (WHERE t0.k = 'u') AS c1 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
 ]
 
