@@ -14,7 +14,7 @@ from headwater.analyze import types as t
 from headwater.analyze.determinism import REFUSED
 from headwater.analyze.gathering import LISTS, check_list
 from headwater.analyze.report import Report, did_you_mean
-from headwater.analyze.shape import is_over
+from headwater.analyze.shape import aggregates, is_over
 from headwater.analyze.typed import merge, type_of
 from headwater.dialect.syntax import GIVEN
 
@@ -37,7 +37,7 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
     if type(func) not in LISTS and func.find(exp.Order):
         report.not_yet(f"{known.name} with ORDER BY", node, "leave the order out")
     nested = known.kind == "aggregate" and not is_over(func)
-    if nested and any(inner is not func for inner in func.find_all(exp.AggFunc)):
+    if nested and any(inner is not func for inner in aggregates(func)):
         report.add("UNSUPPORTED_SYNTAX", "aggregates cannot be nested", node, "use a subquery")
     given = f.arguments(func)
     kinds = [type_of(item) for item in given]

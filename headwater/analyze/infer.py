@@ -19,7 +19,7 @@ from headwater.analyze.casts import bind_cast
 from headwater.analyze.determinism import NODES
 from headwater.analyze.functions import FUNCTIONS
 from headwater.analyze.gathering import LISTS
-from headwater.analyze.over import WINDOW_FUNCTIONS, over, window_call
+from headwater.analyze.over import WINDOW_FUNCTIONS, ignore_nulls, over, window_call
 from headwater.analyze.report import Report, did_you_mean
 from headwater.analyze.shape import is_over, union_branches
 from headwater.analyze.typed import align, cast_to, clash, expect_boolean, merge, type_of
@@ -334,7 +334,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Qualify: _same,
     exp.Ordered: _same,
     exp.Order: _same,
-    exp.IgnoreNulls: _same,
+    exp.IgnoreNulls: ignore_nulls,
     exp.Window: over,
     exp.Exists: lambda node, report: t.BOOLEAN,
     exp.Select: lambda node, report: _output_type(node),

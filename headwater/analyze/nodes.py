@@ -36,6 +36,7 @@ _QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Limit: frozenset(("expression",)),
     exp.Offset: frozenset(("expression",)),
     exp.Window: frozenset(("this", "partition_by", "order", "spec", "over")),
+    exp.IgnoreNulls: _ONE,
     exp.WindowSpec: frozenset(("kind", "start", "start_side", "end", "end_side")),
     exp.Subquery: frozenset(("this", "alias")),
     exp.From: _ONE,

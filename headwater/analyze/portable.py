@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.analyze import edges, gathering
 from headwater.analyze import types as t
 from headwater.analyze.fallible import can_fail, negates_least
+from headwater.analyze.membership import spark_in
 from headwater.analyze.over import NUMBERED
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
@@ -197,6 +198,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Div: _spark_division,
         exp.Sign: _kept_type,
         exp.Window: _spark_numbered,
+        exp.In: spark_in,
         exp.ArgMin: gathering.spark_by,
         exp.ArgMax: gathering.spark_by,
         exp.ArrayAgg: gathering.spark_list,

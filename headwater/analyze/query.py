@@ -24,6 +24,7 @@ from headwater.analyze.merge import merge_subqueries
 from headwater.analyze.nullable import nullable
 from headwater.analyze.ordering import bind_order, break_ties
 from headwater.analyze.over import anchor_windows
+from headwater.analyze.over_groups import lift_groups
 from headwater.analyze.relations import RelationBinder
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation, knows, resolve
@@ -35,7 +36,7 @@ from headwater.analyze.shape import (
     window_calls,
     windows_of,
 )
-from headwater.analyze.subqueries import bind_predicates
+from headwater.analyze.subqueries import bind_predicates, has_predicates
 from headwater.analyze.typed import cast_to, expect_boolean, type_of
 from headwater.analyze.windowing import complete_window_keys, recognise_date_trunc
 
@@ -147,7 +148,8 @@ class QueryBinder:
         if grouped:
             self._check_aggregates(select)
         move_to_joins(select)
-        if len(relations) == 1:
+        lift_groups(select)
+        if len(relations) == 1 and not has_predicates(select):
             self._bases[id(select)] = (select, relations[0])
         return self._outputs(select)
 

@@ -48,7 +48,6 @@ def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> No
 def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
     """Refuse the clauses of SELECT that are not part of the language or come later."""
     later = {
-        "windows": ("WINDOW", "write the window after OVER"),
         "match": ("MATCH_RECOGNIZE", ""),
     }
     known = {
@@ -64,7 +63,7 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
         "qualify",
         "order",
     }
-    known |= {"limit", "offset", "kind", *later}
+    known |= {"limit", "offset", "kind", "windows", *later}
     for select in statement.expression.find_all(exp.Select):
         if sample := select.args.get("sample"):
             _refuse_sample(sample, select, report)

@@ -101,8 +101,8 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
 
 def is_over(node: exp.Expr) -> bool:
     """Whether a function is the one that stands before OVER."""
-    inner = node
-    while isinstance(inner.parent, (exp.Filter, exp.IgnoreNulls)) and inner.arg_key == "this":
+    inner, between = node, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
+    while isinstance(inner.parent, between) and inner.arg_key == "this":
         inner = inner.parent
     return isinstance(inner.parent, exp.Window) and inner.arg_key == "this"
 

@@ -124,7 +124,8 @@ count(d) | count(DISTINCT d) | min(d) | max(d) | sum(d) | avg(d) | count_if(d > 
 count(DISTINCT s) | sum(d) FILTER (WHERE d > 0) | min(s) FILTER (WHERE s > ' ')
 min_by(s, d) | max_by(s, d) | max_by(id, f) | min_by(u, s) | max_by(u, s) | min_by(f, u)
 array_agg(s) | array_agg(id ORDER BY d DESC, f) | array_agg(id ORDER BY s NULLS FIRST)
-max_by(f, u) | array_agg(u ORDER BY f NULLS FIRST, d DESC) | listagg(s, '|') WITHIN GROUP (ORDER BY f, d)
+max_by(f, u) | array_agg(u ORDER BY f NULLS FIRST, d DESC)
+listagg(s, '|') WITHIN GROUP (ORDER BY f, d)
 """
 
 AGGREGATES = """
