@@ -19,9 +19,9 @@ from sqlglot import exp
 
 from headwater.analyze.nullable import nullable
 from headwater.analyze.scope import NULLABLE
-from headwater.analyze.shape import conjuncts, is_aggregate, is_over, relations
+from headwater.analyze.shape import conjuncts, is_aggregate, is_over, unused_alias
 from headwater.analyze.subqueries import outer_columns, predicates, query_of
-from headwater.analyze.typed import type_of
+from headwater.analyze.typed import named, type_of
 
 
 def lift_groups(select: exp.Select) -> None:
@@ -74,10 +74,7 @@ class _Groups:
     """
 
     def __init__(self, select: exp.Select) -> None:
-        around = select.find_all(exp.Select)
-        used = {item.alias_or_name for each in around for item in relations(each)}
-        names = ("_groups", *(f"_groups{n}" for n in range(2, len(used) + 3)))
-        self.alias = next(name for name in names if name not in used)
+        self.alias = unused_alias(select, "_groups")
         self.items: list[exp.Expr] = []
         self._columns: dict[exp.Expr, exp.Column] = {}
         group = select.args.get("group")
@@ -105,7 +102,7 @@ class _Groups:
         column.type = type_of(node)
         column.meta[NULLABLE] = nullable(node, self._grouped)
         self._columns[node.copy()] = column
-        self.items.append(exp.alias_(node.copy(), name))
+        self.items.append(named(node, name))
 
 
 def _from_around(query: exp.Query) -> Iterator[exp.Expr]:

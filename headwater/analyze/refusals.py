@@ -108,8 +108,6 @@ def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report)
         elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
             hint = "write ON, and coalesce the two columns"
             report.not_yet(f"{kind} JOIN with USING", join.this, hint)
-        elif join.index and isinstance(join.parent.args["joins"][join.index - 1].this, exp.Unnest):
-            report.not_yet("a join after UNNEST", join.this, "put the UNNEST into a subquery")
 
 
 def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:

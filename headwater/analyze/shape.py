@@ -46,6 +46,19 @@ def relations(select: exp.Select) -> list[exp.Expr]:
     return first + [join.this for join in select.args.get("joins") or []]
 
 
+def unused_alias(query: exp.Expr, name: str) -> str:
+    """Return a name that no relation of a query has.
+
+    Args:
+        query: a bound query.
+        name: the name, to which a number is added if need be.
+    """
+    selects_ = query.find_all(exp.Select)
+    used = {item.alias_or_name for select in selects_ for item in relations(select)}
+    names = (name, *(f"{name}{number}" for number in range(2, len(used) + 3)))
+    return next(each for each in names if each not in used)
+
+
 def joins(select: exp.Select) -> list[exp.Join]:
     """Return the joins of a SELECT that bring in another input (UNNEST does not)."""
     found = select.args.get("joins") or []

@@ -55,6 +55,12 @@ KNOWN = [
     "SELECT t0.id AS c0, lag(t0.x IGNORE NULLS) OVER (w ORDER BY t0.id) AS c1,"
     " first_value(t0.x IGNORE NULLS) OVER v AS c2, count(*) OVER w AS c3 FROM a t0"
     " WINDOW w AS (PARTITION BY t0.k), v AS (w ORDER BY t0.id DESC)",
+    # joins after UNNEST
+    "SELECT t.v AS c0, count(s.x) AS c1 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " FULL JOIN b s ON s.k = t.v GROUP BY t.v",
+    "SELECT t0.id AS c0, s.x AS c1, r.x AS c2 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " LEFT JOIN u s ON s.k = t.v AND s.x > t0.x CROSS JOIN UNNEST(split(s.k, ',')) AS w(v)"
+    " LEFT JOIN b r ON r.k = w.v",
     # what a FILTER says of rows, of which every key is known
     "SELECT t0.k AS c0, count(*) FILTER (WHERE t0.k = 'u') AS c1 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
