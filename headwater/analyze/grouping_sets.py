@@ -60,7 +60,9 @@ def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
         union = exp.Union(this=union, expression=branch, distinct=False)
     for name, value in clauses.items():
         union.set(name, value)
-    select.replace(union)
+    # EXCEPT and INTERSECT would take only the first SELECT of a UNION ALL without brackets
+    operand = isinstance(select.parent, exp.SetOperation)
+    select.replace(exp.Subquery(this=union) if operand else union)
 
 
 def _sets_of(item: exp.Expr, select: exp.Select) -> list[Keys]:

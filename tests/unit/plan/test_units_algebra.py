@@ -61,6 +61,9 @@ KNOWN = [
     "SELECT t0.id AS c0, s.x AS c1, r.x AS c2 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
     " LEFT JOIN u s ON s.k = t.v AND s.x > t0.x CROSS JOIN UNNEST(split(s.k, ',')) AS w(v)"
     " LEFT JOIN b r ON r.k = w.v",
+    # sets as one side of a set operation
+    "(SELECT t0.x AS c0, t0.k AS c1 FROM a t0 INTERSECT ALL SELECT t0.x, max(t0.k) FROM b t0"
+    " GROUP BY ROLLUP (t0.x)) EXCEPT ALL SELECT t0.id, t0.k FROM c t0",
     # what a FILTER says of rows, of which every key is known
     "SELECT t0.k AS c0, count(*) FILTER (WHERE t0.k = 'u') AS c1 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
