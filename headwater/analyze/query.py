@@ -36,7 +36,7 @@ from headwater.analyze.shape import (
     window_calls,
     windows_of,
 )
-from headwater.analyze.subqueries import bind_predicates, has_predicates
+from headwater.analyze.subqueries import bind_predicates
 from headwater.analyze.typed import cast_to, expect_boolean, type_of
 from headwater.analyze.unnesting import unnest_first
 from headwater.analyze.windowing import complete_window_keys, recognise_date_trunc
@@ -151,7 +151,7 @@ class QueryBinder:
         move_to_joins(select)
         unnest_first(select)
         lift_groups(select)
-        if len(relations) == 1 and not has_predicates(select):
+        if len(relations) == 1:
             self._bases[id(select)] = (select, relations[0])
         return self._outputs(select)
 

@@ -41,6 +41,12 @@ def test_what_the_table_refuses_is_refused_with_a_place(name: str) -> None:
     assert all(error.span for error in found)
 
 
+@pytest.mark.parametrize(("dialect", "refused"), [("duckdb", 1), ("spark", 0), ("trino", 0)])
+def test_min_by_of_duckdb_is_another_function(dialect: str, refused: int) -> None:
+    found = [error.condition for error in refusals(["min_by(a, b)"], dialect)]
+    assert found.count("NOT_PORTABLE") == refused
+
+
 def attempt(call: str) -> list[SqlError]:
     """The errors of a call, which has some, whether it can be parsed or not."""
     found: list[SqlError] = []
