@@ -12,8 +12,9 @@ from sqlglot import exp
 from headwater.analyze import functions as f
 from headwater.analyze import types as t
 from headwater.analyze.determinism import REFUSED
+from headwater.analyze.gathering import LISTS, check_list
 from headwater.analyze.report import Report, did_you_mean
-from headwater.analyze.shape import is_over
+from headwater.analyze.shape import aggregates, is_over
 from headwater.analyze.typed import merge, type_of
 from headwater.dialect.syntax import GIVEN
 
@@ -31,10 +32,12 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
     known = f.FUNCTIONS.get(type(func))
     if known is None:
         return _refuse_function(func, report)
-    if func.find(exp.Order):
+    if type(func) in LISTS and not check_list(func, report):
+        return t.UNKNOWN
+    if type(func) not in LISTS and func.find(exp.Order):
         report.not_yet(f"{known.name} with ORDER BY", node, "leave the order out")
     nested = known.kind == "aggregate" and not is_over(func)
-    if nested and any(inner is not func for inner in func.find_all(exp.AggFunc)):
+    if nested and any(inner is not func for inner in aggregates(func)):
         report.add("UNSUPPORTED_SYNTAX", "aggregates cannot be nested", node, "use a subquery")
     given = f.arguments(func)
     kinds = [type_of(item) for item in given]

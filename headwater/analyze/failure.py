@@ -30,6 +30,7 @@ _LEFT_FIRST = (exp.Add, exp.Sub, exp.Mul, *_COMPARISONS)
 _RIGHT_FIRST = (exp.Div, exp.Mod)
 _CONDITIONAL = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 _ONE_OPERAND = (exp.Paren, exp.Not, exp.Neg, exp.Abs, exp.Cast, exp.TryCast)
+_MAY_SKIP = (exp.Count, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
 _PARTS = (exp.Filter, exp.Where, exp.Distinct)
 
 
@@ -97,7 +98,7 @@ def is_certain(expression: exp.Expr) -> bool:
         return True
     children = list(expression.iter_expressions())
     if isinstance(expression, exp.AggFunc):
-        return not isinstance(expression, exp.Count) and all(map(is_certain, children))
+        return not isinstance(expression, _MAY_SKIP) and all(map(is_certain, children))
     if isinstance(expression, (*_LEFT_FIRST, *_RIGHT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)):
         parts = children
         if isinstance(expression, exp.Case):

@@ -84,6 +84,10 @@ def _first(arguments: Sequence[exp.DataType]) -> exp.DataType:
     return arguments[0]
 
 
+def _array(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    return t.array(arguments[0])
+
+
 def _common(arguments: Sequence[exp.DataType]) -> exp.DataType:
     return t.common_type(arguments) or t.UNKNOWN
 
@@ -218,6 +222,11 @@ AGGREGATES: Mapping[type[exp.Expr], Function] = {
     exp.StddevPop: _aggregate("stddev_pop", ("float",), _always(t.DOUBLE)),
     exp.Variance: _aggregate("variance", ("float",), _always(t.DOUBLE)),
     exp.VariancePop: _aggregate("var_pop", ("float",), _always(t.DOUBLE)),
+    exp.AnyValue: _aggregate("any_value", ("comparable",), _first),
+    exp.ArgMin: _aggregate("min_by", ("comparable", "comparable"), _first),
+    exp.ArgMax: _aggregate("max_by", ("comparable", "comparable"), _first),
+    exp.ArrayAgg: _aggregate("array_agg", ("comparable",), _array),
+    exp.GroupConcat: _aggregate("listagg", ("text", "text"), _always(t.VARCHAR), constant=(1,)),
     exp.ApproxDistinct: _aggregate(
         "approx_distinct", ("comparable",), _always(t.BIGINT), nullable="never", approximate=True
     ),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.report import Report
+from headwater.analyze.shape import is_over
 
 MAX_SETS = 64
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -59,9 +60,9 @@ def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
         union = exp.Union(this=union, expression=branch, distinct=False)
     for name, value in clauses.items():
         union.set(name, value)
-    # without brackets the operation around it would take some of the branches only
-    inside = isinstance(select.parent, exp.SetOperation)
-    select.replace(exp.Subquery(this=union) if inside else union)
+    # EXCEPT and INTERSECT would take only the first SELECT of a UNION ALL without brackets
+    operand = isinstance(select.parent, exp.SetOperation)
+    select.replace(exp.Subquery(this=union) if operand else union)
 
 
 def _sets_of(item: exp.Expr, select: exp.Select) -> list[Keys]:
@@ -111,18 +112,24 @@ def _named(item: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr])
     return exp.alias_(value, name) if name else value
 
 
-def _without(node: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
+def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
     """An expression over the groups of a set: keys that are not in it are NULL."""
-    if node in gone:
-        return exp.Null()
-    if node in chosen:  # whatever keys it is made of
-        return node.copy()
-    if isinstance(node, exp.Grouping):
-        bits = "".join("0" if key in chosen else "1" for key in node.expressions)
-        return exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT")
-    if isinstance(node, (exp.AggFunc, exp.Query)) and not isinstance(node.parent, exp.Window):
-        return node.copy()
-    copy = node.copy()
-    for child in list(copy.iter_expressions()):
-        child.replace(_without(child, gone, chosen))
-    return copy
+    root = exp.Paren(this=value.copy())
+    stack: list[exp.Expr] = [root.this]
+    while stack:
+        node = stack.pop()
+        if node in gone:
+            node.replace(exp.Null())
+        elif isinstance(node, exp.Grouping) and node not in chosen:
+            bits = "".join("0" if key in chosen else "1" for key in node.expressions)
+            node.replace(exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT"))
+        elif not _is_of_rows(node) and node not in chosen:  # whatever keys it is made of
+            stack.extend(node.iter_expressions())
+    found = root.this
+    assert isinstance(found, exp.Expr)
+    return found.pop()
+
+
+def _is_of_rows(node: exp.Expr) -> bool:
+    """Whether a node looks at rows, of which every key is known: an aggregate, its FILTER too."""
+    return isinstance(node, (exp.AggFunc, exp.Filter, exp.Query)) and not is_over(node)

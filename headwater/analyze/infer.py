@@ -18,7 +18,8 @@ from headwater.analyze.calls import call
 from headwater.analyze.casts import bind_cast
 from headwater.analyze.determinism import NODES
 from headwater.analyze.functions import FUNCTIONS
-from headwater.analyze.over import WINDOW_FUNCTIONS, over, window_call
+from headwater.analyze.gathering import LISTS
+from headwater.analyze.over import WINDOW_FUNCTIONS, ignore_nulls, over, window_call
 from headwater.analyze.report import Report, did_you_mean
 from headwater.analyze.shape import is_over, union_branches
 from headwater.analyze.typed import align, cast_to, clash, expect_boolean, merge, type_of
@@ -30,7 +31,7 @@ _REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
 """What is refused as a whole, without a look inside."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
-    exp.WindowSpec,
+    *(exp.WindowSpec, exp.OverflowTruncateBehavior),
 )
 
 
@@ -285,7 +286,8 @@ def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _distinct(node: exp.Expr, report: Report) -> exp.DataType:
-    if not isinstance(node.parent, exp.Count) or len(node.expressions) != 1:
+    around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
+    if not isinstance(around, (exp.Count, *LISTS)) or len(node.expressions) != 1:
         report.not_yet("DISTINCT here", node, "write count(DISTINCT x) with one expression")
         return t.UNKNOWN
     return type_of(node.expressions[0])
@@ -331,8 +333,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Having: _same,
     exp.Qualify: _same,
     exp.Ordered: _same,
-    exp.Order: lambda node, report: t.UNKNOWN,
-    exp.IgnoreNulls: _same,
+    exp.Order: _same,
+    exp.IgnoreNulls: ignore_nulls,
     exp.Window: over,
     exp.Exists: lambda node, report: t.BOOLEAN,
     exp.Select: lambda node, report: _output_type(node),

@@ -22,7 +22,10 @@ _NEVER = (
     exp.ApproxDistinct,
 )
 _LEAVES = (exp.Identifier, exp.DataType, exp.Var, exp.Interval)
-_KEEPS = (exp.Min, exp.Max, exp.Sum, exp.Avg, exp.LogicalAnd, exp.LogicalOr, exp.ApproxQuantile)
+_KEEPS = (
+    *(exp.Min, exp.Max, exp.Sum, exp.Avg, exp.LogicalAnd, exp.LogicalOr, exp.ApproxQuantile),
+    *(exp.ArgMin, exp.ArgMax, exp.GroupConcat),
+)
 
 
 def nullable(expression: exp.Expr, grouped: bool) -> bool:

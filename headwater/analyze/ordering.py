@@ -17,7 +17,8 @@ from headwater.analyze.scope import NULLABLE, Relation, resolve
 from headwater.analyze.shape import is_aggregate, is_distinct
 from headwater.analyze.typed import type_of
 
-_COMPARABLE = ("boolean", "number", "text", "time")
+COMPARABLE = ("boolean", "number", "text", "time")
+"""Families of types whose values every engine orders alike."""
 
 
 def limited_unions(query: exp.Query) -> exp.Query:
@@ -95,7 +96,7 @@ def break_ties(select: exp.Select) -> None:
             item.this.type = type_of(outputs[item.this.name])
     named = {item.this.name for item in order.expressions if not item.this.args.get("table")}
     for name, value in outputs.items():
-        if name not in named and t.family(type_of(value)) in _COMPARABLE:
+        if name not in named and t.family(type_of(value)) in COMPARABLE:
             column = exp.column(name)
             column.type = type_of(value)
             order.append("expressions", _ascending(column))
@@ -111,7 +112,7 @@ def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
     items = [item.copy() for item in order.expressions]
     known = {item.this.sql() for item in items}
     for column in columns:
-        if column.sql() not in known and t.family(type_of(column)) in _COMPARABLE:
+        if column.sql() not in known and t.family(type_of(column)) in COMPARABLE:
             items.append(_ascending(column.copy()))
     return exp.Order(expressions=items)
 

@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.functions import AGGREGATES, function_name
+from headwater.analyze.gathering import LISTS
 from headwater.analyze.ordering import anchored, columns_of
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation
-from headwater.analyze.shape import is_aggregate, window_calls
+from headwater.analyze.shape import is_aggregate, is_over, window_calls
 from headwater.analyze.typed import merge, type_of
 
 NUMBERED: Mapping[type[exp.Expr], str] = {
@@ -76,17 +77,15 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
         node: ``exp.Window``, what stands in it typed.
         report: where errors go.
     """
-    call = node.this.this if isinstance(node.this, exp.Filter) else node.this
-    if isinstance(call, exp.IgnoreNulls):
-        report.not_yet("IGNORE NULLS", node, "filter them in a subquery")
-    elif node.args.get("alias") is not None:
-        report.not_yet("OVER a named window", node, "write the window after OVER")
-    elif type(call) not in WINDOW_FUNCTIONS and type(call) not in AGGREGATES:
+    call = _bare(node)
+    if type(call) not in WINDOW_FUNCTIONS and type(call) not in AGGREGATES:
         message = f"{function_name(call)} does not stand before OVER"
         hint = f"before OVER stand aggregates and {', '.join(sorted(WINDOW_FUNCTIONS.values()))}"
         report.add("UNKNOWN_FUNCTION", message, node, hint)
     elif AGGREGATES.get(type(call)) and AGGREGATES[type(call)].approximate:
         report.not_yet("an approximate aggregate with OVER", node, "use an exact one")
+    elif type(call) in LISTS:
+        report.not_yet(f"{LISTS[type(call)]} with OVER", node, "join it with its own GROUP BY")
     elif node.find(exp.Distinct):
         report.not_yet("DISTINCT with OVER", node, "count in a subquery with GROUP BY")
     elif _asks_for_order(node, call) and not node.args.get("order"):
@@ -97,6 +96,26 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
         _check_frame(node, report)
         return type_of(node.this)
     return t.UNKNOWN
+
+
+def ignore_nulls(node: exp.Expr, report: Report) -> exp.DataType:
+    """Return the type of a call that passes over NULLs.
+
+    Args:
+        node: ``exp.IgnoreNulls``, the call in it typed.
+        report: where errors go.
+    """
+    if type(node.this) not in VALUES or not is_over(node):
+        message = f"IGNORE NULLS does not stand behind {function_name(node.this)}"
+        report.add("UNSUPPORTED_SYNTAX", message, node, "filter them: FILTER (WHERE x IS NOT NULL)")
+        return t.UNKNOWN
+    return type_of(node.this)
+
+
+def _bare(window: exp.Expr) -> exp.Expr:
+    """The function before OVER."""
+    call: exp.Expr = window.this
+    return call.this if isinstance(call, (exp.Filter, exp.IgnoreNulls)) else call
 
 
 def _asks_for_order(node: exp.Expr, call: exp.Expr) -> bool:
@@ -130,5 +149,5 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation]) -> None:
     for window in window_calls(select):
         spec, order = window.args.get("spec"), window.args.get("order")
         rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
-        if order is not None and (rows or isinstance(window.this, _OF_TIES)):
+        if order is not None and (rows or isinstance(_bare(window), _OF_TIES)):
             window.set("order", anchored(order, ties))

@@ -12,9 +12,10 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze import edges
+from headwater.analyze import edges, gathering
 from headwater.analyze import types as t
 from headwater.analyze.fallible import can_fail, negates_least
+from headwater.analyze.membership import spark_in
 from headwater.analyze.over import NUMBERED
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
@@ -203,6 +204,12 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Div: _spark_division,
         exp.Sign: _kept_type,
         exp.Window: _spark_numbered,
+        exp.In: spark_in,
+        exp.ArgMin: gathering.spark_by,
+        exp.ArgMax: gathering.spark_by,
+        exp.ArrayAgg: gathering.spark_list,
+        exp.GroupConcat: gathering.spark_list,
+        exp.Filter: gathering.spark_filter,
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -221,6 +228,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Cast: duckdb_cast,
         exp.TryCast: duckdb_try_cast,
         exp.RegexpReplace: _duckdb_replace,
+        exp.ArgMin: gathering.duckdb_by,
+        exp.ArgMax: gathering.duckdb_by,
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
     },
@@ -230,6 +239,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Trim: edges.only_spaces,
         exp.Atan2: edges.positive_zero,
         exp.DataType: _trino_micros,
+        exp.ArgMin: gathering.trino_by,
+        exp.ArgMax: gathering.trino_by,
     },
 }
 """The corrections by dialect and node class."""

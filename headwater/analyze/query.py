@@ -17,12 +17,14 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.conditions import move_to_joins
 from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.gathering import settle
 from headwater.analyze.grouping import bind_grouping
 from headwater.analyze.infer import infer
 from headwater.analyze.merge import merge_subqueries
 from headwater.analyze.nullable import nullable
 from headwater.analyze.ordering import bind_order, break_ties
 from headwater.analyze.over import anchor_windows
+from headwater.analyze.over_groups import lift_groups
 from headwater.analyze.relations import RelationBinder
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation, knows, resolve
@@ -36,6 +38,7 @@ from headwater.analyze.shape import (
 )
 from headwater.analyze.subqueries import bind_predicates
 from headwater.analyze.typed import cast_to, expect_boolean, type_of
+from headwater.analyze.unnesting import unnest_first
 from headwater.analyze.windowing import complete_window_keys, recognise_date_trunc
 
 
@@ -140,11 +143,14 @@ class QueryBinder:
             infer(root, self.report)
             if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
                 expect_boolean(root.this, root.key.upper(), self.report)
+        settle(select)
         break_ties(select)
         self._check_windows(select)
         if grouped:
             self._check_aggregates(select)
         move_to_joins(select)
+        unnest_first(select)
+        lift_groups(select)
         if len(relations) == 1:
             self._bases[id(select)] = (select, relations[0])
         return self._outputs(select)

@@ -48,7 +48,6 @@ def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> No
 def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
     """Refuse the clauses of SELECT that are not part of the language or come later."""
     later = {
-        "windows": ("WINDOW", "write the window after OVER"),
         "match": ("MATCH_RECOGNIZE", ""),
     }
     known = {
@@ -64,7 +63,7 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
         "qualify",
         "order",
     }
-    known |= {"limit", "offset", "kind", *later}
+    known |= {"limit", "offset", "kind", "windows", *later}
     for select in statement.expression.find_all(exp.Select):
         if sample := select.args.get("sample"):
             _refuse_sample(sample, select, report)
@@ -109,8 +108,6 @@ def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report)
         elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
             hint = "write ON, and coalesce the two columns"
             report.not_yet(f"{kind} JOIN with USING", join.this, hint)
-        elif join.index and isinstance(join.parent.args["joins"][join.index - 1].this, exp.Unnest):
-            report.not_yet("a join after UNNEST", join.this, "put the UNNEST into a subquery")
 
 
 def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:

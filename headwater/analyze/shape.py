@@ -46,6 +46,19 @@ def relations(select: exp.Select) -> list[exp.Expr]:
     return first + [join.this for join in select.args.get("joins") or []]
 
 
+def unused_alias(query: exp.Expr, name: str) -> str:
+    """Return a name that no relation of a query has.
+
+    Args:
+        query: a bound query.
+        name: the name, to which a number is added if need be.
+    """
+    selects_ = query.find_all(exp.Select)
+    used = {item.alias_or_name for select in selects_ for item in relations(select)}
+    names = (name, *(f"{name}{number}" for number in range(2, len(used) + 3)))
+    return next(each for each in names if each not in used)
+
+
 def joins(select: exp.Select) -> list[exp.Join]:
     """Return the joins of a SELECT that bring in another input (UNNEST does not)."""
     found = select.args.get("joins") or []
@@ -101,8 +114,8 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
 
 def is_over(node: exp.Expr) -> bool:
     """Whether a function is the one that stands before OVER."""
-    inner = node
-    while isinstance(inner.parent, (exp.Filter, exp.IgnoreNulls)) and inner.arg_key == "this":
+    inner, between = node, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
+    while isinstance(inner.parent, between) and inner.arg_key == "this":
         inner = inner.parent
     return isinstance(inner.parent, exp.Window) and inner.arg_key == "this"
 

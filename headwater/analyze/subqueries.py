@@ -15,7 +15,7 @@ from headwater.analyze import types as t
 from headwater.analyze.definitions import Field
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation
-from headwater.analyze.shape import conjuncts, is_aggregate, relations, window_calls
+from headwater.analyze.shape import conjuncts, is_aggregate, is_over, relations, window_calls
 from headwater.analyze.typed import type_of
 
 HINT = "write it as a join, or make the subquery a view of its own"
@@ -100,15 +100,15 @@ def bind_predicates(
         for found in predicates(place):
             report.not_yet("a subquery outside WHERE, HAVING and SELECT", found, HINT)
             return
+    group_keys = list(group.expressions) if group is not None else []
     taken = {relation.alias for relation in around}
-    for clause in ("where", "having", None):
-        roots = select.selects if clause is None else [select.args.get(clause)]
-        for root in roots:
-            for found in list(predicates(root)):
-                query = query_of(found)
-                _rename(query, taken)
-                fields = bind(query)
-                _check(found, query, fields, clause, is_aggregate(select), report)
+    for root in [*select.selects, select.args.get("where"), select.args.get("having")]:
+        keys = None if isinstance(root, exp.Where) or not is_aggregate(select) else group_keys
+        for found in list(predicates(root)):
+            query = query_of(found)
+            _rename(query, taken)
+            fields = bind(query)
+            _check(found, query, fields, keys, report)
 
 
 def _rename(query: exp.Query, taken: Collection[str]) -> None:
@@ -129,23 +129,33 @@ def _check(
     predicate: exp.Expr,
     query: exp.Query,
     fields: Sequence[Field],
-    clause: str | None,
-    grouped: bool,
+    keys: Sequence[exp.Expr] | None,
     report: Report,
 ) -> None:
+    """Refuse a subquery that cannot stand here; ``keys`` of the groups it is asked of, if it is."""
     scalar = isinstance(predicate, exp.Query)
     if report.errors or not fields:
         return
     if not isinstance(predicate, exp.Exists) and len(fields) != 1:
         message = f"the subquery has {len(fields)} columns"
         report.add("WRONG_ARGUMENTS", message, predicate, "select one column")
-    elif not scalar and clause != "where":
-        report.not_yet("IN and EXISTS outside WHERE", predicate, HINT)
+    elif keys is not None and _in_aggregate(predicate):
+        hint = "compute its argument in a subquery in FROM"
+        report.not_yet("a subquery within an aggregate", predicate, hint)
     elif scalar and not _is_one_row(query):
         hint = "aggregate it: SELECT max(x) FROM …"
         report.not_yet("a scalar subquery that could have several rows", predicate, hint)
     elif outer_columns(query):
-        _check_correlated(predicate, query, clause, grouped, report)
+        _check_correlated(predicate, query, keys, report)
+
+
+def _in_aggregate(node: exp.Expr) -> bool:
+    inner = node.parent
+    while inner is not None and not isinstance(inner, exp.Query):
+        if isinstance(inner, (exp.AggFunc, exp.Filter)) and not is_over(inner):
+            return True
+        inner = inner.parent
+    return False
 
 
 def _is_one_row(query: exp.Query) -> bool:
@@ -154,18 +164,22 @@ def _is_one_row(query: exp.Query) -> bool:
 
 
 def _check_correlated(
-    predicate: exp.Expr, query: exp.Query, clause: str | None, grouped: bool, report: Report
+    predicate: exp.Expr, query: exp.Query, keys: Sequence[exp.Expr] | None, report: Report
 ) -> None:
     """Refuse columns of the SELECT around where not every engine takes them."""
     scalar = isinstance(predicate, exp.Query)
     words = ""
     outer = outer_columns(query)
     where = query.args.get("where") if isinstance(query, exp.Select) else None
+    for column in outer:
+        if keys is not None and column not in keys:
+            message = f'column "{column.name}" is not a group key'
+            hint = f"add {column.name} to GROUP BY, or aggregate in a subquery in FROM"
+            report.add("NOT_GROUPED", message, column, hint)
+            return
     inside = [column for column in outer if _stands_in(column, where)]
     if len(inside) < len(outer):
         words = "a column of the query around, outside the subquery's WHERE,"
-    elif clause == "having" or (clause is None and grouped):
-        words = "a subquery over groups that reads their columns"
     elif not isinstance(query, exp.Select) or (is_aggregate(query) and not scalar):
         words = "a subquery with GROUP BY that reads columns of the query around"
     elif window_calls(query) or query.args.get("limit"):

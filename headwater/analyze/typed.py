@@ -20,6 +20,18 @@ def type_of(node: exp.Expr | None) -> exp.DataType:
     return kind if isinstance(kind, exp.DataType) else t.UNKNOWN
 
 
+def named(value: exp.Expr, name: str) -> exp.Alias:
+    """Return a copy of a typed expression as an output, typed too.
+
+    Args:
+        value: the expression.
+        name: the output's.
+    """
+    item = exp.Alias(this=value.copy(), alias=exp.to_identifier(name))
+    item.type = type_of(value)
+    return item
+
+
 def expect_boolean(expression: exp.Expr, clause: str, report: Report) -> None:
     """Report a condition that is not a boolean.
 

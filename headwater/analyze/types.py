@@ -8,7 +8,7 @@ no precisions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -126,6 +126,15 @@ def decimal(precision: int, scale: int) -> exp.DataType:
 def array(element: exp.DataType) -> exp.DataType:
     """Return ``ARRAY(element)``."""
     return exp.DataType(this=Type.ARRAY, expressions=[element.copy()], nested=True)
+
+
+def row(fields: Mapping[str, exp.DataType]) -> exp.DataType:
+    """Return ``ROW(name type, …)``."""
+    items = [
+        exp.ColumnDef(this=exp.to_identifier(name), kind=kind.copy())
+        for name, kind in fields.items()
+    ]
+    return exp.DataType(this=Type.STRUCT, expressions=items, nested=True)
 
 
 def elements(kind: exp.DataType) -> tuple[exp.DataType, ...]:

@@ -15,6 +15,7 @@ from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.event_time import interval
 from headwater.analyze.grouping_sets import expand_grouping_sets
 from headwater.analyze.inline import inline_ctes
+from headwater.analyze.named_windows import write_out_windows
 from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.options import bind_options
 from headwater.analyze.ordering import limited_unions
@@ -43,6 +44,8 @@ def bind_view(
     drop_comments(query)
     options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
     if not refusals.can_be_bound(statement) or not inline_ctes(query, report):
+        return None
+    if not write_out_windows(query, report):
         return None
     query = limited_unions(expand_grouping_sets(query, report))
     binder = QueryBinder(catalog, broken, report)

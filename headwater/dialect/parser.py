@@ -48,6 +48,19 @@ _INSTEAD = {
 }
 
 
+_PASS_OVER_NULL = ("ARG_MIN", "ARGMIN", "ARG_MAX", "ARGMAX")
+"""DuckDB's, which leave NULL values out; sqlglot takes them for min_by and max_by, which do not."""
+
+
+def _own(functions: Mapping[str, Any], *foreign: str) -> dict[str, Any]:
+    """The functions of a dialect without those that sqlglot takes for others."""
+    return {key: make for key, make in functions.items() if key not in (*_PASS_OVER_NULL, *foreign)}
+
+
+def _unread(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
+    return lambda arguments: exp.Anonymous(this=name, expressions=arguments)
+
+
 class HeadwaterRules(ViewParser, QueryParser):
     """Our statements and clauses, to be mixed into the parser of a body dialect."""
 
@@ -143,6 +156,9 @@ class Headwater(Trino):
     class Parser(HeadwaterRules, TrinoParser):
         """Headwater's rules on Trino's."""
 
+        FUNCTIONS = _own(TrinoParser.FUNCTIONS)
+        FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS)
+
         # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte
         AMBIGUOUS_TYPES = ("INT2", "INT4", "INT8", "INT16", "INT32", "INT64")
 
@@ -237,7 +253,11 @@ def body_parser(name: str) -> BodyParser:
     if name == "trino":
         return BodyParser(Headwater())
     base = type(Dialect.get_or_raise(name))
-    rules = type("Parser", (HeadwaterRules, base.parser_class), {})
+    functions, parsers = _own(base.parser_class.FUNCTIONS), base.parser_class.FUNCTION_PARSERS
+    if name == "duckdb":  # its min_by is arg_min
+        functions |= {"MIN_BY": _unread("arg_min"), "MAX_BY": _unread("arg_max")}
+    own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers, "MIN_BY", "MAX_BY")}
+    rules = type("Parser", (HeadwaterRules, base.parser_class), own)
     made = type(
         f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
     )

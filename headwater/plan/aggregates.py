@@ -128,6 +128,16 @@ def _add(scale: int) -> str:
     return f"CAST({{t}} AS {narrow}) + CAST({{s}} AS {narrow})"
 
 
+def _by(extreme: str, merge: str) -> Rule:
+    """min_by and max_by: the state is what the winner was compared by; it ends with its value."""
+
+    def rule(call: exp.Expr, condition: str) -> Fold:
+        partial = f"{extreme}({call.expression.sql(dialect='spark')}){_where(condition)}"
+        return Fold((Part("row", spark_type(type_of(call.expression)), partial, merge),), "{0}.x")
+
+    return rule
+
+
 def _avg(call: exp.Expr, condition: str) -> Fold:
     argument, where = call.this.sql(dialect="spark"), _where(condition)
     parts = (
@@ -236,6 +246,8 @@ FOLDS: Mapping[type[exp.Expr], Rule] = {
     exp.LogicalAnd: _simple("coalesce({t} AND {s}, {t}, {s})"),
     exp.LogicalOr: _simple("coalesce({t} OR {s}, {t}, {s})"),
     exp.Avg: _avg,
+    exp.ArgMin: _by("min", "least({t}, {s})"),
+    exp.ArgMax: _by("max", "greatest({t}, {s})"),
     exp.ApproxDistinct: _approx_distinct,
     exp.ApproxQuantile: _approx_percentile,
 }

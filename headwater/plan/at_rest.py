@@ -18,6 +18,7 @@ from sqlglot import exp, parse_one
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable import portable
 from headwater.analyze.typed import type_of
+from headwater.analyze.types import elements
 from headwater.errors import ConfigError
 from headwater.plan.aggregates import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.guard import tolerant
@@ -43,9 +44,9 @@ class Comparison:
 
     Attributes:
         column: the column's name.
-        kind: ``exact``; ``float`` (within 1e-9 relative: sums of doubles depend on their order); or
-            ``approximate``: the DuckDB query also returns ``<column>__lower`` and
-            ``<column>__upper``, and the view's value must lie between them.
+        kind: ``exact``; ``float`` (within 1e-9 relative: sums of doubles depend on their order);
+            ``floats``, an array of them; or ``approximate``: the DuckDB query also returns
+            ``<column>__lower`` and ``<column>__upper``, and the view's value must lie between them.
     """
 
     column: str
@@ -113,7 +114,10 @@ def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:
 def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     if any(call.find(*APPROXIMATE) for call in aggregates(item.unalias())):
         return "approximate"
-    return "float" if kind.this in FLOATS else "exact"
+    if kind.this in FLOATS:
+        return "float"
+    listed = kind.this is exp.DataType.Type.ARRAY and elements(kind)[0].this in FLOATS
+    return "floats" if listed else "exact"
 
 
 def _read(item: Relation, plan: ViewPlan, catalog: Catalog, dialect: str, name: str) -> exp.Expr:

@@ -126,6 +126,11 @@ class _Leaf:
     input: _Input
     columns: Mapping[str, exp.Expr] | None = None
 
+    def holds(self, expression: exp.Expr) -> bool:
+        """Whether all columns of an expression over the item are those of one row of the input."""
+        known = self.columns
+        return known is None or all(each.name in known for each in expression.find_all(exp.Column))
+
     def over(self, expression: exp.Expr) -> exp.Expr:
         """Return an expression over the item as one over the input."""
         if self.columns is None:
@@ -324,6 +329,8 @@ class _Finder:
         if optional(select)[place] or _is_made_of_several(found[0]):
             return None
         leaves = list(self._leaves(found[0]))
+        if not all(leaf.holds(item) for leaf in leaves):
+            return None
         for leaf in leaves:
             columns = {column.name for column in leaf.over(item).find_all(exp.Column)}
             if leaf.input.relation.window and columns & _WINDOW:

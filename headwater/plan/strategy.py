@@ -97,7 +97,8 @@ def linear_stream(facts: Facts) -> Decision | None:
 
 def window_close(facts: Facts) -> Decision | None:
     """Aggregates over windows that are final when the watermark closes them."""
-    if facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE and facts.timed:
+    closes = facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE
+    if closes and facts.timed and not _aggregates_distinct(facts.view):
         return Decision(
             "streaming",
             "window on close",
@@ -228,6 +229,11 @@ def _approximates(view: View) -> bool:
     return any(chooses or call.find_ancestor(exp.Select) is not view.query for call in calls)
 
 
+def _aggregates_distinct(view: View) -> bool:
+    """Whether an aggregate has DISTINCT, which Spark does not compute in a stream."""
+    return any(call.find(exp.Distinct) for call in view.query.find_all(exp.AggFunc))
+
+
 def _append_only(facts: Facts) -> bool:
     return all(mode is ChangelogMode.APPEND for mode in facts.modes.values())
 
@@ -249,6 +255,9 @@ def _refusal(facts: Facts) -> SqlError:
     elif facts.reads("source"):
         what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
+    elif facts.emit is not Emit.CHANGES and _aggregates_distinct(facts.view):
+        what = f"view {name} aggregates distinct values in windows that close"
+        hint = "use approx_distinct, or write EMIT CHANGES over tables"
     elif _approximates(facts.view):
         what = f"view {name} approximates within a subquery or UNION, or before LIMIT or QUALIFY"
         hint = "make that part a view of its own"

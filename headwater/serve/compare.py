@@ -33,12 +33,14 @@ class Columns:
         exact: those that must be identical.
         floats: those that may differ by :data:`FLOAT_TOLERANCE`.
         bounded: those that must lie between ``<name>__lower`` and ``<name>__upper`` of the SELECT.
+        lists: arrays whose elements may differ as ``floats`` may.
     """
 
     names: tuple[str, ...]
     exact: tuple[str, ...]
     floats: tuple[str, ...] = ()
     bounded: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def compare(
         limit: how many differing rows of each side to return.
     """
     _subtract(connection, columns, table, query)
-    if columns.floats or columns.bounded:
+    if columns.floats or columns.lists or columns.bounded:
         _forgive(connection, columns)
     totals = connection.sql(
         "SELECT coalesce(sum(_sign) FILTER (_sign > 0), 0),"
@@ -118,7 +120,7 @@ def _forgive(connection: duckdb.DuckDBPyConnection, columns: Columns) -> None:
     Rows that are alike in all exact columns are paired in the order of the others.
     """
     exact = ", ".join(map(quoted, columns.exact))
-    loose = [*map(quoted, columns.floats), *map(quoted, columns.bounded)]
+    loose = [*map(quoted, (*columns.floats, *columns.lists, *columns.bounded))]
     order = ", ".join(loose)
     partition = f"_sign > 0, {exact}" if exact else "_sign > 0"
     connection.execute(
@@ -128,7 +130,8 @@ def _forgive(connection: duckdb.DuckDBPyConnection, columns: Columns) -> None:
         " FROM _left_over)"
     )
     same = [f"a.{name} IS NOT DISTINCT FROM b.{name}" for name in map(quoted, columns.exact)]
-    close = [_close(quoted(name)) for name in columns.floats]
+    close = [_close(f"a.{name}", f"b.{name}") for name in map(quoted, columns.floats)]
+    close += [_close_lists(f"a.{name}", f"b.{name}") for name in map(quoted, columns.lists)]
     close += [_within(name) for name in columns.bounded]
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE _pairs AS SELECT a.rowid AS ours, b.rowid AS theirs"
@@ -141,8 +144,13 @@ def _forgive(connection: duckdb.DuckDBPyConnection, columns: Columns) -> None:
     )
 
 
-def _close(name: str) -> str:
-    a, b = f"a.{name}", f"b.{name}"
+def _close_lists(a: str, b: str) -> str:
+    same = f"coalesce({_close(f'{a}[i]', f'{b}[i]')}, false)"
+    close = f"list_bool_and(list_transform(range(1, len({a}) + 1), lambda i: {same}))"
+    return f"({a} IS NOT DISTINCT FROM {b} OR (len({a}) = len({b}) AND {close}))"
+
+
+def _close(a: str, b: str) -> str:
     return (
         f"({a} IS NOT DISTINCT FROM {b} OR (isfinite({a}) AND isfinite({b}) AND abs({a} - {b})"
         f" <= greatest({FLOAT_TOLERANCE} * greatest(abs({a}), abs({b})), {FLOAT_NOISE})))"

@@ -126,7 +126,7 @@ def _columns(plan: ViewPlan) -> Columns:
         return tuple(each.column for each in compared if each.kind == kind)
 
     names = tuple(each.column for each in compared)
-    return Columns(names, of("exact"), of("float"), of("approximate"))
+    return Columns(names, of("exact"), of("float"), of("approximate"), of("floats"))
 
 
 def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:

@@ -122,6 +122,10 @@ json_extract_scalar(s, '$.x')
 ODD_AGGREGATES = """
 count(d) | count(DISTINCT d) | min(d) | max(d) | sum(d) | avg(d) | count_if(d > 0) | min(s) | max(s)
 count(DISTINCT s) | sum(d) FILTER (WHERE d > 0) | min(s) FILTER (WHERE s > ' ')
+min_by(s, d) | max_by(s, d) | max_by(id, f) | min_by(u, s) | max_by(u, s) | min_by(f, u)
+array_agg(s) | array_agg(id ORDER BY d DESC, f) | array_agg(id ORDER BY s NULLS FIRST)
+max_by(f, u) | array_agg(u ORDER BY f NULLS FIRST, d DESC)
+listagg(s, '|') WITHIN GROUP (ORDER BY f, d)
 """
 
 AGGREGATES = """
@@ -130,7 +134,12 @@ avg(i) | avg(d) | min(s) | max(ts) | min(dt) | max(p) | min(i > 0) | bool_and(i 
 bool_or(i > 0) | stddev(d) | stddev_samp(i) | stddev_pop(i) | variance(d) | var_pop(f)
 approx_distinct(s) | sum(i * 1.5) | sum(i) FILTER (WHERE i > 0) | sum(d) / count(d)
 sum(i) / count(i) | sum(if(i > 0, 1, 0)) | coalesce(sum(i), 0) | avg(date_diff('second', t2, ts))
-max(b) - min(b) | sum(p * q) | min(d + 1)
+max(b) - min(b) | sum(p * q) | min(d + 1) | any_value(s) | min_by(s, j) | max_by(s, i > 0)
+max_by(ts, u) FILTER (WHERE i > 0) | min_by(p, dt) | array_agg(s) | array_agg(DISTINCT u)
+array_agg(i ORDER BY u DESC, j) | array_agg(s ORDER BY d NULLS FIRST) FILTER (WHERE i > 0)
+array_agg(b) FILTER (WHERE i > 1000000000000) | listagg(s, ', ') WITHIN GROUP (ORDER BY i DESC)
+listagg(DISTINCT u, '') WITHIN GROUP (ORDER BY u DESC) | array_agg(u ORDER BY i > 0, s)
+listagg(s, '-') WITHIN GROUP (ORDER BY u, ts) FILTER (WHERE i > 0)
 """
 
 
@@ -227,4 +236,5 @@ def test_spark_and_duckdb_agree(case: str, spark: SparkSession) -> None:
 def test_every_function_is_tried() -> None:
     tried = {type(node) for view in (SCALAR_VIEW, AGGREGATE_VIEW) for node in view.query.walk()}
     untried = {function.name for node, function in FUNCTIONS.items() if node not in tried}
-    assert untried == {"approx_percentile"}  # its answers differ within the stated error
+    # the one's answers differ within the stated error, the other is min by now
+    assert untried == {"approx_percentile", "any_value"}

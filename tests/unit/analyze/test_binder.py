@@ -91,6 +91,28 @@ from tests.unit.analyze.small_project import bound, catalog, view
             "SELECT departures.origin AS origin, COUNT(*) AS n FROM departures AS departures"
             " GROUP BY departures.origin HAVING COUNT(*) > 1",
         ),
+        (
+            "SELECT flight, any_value(ts) RESPECT NULLS OVER w AS x FROM landings"
+            " WINDOW v AS (PARTITION BY flight), w AS (v ORDER BY arr_delay)",
+            "SELECT landings.flight AS flight, MIN(landings.ts)"
+            " OVER (PARTITION BY landings.flight ORDER BY landings.arr_delay) AS x"
+            " FROM landings AS landings",
+        ),
+        (
+            "SELECT max(arr_delay) + 1 AS x FROM landings l GROUP BY flight HAVING min(ts) IS NULL"
+            " AND EXISTS (SELECT 1 FROM landings WHERE flight = l.flight)",
+            "SELECT _groups.v2 + 1 AS x FROM (SELECT l.flight AS k1, MAX(l.arr_delay) AS v2"
+            " FROM landings AS l GROUP BY l.flight HAVING MIN(l.ts) IS NULL) AS _groups WHERE"
+            " EXISTS (SELECT 1 AS _unnamed FROM landings AS landings"
+            " WHERE landings.flight = _groups.k1)",
+        ),
+        (
+            "SELECT arr_delay FROM departures CROSS JOIN UNNEST(tags) AS t(tag) JOIN landings ON"
+            " landings.flight = tag",
+            "SELECT landings.arr_delay AS arr_delay FROM (SELECT t.tag AS c1"
+            " FROM departures AS departures CROSS JOIN UNNEST(departures.tags) AS t(tag))"
+            " AS _unnested JOIN landings AS landings ON landings.flight = _unnested.c1",
+        ),
     ],
 )
 def test_canonical_form(query: str, expected: str) -> None:

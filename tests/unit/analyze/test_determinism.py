@@ -20,6 +20,7 @@ WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
 TABLES = parse(TABLE)
 EXACT = {
     *("count", "count_if", "min", "max", "bool_and", "bool_or"),  # in any order of rows
+    *("any_value", "min_by", "max_by", "array_agg", "listagg"),  # settled
     "sum",  # of integers and decimals; of doubles it is bounded
 }
 NOT_CALLED = {"limit", "offset", "fetch", "tablesample", "at time zone"}
@@ -38,6 +39,12 @@ def test_what_the_table_refuses_is_refused_with_a_place(name: str) -> None:
     found = [error for call in calls for error in attempt(call)]
     assert REFUSED[name].condition in {error.condition for error in found}
     assert all(error.span for error in found)
+
+
+@pytest.mark.parametrize(("dialect", "refused"), [("duckdb", 1), ("spark", 0), ("trino", 0)])
+def test_min_by_of_duckdb_is_another_function(dialect: str, refused: int) -> None:
+    found = [error.condition for error in refusals(["min_by(a, b)"], dialect)]
+    assert found.count("NOT_PORTABLE") == refused
 
 
 def attempt(call: str) -> list[SqlError]:

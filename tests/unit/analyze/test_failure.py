@@ -104,6 +104,9 @@ def test_condition(text: str, expected: str) -> None:
         ("i BETWEEN 1 AND 1 / j", False),
         ("concat(s, CAST(1 / j AS VARCHAR))", False),
         ("substr(CAST(1 / j AS VARCHAR), 1, 2)", True),
+        ("max(1 / j)", True),
+        ("max_by(1 / j, i)", False),
+        ("array_agg(i ORDER BY 1 / j)", False),
     ],
 )
 def test_what_spark_may_leave_out_is_not_certain(text: str, certain: bool) -> None:

@@ -40,6 +40,38 @@ from tests.unit.analyze.small_project import view
         ("if(distance > 1, 'a')", "spark", "IF(d.distance > 1, 'a', NULL)"),
         ("regexp_replace(origin, '(J)', '<$1>')", "duckdb",
          "REGEXP_REPLACE(d.origin, '(J)', '<\\1>', 'g')"),
+        ("any_value(origin)", "spark", "MIN(d.origin)"),
+        ("min_by(origin, ts)", "spark",
+         "MIN_BY(d.origin, CASE WHEN NOT (d.ts) IS NULL"
+         " THEN STRUCT(d.ts AS y, (d.origin) IS NULL AS n, d.origin AS x) END)"),
+        ("max_by(origin, ts)", "duckdb",
+         "ARG_MAX_NULL(d.origin, CASE WHEN NOT (d.ts) IS NULL"
+         " THEN ROW(d.ts, NOT (d.origin) IS NULL, d.origin) END)"),
+        ("max_by(ts, origin)", "trino",
+         "MAX_BY(d.ts, CASE WHEN NOT (d.origin) IS NULL THEN ROW(d.origin, NOT (d.ts) IS NULL,"
+         " COALESCE(d.ts, CAST('1970-01-01 UTC' AS TIMESTAMP WITH TIME ZONE))) END)"),
+        ("array_agg(origin ORDER BY ts DESC)", "trino",
+         "ARRAY_AGG(d.origin ORDER BY d.ts DESC, d.origin ASC)"),
+        ("array_agg(DISTINCT origin ORDER BY origin DESC)", "duckdb",
+         "ARRAY_AGG(DISTINCT d.origin ORDER BY d.origin DESC)"),
+        ("array_agg(origin) FILTER (WHERE price > 1)", "spark",
+         "NULLIF(ARRAY_SORT(COLLECT_LIST(CASE WHEN d.price > 1 THEN STRUCT(d.origin AS k0) END),"
+         " (l, r) -> CASE WHEN l.k0 IS NULL AND NOT r.k0 IS NULL THEN 1"
+         " WHEN NOT l.k0 IS NULL AND r.k0 IS NULL THEN -1"
+         " WHEN l.k0 < r.k0 THEN -1 WHEN l.k0 > r.k0 THEN 1 ELSE 0 END).k0, ARRAY())"),
+        ("listagg(origin, '-') WITHIN GROUP (ORDER BY origin DESC NULLS FIRST)", "spark",
+         "ARRAY_JOIN(NULLIF(ARRAY_SORT(COLLECT_LIST(CASE WHEN NOT (d.origin) IS NULL"
+         " THEN STRUCT(d.origin AS k0) END), (l, r) -> CASE"
+         " WHEN l.k0 IS NULL AND NOT r.k0 IS NULL THEN -1"
+         " WHEN NOT l.k0 IS NULL AND r.k0 IS NULL THEN 1"
+         " WHEN l.k0 < r.k0 THEN 1 WHEN l.k0 > r.k0 THEN -1 ELSE 0 END).k0, ARRAY()), '-')"),
+        ("listagg(origin, '-') WITHIN GROUP (ORDER BY ts)", "trino",
+         "LISTAGG(d.origin, '-') WITHIN GROUP (ORDER BY d.ts, d.origin ASC)"),
+        ("count(*) FILTER (WHERE price > 1) OVER (PARTITION BY origin)", "spark",
+         "COUNT(CASE WHEN d.price > 1 THEN 1 END) OVER (PARTITION BY d.origin)"),
+        ("max_by(origin, ts) FILTER (WHERE price > 1) OVER ()", "spark",
+         "MAX_BY(d.origin, CASE WHEN d.price > 1 THEN CASE WHEN NOT (d.ts) IS NULL"
+         " THEN STRUCT(d.ts AS y, NOT (d.origin) IS NULL AS n, d.origin AS x) END END) OVER ()"),
         ("price * price * 2", "duckdb",
          "CAST(CAST(d.price AS DECIMAL(38, 2)) * d.price AS DECIMAL(38, 4)) * 2"),
     ],

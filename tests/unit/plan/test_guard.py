@@ -141,6 +141,8 @@ REFUSED = {
     "both sides of a join": f"SELECT t.a / u.k AS x FROM {INNER}",
     "the optional side": f"SELECT t.id, 1 / u.k AS x FROM {LEFT}",
     "elements": "SELECT CAST(x.tag AS INTEGER) AS n FROM t CROSS JOIN UNNEST(tags) AS x (tag)",
+    "elements of a subquery": "SELECT 1 / length(q.tag) AS n FROM (SELECT x.tag FROM t CROSS JOIN"
+    " UNNEST(tags) AS x (tag)) q JOIN u ON u.s = q.tag",
 }
 
 

@@ -77,6 +77,10 @@ REFUSED = {
         ),
         "NOT_YET",
     ),
+    "distinct values in a stream": (
+        view(WINDOW.replace("*", "DISTINCT customer").format("ON WINDOW CLOSE")),
+        "NOT_YET",
+    ),
     "a row that is corrected and cannot be computed": (
         UPDATING + view("SELECT 1 / many AS share FROM u"),
         "FALLIBLE_EXPRESSION",

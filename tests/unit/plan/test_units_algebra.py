@@ -42,6 +42,35 @@ KNOWN = [
     "SELECT t0.id AS c0, (SELECT count(*) FROM u s WHERE s.k = t1.k) AS c1"
     " FROM a t0 LEFT JOIN b t1 ON t1.id = t0.x",
     "SELECT t0.id AS c0 FROM a t0 WHERE EXISTS (SELECT 1 FROM u s WHERE s.x > 2)",
+    "SELECT t0.id AS c0, t0.x NOT IN (SELECT s.x FROM u s WHERE s.x > 1) AS c1 FROM u t0",
+    "SELECT t0.id AS c0, t0.x IN (SELECT s.x FROM u s UNION SELECT s.id FROM b s) AS c1 FROM a t0",
+    "SELECT t0.id AS c0, t0.x IN (SELECT s.x FROM u s WHERE s.k = t0.k) AS c1 FROM a t0",
+    "SELECT t0.id AS c0 FROM a t0 WHERE (t0.x IN (SELECT s.x FROM u s)) IS NULL",
+    # what a subquery says of groups
+    "SELECT t0.k AS c0, count(*) AS c1 FROM u t0 GROUP BY t0.k"
+    " HAVING count(*) NOT IN (SELECT s.x FROM u s WHERE s.x IS NOT NULL)",
+    "SELECT t0.k AS c0, count(*) AS c1 FROM a t0 GROUP BY t0.k"
+    " HAVING count(*) > (SELECT count(*) FROM u s WHERE s.k = t0.k)",
+    "SELECT t0.k AS c0, EXISTS (SELECT 1 FROM u s WHERE s.k = t0.k) AS c1,"
+    " sum(count(*)) OVER (ORDER BY t0.k) AS c2 FROM a t0 GROUP BY t0.k",
+    "SELECT count(*) AS c0, max(t0.x) IN (SELECT s.x FROM u s) AS c1 FROM a t0",
+    "SELECT t0.k AS c0, min(t0.x) AS c1 FROM a t0 GROUP BY t0.k HAVING t0.k IN"
+    " (SELECT s.k FROM u s GROUP BY s.k HAVING count(*) IN (SELECT r.x FROM b r))",
+    # named windows, and what passes over NULL
+    "SELECT t0.id AS c0, lag(t0.x IGNORE NULLS) OVER (w ORDER BY t0.id) AS c1,"
+    " first_value(t0.x IGNORE NULLS) OVER v AS c2, count(*) OVER w AS c3 FROM a t0"
+    " WINDOW w AS (PARTITION BY t0.k), v AS (w ORDER BY t0.id DESC)",
+    # joins after UNNEST
+    "SELECT t.v AS c0, count(s.x) AS c1 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " FULL JOIN b s ON s.k = t.v GROUP BY t.v",
+    "SELECT t0.id AS c0, s.x AS c1, r.x AS c2 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " LEFT JOIN u s ON s.k = t.v AND s.x > t0.x CROSS JOIN UNNEST(split(s.k, ',')) AS w(v)"
+    " LEFT JOIN b r ON r.k = w.v",
+    # sets as one side of a set operation
+    "(SELECT t0.x AS c0, t0.k AS c1 FROM a t0 INTERSECT ALL SELECT t0.x, max(t0.k) FROM b t0"
+    " GROUP BY ROLLUP (t0.x)) EXCEPT ALL SELECT t0.id, t0.k FROM c t0",
+    # what a FILTER says of rows, of which every key is known
+    "SELECT t0.k AS c0, count(*) FILTER (WHERE t0.k = 'u') AS c1 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
 ]
 

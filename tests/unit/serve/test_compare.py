@@ -47,6 +47,23 @@ def test_floats_that_are_not_close_differ(other: str) -> None:
         assert (found.surplus, found.missing) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("table", "query", "wrong"),
+    [
+        ("[0.1 + 0.2e0, NULL, 'nan'::DOUBLE]", "[0.3, NULL, 'nan'::DOUBLE]", 0),
+        ("[0.1 + 0.2e0, 1]", "[0.3, 1, 1]", 1),
+        ("[0.1 + 0.2e0, 1]", "[1, 0.3]", 1),
+        ("[0.1 + 0.2e0, NULL]", "[0.3, 1]", 1),
+    ],
+)
+def test_arrays_of_floats_are_compared_by_their_elements(
+    table: str, query: str, wrong: int
+) -> None:
+    columns = Columns(("col0", "col1"), ("col0",), lists=("col1",))
+    found = difference(columns, f"(1, {table}::DOUBLE[])", f"(1, {query}::DOUBLE[])")
+    assert (found.surplus, found.missing) == (wrong, wrong)
+
+
 def test_not_a_number_equals_itself() -> None:
     found = difference(FLOAT, "(1, 'nan'::DOUBLE)", "(1, 'nan'::DOUBLE)")
     assert (found.surplus, found.missing) == (0, 0)
