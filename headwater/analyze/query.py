@@ -135,12 +135,12 @@ class QueryBinder:
         relations = merge_subqueries(select, relations, self._bases)
         recognise_date_trunc(select, relations, self.catalog)
         complete_window_keys(select)
-        anchor_windows(select, relations)
         for root in [*_roots(select), *_ordered(select)]:
             infer(root, self.report)
             if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
                 expect_boolean(root.this, root.key.upper(), self.report)
-        break_ties(select)
+        anchor_windows(select, relations, self.report)
+        break_ties(select, self.report)
         self._check_windows(select)
         if grouped:
             self._check_aggregates(select)
