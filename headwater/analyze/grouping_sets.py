@@ -106,7 +106,8 @@ def _branch(select: exp.Select, chosen: Sequence[exp.Expr], keys: Sequence[exp.E
 def _named(item: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
     name = item.alias_or_name
     value = _without(item.unalias(), gone, chosen)
-    return exp.alias_(value, name) if name else value
+    # not alias_: a subquery would take the name for that of a FROM item
+    return exp.Alias(this=value, alias=exp.to_identifier(name)) if name else value
 
 
 def _without(node: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:

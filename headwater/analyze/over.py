@@ -97,7 +97,7 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
         report.add("UNKNOWN_FUNCTION", message, node, hint)
     elif AGGREGATES.get(type(call)) and AGGREGATES[type(call)].approximate:
         report.not_yet("an approximate aggregate with OVER", node, "use an exact one")
-    elif node.find(exp.Distinct):
+    elif call.find(exp.Distinct):
         report.not_yet("DISTINCT with OVER", node, "count in a subquery with GROUP BY")
     elif _asks_for_order(node, call) and not node.args.get("order"):
         hint = "say in which order: OVER (PARTITION BY k ORDER BY ts)"

@@ -229,7 +229,7 @@ class QueryBinder:
                 self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
             seen.add(name)
             if not isinstance(item, exp.Alias):
-                item = exp.alias_(item, name or "_unnamed", copy=False)
+                item = exp.Alias(this=item, alias=exp.to_identifier(name or "_unnamed"))
             items.append(item)
         select.set("expressions", items)
 

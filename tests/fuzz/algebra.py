@@ -1,13 +1,13 @@
 """The SQL of rule 4 run by DuckDB: whether the right units are touched, without a JVM.
 
-In: a bound query. Out: its rows kept by ticks in DuckDB, as the engine keeps them in Spark. The
-units have few names here, so that some collide: that must not matter either.
+In: a case. Out: the rows of its query kept by ticks in DuckDB, as the engine keeps them in Spark.
+The units have few names here, so that some collide: that must not matter either. A case that is
+wrong is made small and kept in ``kept.jsonl``, which the unit tests run from then on.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -23,11 +23,11 @@ from headwater.errors import HeadwaterError
 from headwater.plan.program import UNIT, UnitsProgram
 from headwater.plan.shape import shape_of
 from headwater.plan.units import units_program
-from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
-from tests.fuzz.shrink import shrink
+from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
+from tests.fuzz.expressions import KINDS
+from tests.fuzz.queries import COLUMNS, CORRECTED, DEFINITIONS, INPUTS, query
 
-INPUTS = (*LOGS, CORRECTED)
-TICKS = 5
+_COLUMNS = ", ".join(f"{name} {KINDS[kind]}" for name, kind in COLUMNS)
 
 
 def catalog_of(query: str) -> Catalog:
@@ -54,11 +54,11 @@ class Algebra:
         self.started = False
         for name in INPUTS:
             for ending in ("", "__before", "__change"):
-                self.duck.execute(f"CREATE TABLE {name}{ending} (id BIGINT, k VARCHAR, x BIGINT)")
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({_COLUMNS})")
         self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL FROM"
                           f" {CORRECTED}__change")  # fmt: skip
 
-    def tick(self, contents: Mapping[str, Sequence[Row]]) -> None:
+    def tick(self, contents: Tick) -> None:
         """Replace what the inputs hold, and bring the view up to it.
 
         Args:
@@ -68,7 +68,7 @@ class Algebra:
             self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
             if contents[name]:
-                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", contents[name])
+                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", contents[name])
             for one, other in ((name, f"{name}__before"), (f"{name}__before", name)):
                 self._run(f"INSERT INTO {name}__change FROM {one} EXCEPT ALL FROM {other}")
         if not self.started:
@@ -111,34 +111,18 @@ class Algebra:
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
 
 
-def contents(rnd: Random) -> Iterator[Mapping[str, Sequence[Row]]]:
-    """Yield what the inputs hold after each tick: logs gain rows, the corrected view any change."""
-    held: dict[str, list[Row]] = {name: [] for name in INPUTS}
-    count = 0
-    for _ in range(TICKS):
-        for name in rnd.sample(LOGS, rnd.randint(0, 3)):
-            new = rows(rnd, [0])
-            held[name] += [(count + n, k, x) for n, (_, k, x) in enumerate(new)]
-            count += len(new)
-        if rnd.random() < 0.6:
-            kept = [row for row in held[CORRECTED] if rnd.random() < 0.7]
-            held[CORRECTED] = kept + rows(rnd, range(6), 3)
-        yield held
-
-
-def wrong(text: str, seed: str) -> str:
-    """Return what is wrong with a query after some tick, empty if nothing is.
+def wrong(case: Case) -> str:
+    """Return what is wrong with a case after some tick, empty if nothing is.
 
     Args:
-        text: the query.
-        seed: of the rows.
+        case: the query and its ticks.
 
     Raises:
         HeadwaterError: the query is refused.
     """
-    algebra = Algebra(text)
+    algebra = Algebra(case.query)
     try:
-        for number, held in enumerate(contents(Random(seed))):
+        for number, held in enumerate(case.contents()):
             algebra.tick(held)
             if found := algebra.wrong():
                 return f"after tick {number}: {found[:4]}"
@@ -149,35 +133,38 @@ def wrong(text: str, seed: str) -> str:
     return ""
 
 
-def smallest(text: str, seed: str) -> str:
-    """Return the smallest query found that is still wrong."""
+def fails(case: Case) -> bool:
+    """Return whether a case is wrong, and not refused.
 
-    def fails(candidate: str) -> bool:
-        try:
-            return bool(wrong(candidate, seed))
-        except HeadwaterError:
-            return False
-
-    return shrink(text, fails)
+    Args:
+        case: the query and its ticks.
+    """
+    try:
+        return bool(wrong(case))
+    except HeadwaterError:
+        return False
 
 
 @click.command()
 @click.option("--queries", "count", default=500, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 def main(count: int, seed: int) -> None:
-    """Try random queries in DuckDB; what is wrong is made small."""
+    """Try random queries in DuckDB; what is wrong is made small and kept."""
     bad = refused = 0
     for number in range(count):
-        text = query(Random(f"{seed}-{number}")).text
+        rnd = Random(f"{seed}-{number}")
+        case = Case(query(rnd).text, random_ticks(rnd))
         try:
-            why = wrong(text, f"{seed}-{number}")
+            why = wrong(case)
         except HeadwaterError as error:
             refused += 1
             click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
             continue
         if why:
             bad += 1
-            click.echo(f"WRONG {seed}-{number}: {smallest(text, f'{seed}-{number}')}\n  {why}")
+            small = smallest(case, fails)
+            keep(small)
+            click.echo(f"WRONG {seed}-{number}: {small}\n  {why}")
     ticks = (count - refused) * TICKS
     click.echo(f"queries={count - refused} ticks={ticks} wrong={bad} refused={refused} seed={seed}")
     sys.exit(1 if bad else 0)
