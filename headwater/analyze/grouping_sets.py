@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.report import Report
+from headwater.analyze.shape import window_calls
 
 MAX_SETS = 64
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -31,8 +32,9 @@ def expand_grouping_sets(query: exp.Query, report: Report) -> exp.Query:
         group = select.args.get("group")
         if group is None or not any(isinstance(item, _SETS) for item in group.expressions):
             continue
-        if select.args.get("distinct") or select.args.get("qualify"):
-            message = "DISTINCT and QUALIFY with grouping sets"
+        windows = select.args.get("qualify") or window_calls(select)
+        if windows or select.args.get("distinct"):  # they look at the rows of all sets together
+            message = f"{'OVER' if windows else 'DISTINCT'} with grouping sets"
             report.not_yet(message, group, "put the part with GROUP BY into a subquery")
             continue
         _expand(select, group, report)
@@ -119,7 +121,7 @@ def _without(node: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr
     if isinstance(node, exp.Grouping):
         bits = "".join("0" if key in chosen else "1" for key in node.expressions)
         return exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT")
-    if isinstance(node, (exp.AggFunc, exp.Query)) and not isinstance(node.parent, exp.Window):
+    if isinstance(node, (exp.AggFunc, exp.Filter, exp.Query)):  # they read rows, not groups
         return node.copy()
     copy = node.copy()
     for child in list(copy.iter_expressions()):

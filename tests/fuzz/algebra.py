@@ -20,7 +20,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable import portable
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
-from headwater.plan.program import UNIT, UnitsProgram
+from headwater.plan.program import UNIT, UNITS, UnitsProgram
 from headwater.plan.shape import shape_of
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
@@ -48,8 +48,12 @@ class Algebra:
         catalog = catalog_of(query)
         bound = catalog.views["v"]
         view = replace(bound, query=portable(bound.query, "spark"))
-        self.query, self.names = query, names
-        self.program: UnitsProgram = units_program(view, shape_of(view, catalog), catalog, None)
+        self.query = query
+        program: UnitsProgram = units_program(view, shape_of(view, catalog), catalog, None)
+        self.everything = _in_duckdb(program.all_sql, names)
+        self.rows = _in_duckdb(program.rows_sql, names)
+        self.steps = {step.name: _in_duckdb(step.sql, names) for step in program.steps}
+        self.steps[UNITS] = _in_duckdb(program.units_sql, names)
         self.duck = duckdb.connect()
         self.started = False
         for name in INPUTS:
@@ -72,16 +76,14 @@ class Algebra:
             for one, other in ((name, f"{name}__before"), (f"{name}__before", name)):
                 self._run(f"INSERT INTO {name}__change FROM {one} EXCEPT ALL FROM {other}")
         if not self.started:
-            self._run(f"CREATE TABLE v AS {self._duck(self.program.all_sql)}")
+            self._run(f"CREATE TABLE v AS {self.everything}")
             self.started = True
             return
-        for step in self.program.steps:
-            self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
-        units = self._duck(self.program.units_sql)
+        for name, sql in self.steps.items():
+            self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
         self._run(
-            f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
-            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)",
-            f"INSERT INTO v {self._duck(self.program.rows_sql)}",
+            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM {UNITS})",
+            f"INSERT INTO v {self.rows}",
         )
 
     def wrong(self) -> list[tuple[object, ...]]:
@@ -100,15 +102,17 @@ class Algebra:
         for statement in statements:
             self.duck.execute(statement)
 
-    def _duck(self, sql: str) -> str:
-        def named(node: exp.Expression) -> exp.Expression:
-            if isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64":
-                hashed = exp.Anonymous(this="hash", expressions=node.expressions)
-                count = exp.Literal.number(self.names)
-                return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
-            return node
 
-        return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
+def _in_duckdb(sql: str, names: int) -> str:
+    """A step as DuckDB runs it, with few names for all units."""
+
+    def named(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64":
+            hashed = exp.Anonymous(this="hash", expressions=node.expressions)
+            return exp.cast(exp.Mod(this=hashed, expression=exp.Literal.number(names)), "BIGINT")
+        return node
+
+    return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
 
 
 def wrong(case: Case) -> str:
