@@ -184,7 +184,7 @@ class _Builder:
     ) -> Iterator[exp.Select]:
         """The joined rows that a change can touch, if a condition holds: a column of them."""
         sides = ["", *(_side(join) for join in select.args.get("joins") or [])]
-        asked = column if also is None else exp.and_(column, also)
+        asked = [column] if also is None else [column, also]
         known, touched = patterns(sides, _unused(select, asked, sides))
         for pattern in touched:
             yield self._pattern(select, pattern, [column], also)
@@ -371,10 +371,10 @@ def _side(join: exp.Join) -> str:
     return LATERAL if isinstance(join.this, exp.Unnest) else str(join.side or "")
 
 
-def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int]:
+def _unused(select: exp.Select, asked: Sequence[exp.Expr], sides: Sequence[str]) -> set[int]:
     """The optional items of LEFT JOINs that only their own condition names."""
     where = select.args.get("where")
-    asked = [unit, *([where.this] if where else []), *_predicates(select)]
+    asked = [*asked, *([where.this] if where else []), *_predicates(select)]
     found = set()
     joins = select.args.get("joins") or []
     for number, (side, join) in enumerate(zip(sides[1:], joins, strict=True), 1):

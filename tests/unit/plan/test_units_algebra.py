@@ -93,6 +93,11 @@ def test_a_query_shrinks_to_what_makes_it_fail() -> None:
     )
     small = shrink(text, lambda candidate: "FULL JOIN" in candidate)
     assert small == "SELECT t0.k AS c0 FROM b AS t0 FULL JOIN c AS t1 ON t0.k = t1.k"
+    text = (
+        "SELECT max(t0.x) FILTER (WHERE t0.k = 'v') OVER (PARTITION BY t0.k, t0.x) AS c0 FROM a t0"
+    )
+    small = shrink(text, lambda candidate: "OVER" in candidate and "MAX(" in candidate)
+    assert small == "SELECT MAX(t0.x) OVER () AS c0 FROM a AS t0"
 
 
 def test_the_rows_of_a_case_shrink_to_those_that_make_it_fail() -> None:
