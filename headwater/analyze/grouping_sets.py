@@ -61,7 +61,8 @@ def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
         union = exp.Union(this=union, expression=branch, distinct=False)
     for name, value in clauses.items():
         union.set(name, value)
-    select.replace(union)
+    bracketed = isinstance(select.parent, exp.SetOperation)  # UNION ALL binds less than INTERSECT
+    select.replace(exp.Subquery(this=union) if bracketed else union)
 
 
 def _sets_of(item: exp.Expr, select: exp.Select) -> list[Keys]:

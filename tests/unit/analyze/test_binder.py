@@ -369,3 +369,10 @@ EVERY = ", ".join(f"departures.{name} ASC" for name in COMPARABLE)
 def test_rows_that_tie_are_told_apart_by_what_can_be_compared(query: str, order: str) -> None:
     found = bound(query)
     assert re.search(rf"ORDER BY (departures\.)?{re.escape(order)}( LIMIT|\))", found), found
+
+
+def test_the_selects_of_grouping_sets_are_one_side_of_a_set_operation() -> None:
+    found = bound(
+        "SELECT city FROM airports EXCEPT SELECT origin FROM departures GROUP BY ROLLUP (origin)"
+    )
+    assert " EXCEPT (SELECT departures.origin AS city " in found

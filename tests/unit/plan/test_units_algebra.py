@@ -52,6 +52,10 @@ KNOWN = [
     " (SELECT s1.x FROM b s0 LEFT JOIN u s1 ON s0.x = s1.x WHERE s0.k = t0.k)",
     # a scalar subquery beside grouping sets had no name
     "SELECT t0.k AS c0, (SELECT min(s0.f) FROM u s0) AS c1 FROM a t0 GROUP BY ROLLUP (t0.k)",
+    # the sets together are one side of a set operation
+    "(SELECT t0.k AS c0, t0.x AS c1 FROM b t0 INTERSECT ALL"
+    " SELECT t0.k AS c0, count(DISTINCT t0.f) AS c1 FROM u t0 GROUP BY CUBE (t0.k))"
+    " UNION ALL SELECT t0.k AS c0, t0.x AS c1 FROM c t0",
     # FILTER looks at rows, in which a key is there that the set has not
     "SELECT min(t0.f) FILTER (WHERE t0.x IS NOT NULL) AS c0 FROM u t0 GROUP BY ROLLUP (t0.x)",
 ]
