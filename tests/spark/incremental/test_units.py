@@ -149,14 +149,14 @@ def test_late_rows_stay_out_whatever_dies_between_staging_and_publishing(
     assert all(isinstance(plan.program, UnitsProgram) for plan in running.plans.values())
 
     def land(table, first, *at):
-        """Rows of some minutes after noon; those two minutes older than the newest are late."""
+        """Rows of some minutes after noon; late are those a minute older than the newest before."""
         table.land(*((first + n, "uv"[n % 2], NOON + m * MINUTE) for n, m in enumerate(at)))
 
     land(e, 1, 0, 5)
-    land(r, 1, 4)
+    land(r, 51, 4)
     assert not running.tick()
     land(e, 10, 1, 2.5, 3.5, 6)
-    land(r, 10, 0, 9)
+    land(r, 60, 0, 9)
 
     class Killed(Exception):
         pass
@@ -169,10 +169,10 @@ def test_late_rows_stay_out_whatever_dies_between_staging_and_publishing(
         dying.setattr(protocol, "crash_point", die)
         assert {type(error) for error in running.tick().values()} == {Killed}
     land(e, 20, 3, 7, 1)
-    land(r, 20, 2, 8)
+    land(r, 70, 2, 8)
     running.open()
     assert not running.tick()
-    land(r, 30, 7.5, 12)
+    land(r, 80, 7.5, 12)
     assert not running.tick()
 
     counts = f"ts + INTERVAL '{minutes}' MINUTE > coalesce(_watermark, '-infinity')"
@@ -180,7 +180,8 @@ def test_late_rows_stay_out_whatever_dies_between_staging_and_publishing(
     for name, select in OF_TIMED.items():
         names = [field.name for field in running.plans[name].view.fields]
         markers = check_law(lake, name, names, select.format(**at_rest), landed)
-        assert len(markers) == 4  # the epoch that died was repeated as it was, the rest came next
+        # the epoch that died was repeated as it was, what came later is in the next
+        assert len(markers) == (4 if name == "answered" else 3)
         kept = [row["id"] for row in lake.table(f"late_{name}").read().collect()]
         assert len(kept) == len(set(kept)) == sum(marker.counts["late"] for marker in markers) > 0
 
