@@ -139,7 +139,8 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(("limit", "offset", "fetch"), "refused", "LIMIT without ORDER BY takes any rows",
            "say which rows", "NON_DETERMINISTIC"),
     Hazard(("rows that tie in OVER and in ORDER BY … LIMIT",), "anchored",
-           "they are ordered further by every other column: what is equal then is equal in all"),
+           "they are ordered further by every other column: what is equal then is equal in all;"
+           " an array, map or row that could still differ is refused where it is read"),
     Hazard(("any_value", "min_by", "max_by", "array_agg", "listagg"), "anchored",
            "any_value is the least value; where rows tie, the value itself is compared too"),
     Hazard(("session time zone",), "anchored", "UTC in every engine; the project cannot set it"),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.report import Report
-from headwater.analyze.shape import is_over
+from headwater.analyze.shape import is_over, window_calls
 
 MAX_SETS = 64
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -32,8 +32,9 @@ def expand_grouping_sets(query: exp.Query, report: Report) -> exp.Query:
         group = select.args.get("group")
         if group is None or not any(isinstance(item, _SETS) for item in group.expressions):
             continue
-        if select.args.get("distinct") or select.args.get("qualify"):
-            message = "DISTINCT and QUALIFY with grouping sets"
+        windows = select.args.get("qualify") or window_calls(select)
+        if windows or select.args.get("distinct"):  # they look at the rows of all sets together
+            message = f"{'OVER' if windows else 'DISTINCT'} with grouping sets"
             report.not_yet(message, group, "put the part with GROUP BY into a subquery")
             continue
         _expand(select, group, report)
@@ -109,7 +110,8 @@ def _branch(select: exp.Select, chosen: Sequence[exp.Expr], keys: Sequence[exp.E
 def _named(item: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
     name = item.alias_or_name
     value = _without(item.unalias(), gone, chosen)
-    return exp.alias_(value, name) if name else value
+    # not alias_: a subquery would take the name for that of a FROM item
+    return exp.Alias(this=value, alias=exp.to_identifier(name)) if name else value
 
 
 def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:

@@ -2,7 +2,8 @@
 
 In: SELECTs whose columns are resolved. Out: the same in a form in which rows that tie cannot be
 exchanged: ORDER BY goes on with every other column that can be compared. What is left equal then is
-equal in everything, so that two runs and two engines take the same rows.
+equal in everything, so that two runs and two engines take the same rows. Where they could still
+differ in an array, a map or a row that is read, that is refused.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from headwater.analyze.scope import NULLABLE, Relation, resolve
 from headwater.analyze.shape import is_aggregate, is_distinct
 from headwater.analyze.typed import type_of
 
-COMPARABLE = ("boolean", "number", "text", "time")
+COMPARABLE = ("boolean", "number", "text", "binary", "time")
 """Families of types whose values every engine orders alike."""
+_WITHOUT_VALUES = ("null", "unknown")
 
 
 def limited_unions(query: exp.Query) -> exp.Query:
@@ -81,11 +83,12 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Report
                 resolve(column, relations, report)
 
 
-def break_ties(select: exp.Select) -> None:
+def break_ties(select: exp.Select, report: Report) -> None:
     """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
 
     Args:
         select: a typed SELECT.
+        report: where errors go.
     """
     order = select.args.get("order")
     if order is None:
@@ -94,12 +97,70 @@ def break_ties(select: exp.Select) -> None:
     for item in order.expressions:
         if isinstance(item.this, exp.Column) and not item.this.table:
             item.this.type = type_of(outputs[item.this.name])
+        check_sortable(item, report)
     named = {item.this.name for item in order.expressions if not item.this.args.get("table")}
     for name, value in outputs.items():
-        if name not in named and t.family(type_of(value)) in COMPARABLE:
+        if name not in named and is_comparable(value):
             column = exp.column(name)
             column.type = type_of(value)
             order.append("expressions", _ascending(column))
+    known = [*filter(is_comparable, outputs.values()), *(item.this for item in order.expressions)]
+    for name, value in outputs.items():
+        if name not in named and has_no_order(value) and not _follows(value, known):
+            refuse_ties(value, "leave it out, or select what can be compared of it", report)
+
+
+def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
+    """Whether a value is the same wherever some others are."""
+    if value in known:
+        return True
+    if isinstance(value, (exp.Column, exp.AggFunc, exp.Window, exp.Query)):
+        return False
+    return all(_follows(part, known) for part in value.iter_expressions())
+
+
+def is_comparable(node: exp.Expr) -> bool:
+    """Return whether every engine sorts the values of an expression alike.
+
+    Args:
+        node: a typed expression.
+    """
+    return t.family(type_of(node)) in COMPARABLE
+
+
+def has_no_order(node: exp.Expr) -> bool:
+    """Return whether the values of an expression differ in ways that no ORDER BY can tell apart.
+
+    Args:
+        node: a typed expression.
+    """
+    return t.family(type_of(node)) not in (*COMPARABLE, *_WITHOUT_VALUES)
+
+
+def check_sortable(item: exp.Expr, report: Report) -> None:
+    """Report an item of ORDER BY whose values engines sort differently, or not at all.
+
+    Args:
+        item: ``exp.Ordered``, typed.
+        report: where errors go.
+    """
+    if has_no_order(item.this):
+        message = f"ORDER BY cannot sort {t.sql_type(type_of(item.this))}"
+        report.add("TYPE_CLASH", message, item.this, "order by what can be compared of it")
+
+
+def refuse_ties(node: exp.Expr, hint: str, report: Report) -> None:
+    """Report what rows can differ in that tie in everything that can be compared.
+
+    Args:
+        node: the column or expression.
+        hint: what to write instead.
+        report: where errors go.
+    """
+    what = f'"{node.name}"' if isinstance(node, exp.Column) else "this"
+    kind = t.sql_type(type_of(node))
+    message = f"rows that tie can differ in {what}, and {kind} cannot be compared"
+    report.add("NON_DETERMINISTIC", message, node, hint)
 
 
 def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
@@ -112,7 +173,7 @@ def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
     items = [item.copy() for item in order.expressions]
     known = {item.this.sql() for item in items}
     for column in columns:
-        if column.sql() not in known and t.family(type_of(column)) in COMPARABLE:
+        if column.sql() not in known and is_comparable(column):
             items.append(_ascending(column.copy()))
     return exp.Order(expressions=items)
 

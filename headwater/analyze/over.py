@@ -2,22 +2,31 @@
 
 In: a SELECT whose columns are resolved. Out: typed windows. What depends on the order of rows that
 tie (row_number, lag, frames of ROWS) is ordered further by every column of FROM, or by the group
-keys; rank and frames of RANGE treat rows that tie alike, and are left as they are.
+keys, and refused where rows could still differ in an array, a map or a row that the SELECT reads;
+rank and frames of RANGE treat rows that tie alike, and are left as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from headwater.analyze import types as t
+from headwater.analyze.fallible import failing
 from headwater.analyze.functions import AGGREGATES, function_name
 from headwater.analyze.gathering import LISTS
-from headwater.analyze.ordering import anchored, columns_of
+from headwater.analyze.ordering import (
+    anchored,
+    check_sortable,
+    columns_of,
+    has_no_order,
+    is_comparable,
+    refuse_ties,
+)
 from headwater.analyze.report import Report
 from headwater.analyze.scope import Relation
-from headwater.analyze.shape import is_aggregate, is_over, window_calls
+from headwater.analyze.shape import is_aggregate, is_over, window_calls, windows_of
 from headwater.analyze.typed import merge, type_of
 
 NUMBERED: Mapping[type[exp.Expr], str] = {
@@ -42,6 +51,7 @@ VALUES: Mapping[type[exp.Expr], str] = {
 WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES}
 
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
+_IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec)
 _SIDES = ("UNBOUNDED", "CURRENT ROW")
 
 
@@ -86,7 +96,7 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
         report.not_yet("an approximate aggregate with OVER", node, "use an exact one")
     elif type(call) in LISTS:
         report.not_yet(f"{LISTS[type(call)]} with OVER", node, "join it with its own GROUP BY")
-    elif node.find(exp.Distinct):
+    elif call.find(exp.Distinct):
         report.not_yet("DISTINCT with OVER", node, "count in a subquery with GROUP BY")
     elif _asks_for_order(node, call) and not node.args.get("order"):
         hint = "say in which order: OVER (PARTITION BY k ORDER BY ts)"
@@ -136,18 +146,64 @@ def _check_frame(node: exp.Expr, report: Report) -> None:
             report.add("WRONG_ARGUMENTS", "the bounds of a frame must be literals", node, hint)
 
 
-def anchor_windows(select: exp.Select, relations: Sequence[Relation]) -> None:
+def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Report) -> None:
     """Order windows further whose functions would tell rows apart that tie, in place.
 
     Args:
-        select: a SELECT whose columns are resolved.
+        select: a typed SELECT.
         relations: what it reads.
+        report: where errors go.
     """
-    group = select.args.get("group")
-    keys = list(group.expressions) if group else []
-    ties = keys if is_aggregate(select) else columns_of(relations)
+    ties, untold = _of_groups(select) if is_aggregate(select) else _of_rows(select, relations)
     for window in window_calls(select):
         spec, order = window.args.get("spec"), window.args.get("order")
+        if order is None:
+            continue
+        for item in order.expressions:
+            check_sortable(item, report)
         rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
-        if order is not None and (rows or isinstance(_bare(window), _OF_TIES)):
+        if rows or isinstance(_bare(window), _OF_TIES):
             window.set("order", anchored(order, ties))
+            named = [*(window.args.get("partition_by") or []), *(i.this for i in order.expressions)]
+            for node in (each for each in untold if each not in named):
+                hint = "use rank(), which treats them alike, or select what can be compared of it"
+                refuse_ties(node, hint, report)
+
+
+def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """What tells groups apart, and the keys that no order tells apart."""
+    group = select.args.get("group")
+    keys = list(group.expressions) if group else []
+    return keys, [key for key in keys if has_no_order(key)]
+
+
+def _of_rows(
+    select: exp.Select, relations: Sequence[Relation]
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """What tells rows of FROM apart, and what the SELECT reads that no order tells apart.
+
+    Of an array it may read what can be compared: ``cardinality(a)`` tells rows apart as well.
+    """
+    aliases = {relation.alias for relation in relations}
+    ties = columns_of(relations)
+    untold: list[exp.Expr] = []
+    qualify = select.args.get("qualify")
+    heads = [*(item.unalias() for item in select.selects), *([qualify.this] if qualify else [])]
+    for value in (value for head in heads for value in _values_of(head)):
+        columns = [c for c in value.find_all(exp.Column) if c.table in aliases and has_no_order(c)]
+        plain = is_comparable(value) and not value.find(exp.Query) and not any(failing(value))
+        if columns and plain:
+            ties.append(value.copy())
+        else:
+            untold += columns
+    return ties, untold
+
+
+def _values_of(expression: exp.Expr) -> Iterator[exp.Expr]:
+    """The largest parts of an expression that are values of one row."""
+    inside = isinstance(expression, _IN_WINDOWS) or is_over(expression)
+    if not inside and not windows_of(expression):
+        yield expression
+        return
+    for part in expression.iter_expressions():
+        yield from _values_of(part)

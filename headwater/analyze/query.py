@@ -138,13 +138,13 @@ class QueryBinder:
         relations = merge_subqueries(select, relations, self._bases)
         recognise_date_trunc(select, relations, self.catalog)
         complete_window_keys(select)
-        anchor_windows(select, relations)
         for root in [*_roots(select), *_ordered(select)]:
             infer(root, self.report)
             if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
                 expect_boolean(root.this, root.key.upper(), self.report)
+        anchor_windows(select, relations, self.report)
         settle(select)
-        break_ties(select)
+        break_ties(select, self.report)
         self._check_windows(select)
         if grouped:
             self._check_aggregates(select)
@@ -235,7 +235,7 @@ class QueryBinder:
                 self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
             seen.add(name)
             if not isinstance(item, exp.Alias):
-                item = exp.alias_(item, name or "_unnamed", copy=False)
+                item = exp.Alias(this=item, alias=exp.to_identifier(name or "_unnamed"))
             items.append(item)
         select.set("expressions", items)
 

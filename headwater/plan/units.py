@@ -21,6 +21,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.shape import (
     conjuncts,
+    is_aggregate,
     is_union_all,
     relations,
     union_branches,
@@ -135,20 +136,30 @@ class _Builder:
         return exp.select(exp.alias_(unit, "unit")).from_(change)
 
     def _touched(self, select: exp.Select, tag: int | None) -> Iterator[exp.Select]:
-        yield from self._touched_rows(select, exp.alias_(unit_of(select, tag), "unit"))
+        unit = exp.alias_(unit_of(select, tag), "unit")
+        yield from self._touched_rows(select, unit)
+        if is_aggregate(select) and not select.args.get("group"):
+            # a row even of no rows at all, and what a subquery says of it can change
+            for predicate in _predicates(select, ("having",)):
+                for condition in self._changed(predicate, certain=False):
+                    yield exp.Select(expressions=[unit.copy()], where=exp.Where(this=condition))
 
-    def _touched_rows(self, select: exp.Select, column: exp.Expr) -> Iterator[exp.Select]:
-        """The joined rows that a change can touch, and a column of them."""
+    def _touched_rows(
+        self, select: exp.Select, column: exp.Expr, also: exp.Expr | None = None
+    ) -> Iterator[exp.Select]:
+        """The joined rows that a change can touch, if a condition holds: a column of them."""
         sides = ["", *(_side(join) for join in select.args.get("joins") or [])]
-        known, touched = patterns(sides, _unused(select, column, sides))
+        asked = [column] if also is None else [column, also]
+        known, touched = patterns(sides, _unused(select, asked, sides))
         for pattern in touched:
-            yield self._pattern(select, pattern, [column])
+            yield self._pattern(select, pattern, [column], also)
         where = select.args.get("where")
         terms = {id(node) for node in conjuncts(where.this if where else None)}
         for predicate in _predicates(select):
             for condition in self._changed(predicate, certain=id(predicate) in terms):
                 for pattern in known:
-                    yield self._pattern(select, pattern, [column], condition)
+                    both = condition if also is None else exp.and_(condition, also)
+                    yield self._pattern(select, pattern, [column], both)
 
     def _changed(self, predicate: exp.Expr, *, certain: bool) -> Iterator[exp.Expr]:
         """When a subquery can say something else of a row than before.
@@ -160,10 +171,10 @@ class _Builder:
         query = query_of(predicate)
         if outer_columns(query):
             assert isinstance(query, exp.Select)
-            for rows in self._touched_rows(query, exp.Literal.number(1)):
-                if isinstance(predicate, exp.In):
-                    value = query.selects[0].unalias()
-                    rows = rows.where(may_equal(predicate.this, value, certain))
+            equal = None
+            if isinstance(predicate, exp.In):
+                equal = may_equal(predicate.this, query.selects[0].unalias(), certain)
+            for rows in self._touched_rows(query, exp.Literal.number(1), equal):
                 yield exp.Exists(this=rows)
         elif isinstance(predicate, exp.In):
             (value,) = outputs(query, "__in")
@@ -300,10 +311,10 @@ def _side(join: exp.Join) -> str:
     return LATERAL if isinstance(join.this, exp.Unnest) else str(join.side or "")
 
 
-def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int]:
+def _unused(select: exp.Select, asked: Sequence[exp.Expr], sides: Sequence[str]) -> set[int]:
     """The optional items of LEFT JOINs that only their own condition names."""
     where = select.args.get("where")
-    asked = [unit, *([where.this] if where else []), *_predicates(select)]
+    asked = [*asked, *([where.this] if where else []), *_predicates(select)]
     found = set()
     joins = select.args.get("joins") or []
     for number, (side, join) in enumerate(zip(sides[1:], joins, strict=True), 1):
@@ -315,7 +326,7 @@ def _unused(select: exp.Select, unit: exp.Expr, sides: Sequence[str]) -> set[int
     return found
 
 
-def _predicates(select: exp.Select) -> list[exp.Expr]:
-    """The subqueries in the expressions of a SELECT."""
-    clauses = (select.args.get(key) for key in ("where", "having"))
-    return [found for root in (*select.selects, *clauses) for found in predicates(root)]
+def _predicates(select: exp.Select, clauses: Sequence[str] = ("where", "having")) -> list[exp.Expr]:
+    """The subqueries in the SELECT list and in some clauses."""
+    roots = (*select.selects, *(select.args.get(key) for key in clauses))
+    return [found for root in roots for found in predicates(root)]

@@ -147,12 +147,22 @@ _ICEBERG = (
         "SELECT key, count(DISTINCT amount) FROM events GROUP BY key",
         streaming=False,
     ),
+    Shape(  # kept by units: rows of a key are replaced when an event or a reply comes
+        "answered",
+        ("events", "replies"),
+        "SELECT e.key, count(*) AS n, count(r.id) AS replies, max(r.ts) AS newest"
+        " FROM events e LEFT JOIN replies r ON r.id = e.id GROUP BY e.key",
+        "SELECT key, count(*), sum(CASE WHEN r.id IS NULL THEN 0 ELSE 1 END)::BIGINT, max(r.ts)"
+        " FROM (SELECT id, key FROM events) e LEFT JOIN (SELECT id, ts FROM replies) r USING (id)"
+        " GROUP BY key",
+        streaming=False,
+    ),
 )
 
 _DELTA = tuple(
     replace(shape, name=f"{shape.name}_delta", format="delta")
     for shape in _ICEBERG
-    if shape.name in ("appended", "totals", "variety")
+    if shape.name in ("appended", "totals", "variety", "answered")
 )
 
 SHAPES = (*_ICEBERG, *_DELTA)

@@ -1,13 +1,13 @@
 """The SQL of rules 2 and 4 run by DuckDB: the right changes, the right units, without a JVM.
 
-In: a bound query. Out: its rows kept by ticks in DuckDB, as the engine keeps them in Spark. The
-units have few names here, so that some collide: that must not matter either.
+In: a case. Out: the rows of its query kept by ticks in DuckDB, as the engine keeps them in Spark.
+The units have few names here, so that some collide: that must not matter either. A case that is
+wrong is made small and kept in ``kept.jsonl``, which the unit tests run from then on.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -21,15 +21,15 @@ from headwater.analyze.portable import portable
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from headwater.plan.folded import aggregate_program
-from headwater.plan.program import SIGN, UNIT, AggregateProgram, Program, StateColumn, UnitsProgram
+from headwater.plan.program import SIGN, UNIT, UNITS, StateColumn
 from headwater.plan.shape import shape_of
 from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
-from tests.fuzz.queries import CORRECTED, DEFINITIONS, LOGS, Row, query, rows
-from tests.fuzz.shrink import shrink
+from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
+from tests.fuzz.expressions import KINDS
+from tests.fuzz.queries import COLUMNS, CORRECTED, DEFINITIONS, INPUTS, query
 
-INPUTS = (*LOGS, CORRECTED)
-TICKS = 5
+_COLUMNS = ", ".join(f"{name} {KINDS[kind]}" for name, kind in COLUMNS)
 
 
 def catalog_of(query: str) -> Catalog:
@@ -51,25 +51,28 @@ class Algebra:
         bound = catalog.views["v"]
         view = replace(bound, query=portable(bound.query, "spark"))
         self.query, self.names = query, names
-        self.program = self.planned(view, catalog)
+        self.prepare(view, catalog)
         self.duck = duckdb.connect()
         self.started = False
         for name in INPUTS:
             sign = f", {SIGN} INT" if name == CORRECTED else ""
             for ending in ("", "__before", "__change"):
                 more = sign if ending == "__change" else ""
-                columns = f"id BIGINT, k VARCHAR, x BIGINT{more}"
-                self.duck.execute(f"CREATE TABLE {name}{ending} ({columns})")
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({_COLUMNS}{more})")
         self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL"
                           f" SELECT * EXCLUDE ({SIGN}) FROM {CORRECTED}__change")  # fmt: skip
 
-    def planned(self, view: View, catalog: Catalog) -> Program:
-        """Return the program of a view that is kept here."""
+    def prepare(self, view: View, catalog: Catalog) -> None:
+        """Plan the view and write its SQL as DuckDB runs it."""
         gains = CORRECTED not in view.inputs
         build = top_program if gains and top_of(view.query) else units_program
-        return build(view, shape_of(view, catalog), catalog, None)
+        program = build(view, shape_of(view, catalog), catalog, None)
+        self.everything, self.rows = self._duck(program.all_sql), self._duck(program.rows_sql)
+        self.steps = {step.name: self._duck(step.sql) for step in program.steps}
+        self.steps[UNITS] = self._duck(program.units_sql)
+        self.one_unit = program.one_unit
 
-    def tick(self, contents: Mapping[str, Sequence[Row]]) -> None:
+    def tick(self, contents: Tick) -> None:
         """Replace what the inputs hold, and bring the view up to it.
 
         Args:
@@ -79,7 +82,7 @@ class Algebra:
             self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
             if contents[name]:
-                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", contents[name])
+                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", contents[name])
             sides = ((name, f"{name}__before", 1), (f"{name}__before", name, -1))
             for one, other, sign in sides:
                 more = f", {sign}" if name == CORRECTED else ""
@@ -90,26 +93,21 @@ class Algebra:
 
     def bring_up(self) -> None:
         """Bring the view up to the inputs, as rule 4 does."""
-        program = self.program
-        assert isinstance(program, UnitsProgram)
         if not self.started:
-            self._run(f"CREATE TABLE v AS {self._duck(program.all_sql)}")
+            self._run(f"CREATE TABLE v AS {self.everything}")
             return
         self._run("CREATE OR REPLACE TEMP TABLE __current AS FROM v")
-        for step in program.steps:
-            self._run(f"CREATE OR REPLACE TEMP TABLE {step.name} AS {self._duck(step.sql)}")
-        units = self._duck(program.units_sql)
-        some = "SELECT count(*) > 0 FROM __units" if program.one_unit else "false"
+        for name, sql in self.steps.items():
+            self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
+        some = f"SELECT count(*) > 0 FROM {UNITS}" if self.one_unit else "false"
         self._run(
-            f"CREATE OR REPLACE TEMP TABLE __units AS {units}",
-            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units) OR ({some})",
-            f"INSERT INTO v {self._duck(program.rows_sql)}",
+            f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM {UNITS}) OR ({some})",
+            f"INSERT INTO v {self.rows}",
         )
 
     def wrong(self) -> list[tuple[object, ...]]:
         """Return the rows that are missing or too many."""
-        held = "SELECT COLUMNS('^[^_]') FROM v"
-        right = f"FROM ({self.query})"
+        held, right = "SELECT COLUMNS('^[^_]') FROM v", f"FROM ({self.query})"
         return self.duck.sql(
             f"SELECT 'missing', * FROM ({right} EXCEPT ALL {held}) UNION ALL"
             f" SELECT 'surplus', * FROM ({held} EXCEPT ALL {right})"
@@ -124,6 +122,8 @@ class Algebra:
             self.duck.execute(statement)
 
     def _duck(self, sql: str) -> str:
+        """A step as DuckDB runs it, with few names for all units."""
+
         def named(node: exp.Expression) -> exp.Expression:
             if isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64":
                 hashed = exp.Anonymous(this="hash", expressions=node.expressions)
@@ -141,14 +141,13 @@ class Folded(Algebra):
         query: a SELECT over the inputs that rule 2 keeps.
     """
 
-    def planned(self, view: View, catalog: Catalog) -> Program:
-        """Return the program of a view that is kept here."""
-        return aggregate_program(view, shape_of(view, catalog), catalog, None)
+    def prepare(self, view: View, catalog: Catalog) -> None:
+        """Plan the view."""
+        self.program = aggregate_program(view, shape_of(view, catalog), catalog, None)
 
     def bring_up(self) -> None:
         """Bring the view up to the inputs, as rule 2 does."""
         program = self.program
-        assert isinstance(program, AggregateProgram)
         self._run(f"CREATE OR REPLACE TEMP TABLE s AS {self._duck(program.change_sql)}")
         inserts = ", ".join(f"{self._of(c.insert, c)} AS {c.name}" for c in program.columns)
         new = f" WHERE {program.insert_when}" if program.insert_when else ""
@@ -176,35 +175,19 @@ class Folded(Algebra):
         return text.removeprefix("SELECT ")
 
 
-def contents(rnd: Random) -> Iterator[Mapping[str, Sequence[Row]]]:
-    """Yield what the inputs hold after each tick: logs gain rows, the corrected view any change."""
-    held: dict[str, list[Row]] = {name: [] for name in INPUTS}
-    count = 0
-    for _ in range(TICKS):
-        for name in rnd.sample(LOGS, rnd.randint(0, 3)):
-            new = rows(rnd, [0])
-            held[name] += [(count + n, k, x) for n, (_, k, x) in enumerate(new)]
-            count += len(new)
-        if rnd.random() < 0.6:
-            kept = [row for row in held[CORRECTED] if rnd.random() < 0.7]
-            held[CORRECTED] = kept + rows(rnd, range(6), 3)
-        yield held
-
-
-def wrong(text: str, seed: str, keep: type[Algebra] = Algebra) -> str:
-    """Return what is wrong with a query after some tick, empty if nothing is.
+def wrong(case: Case, way: type[Algebra] = Algebra) -> str:
+    """Return what is wrong with a case after some tick, empty if nothing is.
 
     Args:
-        text: the query.
-        seed: of the rows.
-        keep: how it is kept.
+        case: the query and its ticks.
+        way: how it is kept.
 
     Raises:
         HeadwaterError: the query is refused.
     """
-    algebra = keep(text)
+    algebra = way(case.query)
     try:
-        for number, held in enumerate(contents(Random(seed))):
+        for number, held in enumerate(case.contents()):
             algebra.tick(held)
             if found := algebra.wrong():
                 return f"after tick {number}: {found[:4]}"
@@ -215,35 +198,38 @@ def wrong(text: str, seed: str, keep: type[Algebra] = Algebra) -> str:
     return ""
 
 
-def smallest(text: str, seed: str) -> str:
-    """Return the smallest query found that is still wrong."""
+def fails(case: Case) -> bool:
+    """Return whether a case is wrong, and not refused.
 
-    def fails(candidate: str) -> bool:
-        try:
-            return bool(wrong(candidate, seed))
-        except HeadwaterError:
-            return False
-
-    return shrink(text, fails)
+    Args:
+        case: the query and its ticks.
+    """
+    try:
+        return bool(wrong(case))
+    except HeadwaterError:
+        return False
 
 
 @click.command()
 @click.option("--queries", "count", default=500, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 def main(count: int, seed: int) -> None:
-    """Try random queries in DuckDB; what is wrong is made small."""
+    """Try random queries in DuckDB; what is wrong is made small and kept."""
     bad = refused = 0
     for number in range(count):
-        text = query(Random(f"{seed}-{number}")).text
+        rnd = Random(f"{seed}-{number}")
+        case = Case(query(rnd).text, random_ticks(rnd))
         try:
-            why = wrong(text, f"{seed}-{number}")
+            why = wrong(case)
         except HeadwaterError as error:
             refused += 1
             click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
             continue
         if why:
             bad += 1
-            click.echo(f"WRONG {seed}-{number}: {smallest(text, f'{seed}-{number}')}\n  {why}")
+            small = smallest(case, fails)
+            keep(small)
+            click.echo(f"WRONG {seed}-{number}: {small}\n  {why}")
     ticks = (count - refused) * TICKS
     click.echo(f"queries={count - refused} ticks={ticks} wrong={bad} refused={refused} seed={seed}")
     sys.exit(1 if bad else 0)

@@ -2,48 +2,42 @@
 
 In: a random generator. Out: SQL text that means the same in Headwater and DuckDB, over three tables
 that only gain rows (``a``, ``b``, ``c``) and a view whose rows are corrected (``u``); rows. Values
-are few, so that keys meet, and NULL is among them.
+are few, so that keys meet, and NULL, NaN and -0.0 are among them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from tests.fuzz.expressions import KINDS, Column, aggregate, condition, value, window
+
 KEYS = (None, "u", "v", "w")
 NUMBERS = (None, 0, 1, 2, 3)
+FLOATS = (None, 0.0, -0.0, 1.5, math.nan, math.inf)
 LOGS = ("a", "b", "c")
 CORRECTED = "u"
-COLUMNS = (("id", "number"), ("k", "text"), ("x", "number"))
+INPUTS = (*LOGS, CORRECTED)
+COLUMNS = (("id", "number"), ("k", "text"), ("x", "number"), ("f", "float"))
 
 DEFINITIONS = "\n".join(
-    f"CREATE TABLE {name} (id BIGINT, k VARCHAR, x BIGINT)"
+    f"CREATE TABLE {name} (id BIGINT, k VARCHAR, x BIGINT, f DOUBLE)"
     f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;"
     for name in (*LOGS, "fed")
 ) + (
     f"\nCREATE STREAMING VIEW {CORRECTED} AS"
-    " SELECT id, max(k) AS k, max(x) AS x FROM fed GROUP BY id HAVING count(*) < 4;\n"
+    " SELECT id, max(k) AS k, max(x) AS x, min(f) AS f FROM fed GROUP BY id HAVING count(*) < 4;\n"
 )
 """Definitions of the inputs; ``u`` follows from ``fed``: rows come, change and go."""
 
 SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
+_ALIASES = "tsrq"
+"""First letter of the aliases of a query, of a subquery in its expressions, of one in that, …"""
 
-Row = tuple[int, str | None, int | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column that an expression can name.
-
-    Attributes:
-        text: how it is named.
-        kind: ``text`` or ``number``.
-    """
-
-    text: str
-    kind: str
+Row = tuple[int, str | None, int | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +46,10 @@ class Query:
 
     text: str
     kinds: tuple[str, ...]
+
+
+def _kind(rnd: Random) -> str:
+    return rnd.choice([*KINDS])
 
 
 def rows(rnd: Random, ids: Sequence[int], most: int = 4) -> list[Row]:
@@ -63,7 +61,8 @@ def rows(rnd: Random, ids: Sequence[int], most: int = 4) -> list[Row]:
         most: how many at most.
     """
     count = rnd.randint(0, most)
-    return [(rnd.choice(ids), rnd.choice(KEYS), rnd.choice(NUMBERS)) for _ in range(count)]
+    columns = (ids, KEYS, NUMBERS, FLOATS)
+    return [tuple(map(rnd.choice, columns)) for _ in range(count)]  # type: ignore[misc]
 
 
 def query(rnd: Random, depth: int = 2) -> Query:
@@ -85,7 +84,7 @@ def folded(rnd: Random) -> Query:
         rnd: the generator.
     """
     source, columns = _bags(rnd, 2)
-    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
     rows_go = f"{CORRECTED} " in source
     last = [Column(f"last.{column}", kind) for column, kind in COLUMNS]
     optional = not rows_go and rnd.random() < 0.5
@@ -93,7 +92,7 @@ def folded(rnd: Random) -> Query:
         on = _join_condition(rnd, columns, last)
         source = f"{source} LEFT JOIN {rnd.choice(LOGS)} last ON {on}"
     kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(0, 2)))
-    keys = list(dict.fromkeys(_value(rnd, columns, kind) for kind in kinds))
+    keys = list(dict.fromkeys(value(rnd, columns, kind) for kind in kinds))
     if keys and not optional and rnd.random() < 0.2:
         return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
     number = rnd.randint(0 if keys else 1, 3)
@@ -123,31 +122,31 @@ def _bags(rnd: Random, depth: int) -> tuple[str, list[Column]]:
 
 def _bag(rnd: Random, depth: int) -> str:
     source, columns = _bags(rnd, depth)
-    items = [f"{_value(rnd, columns, kind)} AS {column}" for column, kind in COLUMNS]
-    where = f" WHERE {_condition(rnd, columns)}" if rnd.random() < 0.3 else ""
+    items = [f"{value(rnd, columns, kind)} AS {column}" for column, kind in COLUMNS]
+    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.3 else ""
     return f"SELECT {', '.join(items)} FROM {source}{where}"
 
 
 def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
     """An aggregate that folds, over rows that also go or over those that only come."""
-    value, condition = _value(rnd, columns, "number"), _condition(rnd, columns)
-    where = f" FILTER (WHERE {_condition(rnd, columns)})" if rnd.random() < 0.2 else ""
+    number, true = value(rnd, columns, "number"), condition(rnd, columns)
+    where = f" FILTER (WHERE {condition(rnd, columns)})" if rnd.random() < 0.2 else ""
     calls = (
         "count(*)",
         f"count({rnd.choice(columns).text})",
-        f"sum(CAST({value} AS DECIMAL(12, 9)))",
-        f"avg({value})",
-        f"bool_and({condition})",
-        f"bool_or({condition})",
+        f"sum(CAST({number} AS DECIMAL(12, 9)))",
+        f"avg({number})",
+        f"bool_and({true})",
+        f"bool_or({true})",
     )
-    more = () if rows_go else (f"min({value})", f"max({value})")
+    more = () if rows_go else (f"min({number})", f"max({number})")
     # what they are wrapped in is DuckDB's need: its sums are wider, and its count_if can be NULL
-    wrapped = (f"CAST(sum({value}){where} AS BIGINT)", f"coalesce(count_if({condition}){where}, 0)")
+    wrapped = (f"CAST(sum({number}){where} AS BIGINT)", f"coalesce(count_if({true}){where}, 0)")
     return rnd.choice((*(f"{call}{where}" for call in (*calls, *more)), *wrapped))
 
 
 def _combined(rnd: Random, depth: int) -> Query:
-    kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 2)))
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
     text = _select(rnd, depth - 1, kinds).text
     for _ in range(rnd.randint(1, 2)):
         word = rnd.choice(("UNION ALL", "UNION ALL", *SET_OPERATIONS))
@@ -160,34 +159,76 @@ def _bracketed(text: str) -> str:
 
 
 def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
-    source, columns = _from(rnd, depth)
-    where = f" WHERE {_where(rnd, columns, depth)}" if rnd.random() < 0.5 else ""
+    source, columns = _from(rnd, depth, _ALIASES[0])
+    where = f" WHERE {_where(rnd, columns, depth, 1)}" if rnd.random() < 0.5 else ""
     way = rnd.choice(("plain", "plain", "distinct", "over", "over", "groups", "groups", "groups"))
-    wanted = kinds or tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(1, 3)))
+    wanted = kinds or tuple(_kind(rnd) for _ in range(rnd.randint(1, 3)))
     if way == "over":
-        return _over(rnd, f"{source}{where}", columns, wanted)
-    if way != "groups":
-        items = [_value(rnd, columns, kind) for kind in wanted]
-        distinct = "DISTINCT " if way == "distinct" else ""
-        text = f"SELECT {distinct}{_named(items)} FROM {source}{where}"
-        return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.15 else ""), wanted)
-    keys: list[str] = []
+        return _over(rnd, f"{source}{where}", columns, wanted, depth)
+    if way == "groups":
+        return _groups(rnd, f"{source}{where}", columns, wanted, depth, grows=kinds is None)
+    items = [_item_of_row(rnd, columns, kind, depth) for kind in wanted]
+    distinct = "DISTINCT " if way == "distinct" else ""
+    text = f"SELECT {distinct}{_named(items)} FROM {source}{where}"
+    return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.15 else ""), wanted)
+
+
+def _item_of_row(rnd: Random, columns: Sequence[Column], kind: str, depth: int) -> str:
+    if depth and rnd.random() < 0.15:
+        around = columns if rnd.random() < 0.6 else ()
+        return _scalar(rnd, around, kind, depth, 1)
+    return value(rnd, columns, kind)
+
+
+def _groups(
+    rnd: Random,
+    source: str,
+    columns: Sequence[Column],
+    kinds: tuple[str, ...],
+    depth: int,
+    *,
+    grows: bool,
+) -> Query:
+    """GROUP BY; it may select more than it has to."""
+    keys: list[Column] = []
     items = []
-    for kind in wanted:
+    for kind in kinds:
         if rnd.random() < 0.5:
-            items.append(_value(rnd, columns, kind))
-            keys.append(items[-1])
+            items.append(value(rnd, columns, kind))
+            keys.append(Column(items[-1], kind))
+        elif depth and rnd.random() < 0.1:
+            items.append(_scalar(rnd, (), kind, depth, 1))
         else:
-            items.append(_aggregate(rnd, columns, kind))
+            items.append(aggregate(rnd, columns, kind))
     if rnd.random() < 0.2:
-        keys.append(_value(rnd, columns, rnd.choice(("text", "number"))))
-    keys = [key for key in dict.fromkeys(keys) if not key.startswith("'")]
+        kind = _kind(rnd)
+        keys.append(Column(value(rnd, columns, kind), kind))
+    keys = list({key.text: key for key in keys}.values())
+    sets = rnd.choice(("ROLLUP", "CUBE", "GROUPING SETS")) if rnd.random() < 0.2 else ""
+    group = _group_by(rnd, [key.text for key in keys], sets)
+    if grows and keys and sets and rnd.random() < 0.5:
+        kinds, items = (*kinds, "number"), [*items, f"grouping({keys[0].text})"]
+    elif grows and keys and not sets and rnd.random() < 0.2:
+        kind = _kind(rnd)
+        kinds, items = (*kinds, kind), [*items, window(rnd, keys, kind, ())]
+    having = ""
+    if rnd.random() < 0.25:
+        least = "1" if not depth or rnd.random() < 0.7 else _scalar(rnd, (), "number", depth, 1)
+        having = f" HAVING {aggregate(rnd, columns, 'number')} > {least}"
+    text = f"SELECT {_named(items)} FROM {source}{group}{having}"
+    return Query(text + (_limit(rnd, kinds) if rnd.random() < 0.1 else ""), kinds)
+
+
+def _group_by(rnd: Random, keys: Sequence[str], sets: str) -> str:
     listed = ", ".join(keys)
-    sets = rnd.choice(("ROLLUP", "CUBE")) if keys and rnd.random() < 0.15 else ""
-    group = f" GROUP BY {sets} ({listed})" if sets else f" GROUP BY {listed}" if keys else ""
-    having = f" HAVING {_aggregate(rnd, columns, 'number')} > 1" if rnd.random() < 0.25 else ""
-    text = f"SELECT {_named(items)} FROM {source}{where}{group}{having}"
-    return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.1 else ""), wanted)
+    if not keys:
+        return ""
+    if sets == "GROUPING SETS":
+        some = ", ".join(
+            f"({', '.join(rnd.sample(keys, rnd.randint(0, len(keys))))})" for _ in "xy"
+        )
+        return f" GROUP BY GROUPING SETS (({listed}), {some})"
+    return f" GROUP BY {sets} ({listed})" if sets else f" GROUP BY {listed}"
 
 
 def _limit(rnd: Random, kinds: Sequence[str]) -> str:
@@ -196,46 +237,36 @@ def _limit(rnd: Random, kinds: Sequence[str]) -> str:
     return f" ORDER BY {', '.join(order)} LIMIT {rnd.randint(1, 4)}"
 
 
-def _over(rnd: Random, source: str, columns: Sequence[Column], kinds: tuple[str, ...]) -> Query:
+def _over(
+    rnd: Random, source: str, columns: Sequence[Column], kinds: tuple[str, ...], depth: int
+) -> Query:
     count = min(rnd.randint(0, 2), len(columns))
     keys = [column.text for column in rnd.sample(columns, count)]
+    said = [_scalar(rnd, (), "number", depth, 1)] if depth and rnd.random() < 0.1 else []
+    said = [text for text in said if " OVER " not in text]  # DuckDB takes none there
     items = [
-        _value(rnd, columns, kind) if rnd.random() < 0.4 else _window(rnd, columns, kind, keys)
+        _item_of_row(rnd, columns, kind, depth)
+        if rnd.random() < 0.4
+        else window(rnd, columns, kind, [*keys, *said])
         for kind in kinds
     ]
+    distinct = "DISTINCT " if rnd.random() < 0.15 else ""
     qualify = ""
     if rnd.random() < 0.4:
-        qualify = f" QUALIFY {_window(rnd, columns, 'number', keys)} <= 2"
+        qualify = f" QUALIFY {window(rnd, columns, 'number', keys)} <= 2"
     elif not any(" OVER " in item for item in items):
-        items[0] = _window(rnd, columns, kinds[0], keys)
-    return Query(f"SELECT {_named(items)} FROM {source}{qualify}", kinds)
-
-
-def _window(rnd: Random, columns: Sequence[Column], kind: str, keys: Sequence[str]) -> str:
-    """A call with OVER whose order leaves no ties: DuckDB gets the text as it is."""
-    by = [*keys] if rnd.random() < 0.8 else [*keys, rnd.choice(columns).text]
-    order = [f"{c.text}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for c in columns]
-    rnd.shuffle(order)
-    value = _value(rnd, columns, kind)
-    if kind == "text":
-        call = rnd.choice(("lag({0})", "lead({0}, 2)", "first_value({0})", "min({0})"))
-    else:
-        calls = ("row_number()", "rank()", "dense_rank()", "lag({0})", "count(*)", "max({0})")
-        call = rnd.choice(calls)
-    frames = ("", "", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
-    frame = rnd.choice(frames) if call.startswith(("min", "max", "count")) else ""
-    partition = f"PARTITION BY {', '.join(by)} " if by else ""
-    return f"{call.format(value)} OVER ({partition}ORDER BY {', '.join(order)}{frame})"
+        items[0] = window(rnd, columns, kinds[0], keys)
+    return Query(f"SELECT {distinct}{_named(items)} FROM {source}{qualify}", kinds)
 
 
 def _named(items: Sequence[str]) -> str:
     return ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
 
 
-def _from(rnd: Random, depth: int) -> tuple[str, list[Column]]:
-    text, columns = _item(rnd, depth, "t0")
+def _from(rnd: Random, depth: int, letter: str) -> tuple[str, list[Column]]:
+    text, columns = _item(rnd, depth, f"{letter}0")
     for number in range(1, rnd.choice((1, 1, 1, 2, 2, 3))):
-        item, own = _item(rnd, depth, f"t{number}")
+        item, own = _item(rnd, depth, f"{letter}{number}")
         side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
         text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
         columns = [*columns, *own]
@@ -247,7 +278,7 @@ def _item(rnd: Random, depth: int, alias: str) -> tuple[str, list[Column]]:
         inner = query(rnd, depth - 1)
         columns = [Column(f"{alias}.c{n}", kind) for n, kind in enumerate(inner.kinds)]
         return f"({inner.text}) {alias}", columns
-    name = rnd.choice((*LOGS, CORRECTED))
+    name = rnd.choice(INPUTS)
     return f"{name} {alias}", [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
 
 
@@ -263,82 +294,58 @@ def _join_condition(rnd: Random, left: Sequence[Column], right: Sequence[Column]
     return text
 
 
-def _where(rnd: Random, columns: Sequence[Column], depth: int) -> str:
-    if not depth or rnd.random() < 0.55:
-        return _condition(rnd, columns)
-    text = _predicate(rnd, columns, depth)
+def _where(rnd: Random, columns: Sequence[Column], depth: int, level: int) -> str:
+    """A condition on rows, maybe with a subquery; level is how deep in expressions that stands."""
+    if not depth or level == len(_ALIASES) or rnd.random() < 0.55:
+        return condition(rnd, columns)
+    text = _predicate(rnd, columns, depth, level)
     if rnd.random() < 0.4:
-        text = f"({text} {rnd.choice(('AND', 'OR'))} {_condition(rnd, columns)})"
+        text = f"({text} {rnd.choice(('AND', 'OR'))} {condition(rnd, columns)})"
     return text
 
 
-def _predicate(rnd: Random, columns: Sequence[Column], depth: int) -> str:
+def _predicate(rnd: Random, columns: Sequence[Column], depth: int, level: int) -> str:
     """A condition with a subquery."""
-    column = rnd.choice(columns)
-    name, own = rnd.choice((*LOGS, CORRECTED)), [Column(f"s.{c}", kind) for c, kind in COLUMNS]
-    number, other = _value(rnd, columns, "number"), rnd.choice([c for c in own if c.kind != "text"])
-    same = rnd.choice([c for c in own if c.kind == column.kind])
-    way = rnd.choice(("in", "in", "exists", "exists", "scalar", "count"))
+    way = rnd.choice(("select", "in", "exists", "exists", "scalar", "scalar"))
     negated = rnd.choice(("", "NOT "))
-    if way == "in" and rnd.random() < 0.5:
+    if way == "select":
+        column = rnd.choice(columns)
         inner = _select(rnd, depth - 1, (column.kind,)).text
         return f"{column.text} {negated}IN (SELECT q.c0 FROM ({inner}) q)"
-    meets = f"{same.text} {rnd.choice(('=', '=', '>'))} {column.text}"
-    also = f" AND {_condition(rnd, own)}" if rnd.random() < 0.4 else ""
-    if way == "in":
-        first = rnd.choice((f" WHERE {meets}", f" WHERE {_condition(rnd, own)}", ""))
-        return f"{number} {negated}IN (SELECT {other.text} FROM {name} s{first})"
-    if way == "exists":
-        return f"{negated}EXISTS (SELECT 1 FROM {name} s WHERE {meets}{also})"
+    number = value(rnd, columns, "number")
     if way == "scalar":
-        return f"{number} >= (SELECT max({other.text}) FROM {name} s WHERE {_condition(rnd, own)})"
-    equal = f"{same.text} = {column.text}"
-    return f"(SELECT count(*) FROM {name} s WHERE {equal}{also}) > 1"
+        around = columns if rnd.random() < 0.5 else ()
+        sign = rnd.choice((">=", "<", "="))
+        return f"{number} {sign} {_scalar(rnd, around, 'number', depth, level)}"
+    source, own = _from(rnd, depth - 1, _ALIASES[level])
+    around = columns if rnd.random() < 0.7 else ()
+    where = _inner_where(rnd, own, around, ("=", "=", ">"), depth, level)
+    if way == "in":
+        return f"{number} {negated}IN (SELECT {value(rnd, own, 'number')} FROM {source}{where})"
+    return f"{negated}EXISTS (SELECT 1 FROM {source}{where})"
 
 
-def _condition(rnd: Random, columns: Sequence[Column]) -> str:
-    column = rnd.choice(columns)
-    constant = "'v'" if column.kind == "text" else "1"
-    terms = (
-        f"{column.text} IS NULL",
-        f"{column.text} IS NOT NULL",
-        f"{column.text} > {constant}",
-        f"{column.text} <> {constant}",
-        f"coalesce({column.text}, {constant}) = {constant}",
-    )
-    text = rnd.choice(terms)
-    if rnd.random() < 0.3:
-        text = f"({text} {rnd.choice(('AND', 'OR'))} {_condition(rnd, columns)})"
-    return text
+def _scalar(rnd: Random, around: Sequence[Column], kind: str, depth: int, level: int) -> str:
+    """A scalar subquery that reads columns of the query around, if there are any."""
+    source, own = _from(rnd, depth - 1, _ALIASES[level])
+    where = _inner_where(rnd, own, around, ("=",), depth, level)
+    return f"(SELECT {aggregate(rnd, own, kind)} FROM {source}{where})"
 
 
-def _value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
-    fitting = [column.text for column in columns if column.kind == kind]
-    if not fitting:
-        column = rnd.choice(columns).text
-        return f"CASE WHEN {column} IS NULL THEN {_constant(kind)} END"
-    text = rnd.choice(fitting)
-    if rnd.random() < 0.2:
-        return f"coalesce({text}, {_constant(kind)})"
-    return text
-
-
-def _constant(kind: str) -> str:
-    return "'none'" if kind == "text" else "CAST(7 AS BIGINT)"
-
-
-def _aggregate(rnd: Random, columns: Sequence[Column], kind: str) -> str:
-    value = _value(rnd, columns, kind)
-    if kind == "text":
-        return f"{rnd.choice(('min', 'max'))}({value})"
-    any_value = rnd.choice(columns).text
-    return rnd.choice(
-        (
-            "count(*)",
-            f"count({any_value})",
-            f"count(DISTINCT {any_value})",
-            f"min({value})",
-            f"max({value})",
-            f"CAST(sum({value}) AS BIGINT)",
-        )
-    )
+def _inner_where(
+    rnd: Random,
+    own: Sequence[Column],
+    around: Sequence[Column],
+    signs: Sequence[str],
+    depth: int,
+    level: int,
+) -> str:
+    """WHERE of a subquery of an expression."""
+    pairs = [(one, two) for one in own for two in around if one.kind == two.kind]
+    terms = []
+    if pairs:
+        one, two = rnd.choice(pairs)
+        terms.append(f"{one.text} {rnd.choice(signs)} {two.text}")
+    if rnd.random() < 0.4:
+        terms.append(_where(rnd, own, depth - 1, level + 1))
+    return f" WHERE {' AND '.join(terms)}" if terms else ""

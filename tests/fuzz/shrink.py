@@ -55,3 +55,8 @@ def _changes(node: exp.Expr) -> Iterator[Callable[[exp.Expr], object]]:
             yield lambda found: found.replace(found.expression.copy())
     elif isinstance(node, exp.Join) and node.side:
         yield lambda found: found.set("side", None)
+    elif isinstance(node, exp.Filter):
+        yield lambda found: found.replace(found.this.copy())
+    elif isinstance(node, exp.Window):
+        for number in range(len(node.args.get("partition_by") or [])):
+            yield lambda found, number=number: found.args["partition_by"][number].pop()

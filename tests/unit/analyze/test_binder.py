@@ -1,5 +1,7 @@
 """The canonical form of a bound query."""
 
+import re
+
 import pytest
 from sqlglot import exp
 
@@ -350,3 +352,57 @@ def test_conditions_between_the_sides_of_an_inner_join_stand_in_on() -> None:
         f"departures d, landings l WHERE l.flight = d.flight AND {bounds} AND d.distance > 1",
     ):
         assert bound(f"SELECT d.flight FROM {query}") == expected
+
+
+COMPARABLE = ("flight", "origin", "dest", "distance", "dep_delay", "price")
+EVERY = ", ".join(f"departures.{name} ASC" for name in COMPARABLE)
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        # of tags nobody reads anything: rows that tie are the same
+        ("SELECT flight, row_number() OVER (ORDER BY ts) AS n FROM departures", f"ts, {EVERY}"),
+        (
+            "SELECT flight FROM departures WHERE cardinality(tags) > 1"
+            " QUALIFY lag(flight) OVER (ORDER BY ts) = 'x'",
+            f"ts, {EVERY}",
+        ),
+        # what is read of it can be compared
+        (
+            "SELECT plane.tail AS tail, row_number() OVER (ORDER BY ts) AS n FROM departures",
+            f"ts, {EVERY}, departures.plane.tail ASC",
+        ),
+        (
+            "SELECT lag(cardinality(tags)) OVER (ORDER BY ts) AS n FROM departures",
+            f"ts, {EVERY}, CARDINALITY(departures.tags) ASC",
+        ),
+        # within a partition it is the same, and rank treats rows that tie alike
+        (
+            "SELECT tags, row_number() OVER (PARTITION BY tags ORDER BY ts) AS n FROM departures",
+            f"ts, {EVERY}",
+        ),
+        ("SELECT tags, rank() OVER (ORDER BY ts) AS n FROM departures", "ts"),
+        (
+            "SELECT count(*) AS n, row_number() OVER (ORDER BY count(*)) AS place FROM departures"
+            " GROUP BY distance % 3",
+            "COUNT(*), departures.distance % 3 ASC",
+        ),
+        # what an array is made of tells rows apart
+        (
+            "SELECT flight, split(flight, '-') AS parts FROM departures ORDER BY ts LIMIT 3",
+            "ts, flight ASC",
+        ),
+        ("SELECT split(flight, '-') AS p FROM departures ORDER BY flight LIMIT 3", "flight"),
+    ],
+)
+def test_rows_that_tie_are_told_apart_by_what_can_be_compared(query: str, order: str) -> None:
+    found = bound(query)
+    assert re.search(rf"ORDER BY (departures\.)?{re.escape(order)}( LIMIT|\))", found), found
+
+
+def test_the_selects_of_grouping_sets_are_one_side_of_a_set_operation() -> None:
+    found = bound(
+        "SELECT city FROM airports EXCEPT SELECT origin FROM departures GROUP BY ROLLUP (origin)"
+    )
+    assert " EXCEPT (SELECT departures.origin AS city " in found

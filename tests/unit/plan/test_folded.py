@@ -11,6 +11,7 @@ from headwater.plan.planner import plan_project
 from headwater.plan.touched import State
 from tests.fuzz import queries
 from tests.fuzz.algebra import Folded, catalog_of, wrong
+from tests.fuzz.cases import Case, random_ticks
 
 CASES = 40
 
@@ -24,7 +25,7 @@ def rule(query: str) -> str:
 def test_a_random_query_equals_its_select_after_every_tick(number: int) -> None:
     text = queries.folded(Random(f"fold-{number}")).text
     assert rule(text).startswith("rule 2"), text
-    assert wrong(text, f"fold-{number}", Folded) == "", text
+    assert wrong(Case(text, random_ticks(Random(f"rows-{number}"))), Folded) == "", text
 
 
 KNOWN = [
@@ -43,21 +44,21 @@ KNOWN = [
 @pytest.mark.parametrize("seed", range(3))
 def test_known_queries(text: str, seed: int) -> None:
     assert rule(text).startswith("rule 2")
-    assert wrong(text, str(seed), Folded) == ""
+    assert wrong(Case(text, random_ticks(Random(seed))), Folded) == ""
 
 
 def test_the_test_sees_a_joined_row_that_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Bags._reader
     after = {State.BEFORE: State.AFTER}
     monkeypatch.setattr(Bags, "_reader", lambda self, state: reader(self, after.get(state, state)))
-    assert any(wrong(KNOWN[1], str(seed), Folded) for seed in range(3))
+    assert any(wrong(Case(KNOWN[1], random_ticks(Random(seed))), Folded) for seed in range(3))
 
 
 def test_the_test_sees_a_row_that_goes_and_is_not_subtracted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("headwater.plan.aggregates.SIGN", "1")
-    assert any(wrong(KNOWN[0], str(seed), Folded) for seed in range(3))
+    assert any(wrong(Case(KNOWN[0], random_ticks(Random(seed))), Folded) for seed in range(3))
 
 
 OTHERS = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from headwater.plan.program import UnitsProgram
 from tests.fuzz.algebra import wrong
+from tests.fuzz.cases import Case, random_ticks
 from tests.fuzz.queries import DEFINITIONS
 from tests.spark.running import planned
 
@@ -58,7 +61,7 @@ def rule(text: str) -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_rows_are_right_after_every_tick(text: str, seed: int) -> None:
     assert rule(text) == "rule 4, first rows"
-    assert wrong(text, f"first-{seed}") == ""
+    assert wrong(Case(text, random_ticks(Random(f"first-{seed}")))) == ""
 
 
 @pytest.mark.parametrize("text", OTHERS)

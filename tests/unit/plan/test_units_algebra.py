@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from headwater.plan.touched import LATERAL, Part, State, patterns
-from tests.fuzz import queries
+from tests.fuzz import cases
 from tests.fuzz.algebra import wrong
+from tests.fuzz.cases import Case, keep, kept, random_ticks, smallest
+from tests.fuzz.queries import query
 from tests.fuzz.shrink import shrink
 
 CASES = 40
@@ -16,8 +19,9 @@ CASES = 40
 
 @pytest.mark.parametrize("number", range(CASES))
 def test_a_random_query_equals_its_select_after_every_tick(number: int) -> None:
-    text = queries.query(Random(f"unit-{number}")).text
-    assert wrong(text, f"unit-{number}") == "", text
+    rnd = Random(f"unit-{number}")
+    case = Case(query(rnd).text, random_ticks(rnd))
+    assert wrong(case) == "", case
 
 
 KNOWN = [
@@ -72,13 +76,34 @@ KNOWN = [
     # what a FILTER says of rows, of which every key is known
     "SELECT t0.k AS c0, count(*) FILTER (WHERE t0.k = 'u') AS c1 FROM u t0 GROUP BY CUBE (t0.k)",
     "SELECT count(*) AS c0 FROM u t0 UNION ALL SELECT count(*) FROM a t0 WHERE t0.x > 100",
+    # what a subquery says of a row that is there without any row of FROM
+    "SELECT (SELECT count(*) FROM u s0) AS c0, max(t0.f) AS c1 FROM c t0",
+    "SELECT max(t0.x) AS c0 FROM c t0 WHERE t0.x > 100 HAVING (SELECT count(*) FROM u s0) > 1",
+    # IN takes its value from the optional side of a join within the subquery
+    "SELECT t0.k AS c0 FROM u t0 WHERE t0.x NOT IN"
+    " (SELECT s0.id FROM c s0 RIGHT JOIN c s1 ON s0.id = s1.id WHERE s1.x = t0.x)",
+    "SELECT t0.k AS c0 FROM a t0 WHERE t0.x IN"
+    " (SELECT s1.x FROM b s0 LEFT JOIN u s1 ON s0.x = s1.x WHERE s0.k = t0.k)",
+    # a scalar subquery beside grouping sets had no name
+    "SELECT t0.k AS c0, (SELECT min(s0.f) FROM u s0) AS c1 FROM a t0 GROUP BY ROLLUP (t0.k)",
+    # the sets together are one side of a set operation
+    "(SELECT t0.k AS c0, t0.x AS c1 FROM b t0 INTERSECT ALL"
+    " SELECT t0.k AS c0, count(DISTINCT t0.f) AS c1 FROM u t0 GROUP BY CUBE (t0.k))"
+    " UNION ALL SELECT t0.k AS c0, t0.x AS c1 FROM c t0",
+    # FILTER looks at rows, in which a key is there that the set has not
+    "SELECT min(t0.f) FILTER (WHERE t0.x IS NOT NULL) AS c0 FROM u t0 GROUP BY ROLLUP (t0.x)",
 ]
 
 
 @pytest.mark.parametrize("text", KNOWN)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_query_that_was_wrong_once_stays_right(text: str, seed: int) -> None:
-    assert wrong(text, str(seed)) == ""
+    assert wrong(Case(text, random_ticks(Random(seed)))) == ""
+
+
+@pytest.mark.parametrize("case", kept(), ids=lambda case: case.query[:60])
+def test_a_case_that_the_fuzz_kept_stays_right(case: Case) -> None:
+    assert wrong(case) == "", case
 
 
 def test_the_test_sees_a_unit_that_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +114,8 @@ def test_the_test_sees_a_unit_that_is_missed(monkeypatch: pytest.MonkeyPatch) ->
             for found in patterns(sides, unused)
         ),
     )
-    assert any(wrong(text, str(seed)) for text in KNOWN[:2] for seed in range(5))
+    tried = [Case(text, random_ticks(Random(seed))) for text in KNOWN[:2] for seed in range(5)]
+    assert any(map(wrong, tried))
 
 
 def test_patterns_of_an_inner_join_replace_one_item_each() -> None:
@@ -105,3 +131,32 @@ def test_a_query_shrinks_to_what_makes_it_fail() -> None:
     )
     small = shrink(text, lambda candidate: "FULL JOIN" in candidate)
     assert small == "SELECT t0.k AS c0 FROM b AS t0 FULL JOIN c AS t1 ON t0.k = t1.k"
+    text = (
+        "SELECT max(t0.x) FILTER (WHERE t0.k = 'v') OVER (PARTITION BY t0.k, t0.x) AS c0 FROM a t0"
+    )
+    small = shrink(text, lambda candidate: "OVER" in candidate and "MAX(" in candidate)
+    assert small == "SELECT MAX(t0.x) OVER () AS c0 FROM a AS t0"
+
+
+def test_the_rows_of_a_case_shrink_to_those_that_make_it_fail() -> None:
+    case = Case("SELECT t0.k AS c0 FROM a t0 WHERE t0.x > 1", random_ticks(Random(3)))
+
+    def fails(candidate: Case) -> bool:
+        *_, last = ({name: [*rows] for name, rows in held.items()} for held in candidate.contents())
+        return any(x == 2 for _, _, x, _ in last["a"]) and bool(last["u"])
+
+    assert fails(case)
+    small = smallest(case, fails)
+    assert small.query == "SELECT t0.k AS c0 FROM a AS t0"
+    assert len(small.ticks) == 1
+    assert [len(rows) for name, rows in sorted(small.ticks[0].items())] == [1, 0, 0, 1]
+
+
+def test_a_case_that_is_kept_comes_back_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, "KEPT", tmp_path / "kept.jsonl")
+    case = Case("SELECT t0.f AS c0 FROM u t0", random_ticks(Random(4)))
+    keep(case)
+    keep(case)
+    assert [repr([*each.contents()]) for each in kept()] == [repr([*case.contents()])] * 2

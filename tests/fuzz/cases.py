@@ -1,0 +1,116 @@
+"""A query and the rows of its inputs tick by tick: what the fuzz tries, makes small and keeps.
+
+In: a random generator, or the file of kept cases (a line of JSON per case). Out: cases. Logs are
+given by the rows that they gain, the corrected view by all its rows: any row can be left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tests.fuzz.queries import CORRECTED, INPUTS, LOGS, Row, rows
+from tests.fuzz.shrink import shrink
+
+KEPT = Path(__file__).with_name("kept.jsonl")
+"""The cases that were wrong once."""
+
+TICKS = 5
+
+Tick = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query over changing inputs.
+
+    Attributes:
+        query: a SELECT over the inputs.
+        ticks: per tick and input, the rows that a log gains, or that the corrected view holds.
+    """
+
+    query: str
+    ticks: Sequence[Tick]
+
+    def contents(self) -> Iterator[Tick]:
+        """Yield what every input holds after each tick."""
+        held: dict[str, list[Row]] = {name: [] for name in INPUTS}
+        for tick in self.ticks:
+            for name in LOGS:
+                held[name] += tick.get(name, ())
+            held[CORRECTED] = list(tick.get(CORRECTED, ()))
+            yield held
+
+
+def random_ticks(rnd: Random) -> list[Tick]:
+    """Return random changes of the inputs.
+
+    Args:
+        rnd: the generator.
+    """
+    ticks: list[Tick] = []
+    count = 0
+    corrected: list[Row] = []
+    for _ in range(TICKS):
+        tick: dict[str, list[Row]] = {}
+        for name in rnd.sample(LOGS, rnd.randint(0, 3)):
+            tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(rows(rnd, [0]))]
+            count += len(tick[name])
+        if rnd.random() < 0.6:
+            corrected = [row for row in corrected if rnd.random() < 0.7]
+            corrected = corrected + rows(rnd, range(6), 3)
+        ticks.append({**tick, CORRECTED: corrected})
+    return ticks
+
+
+def smallest(case: Case, fails: Callable[[Case], bool]) -> Case:
+    """Return the smallest case found that still fails.
+
+    Args:
+        case: one that fails.
+        fails: whether a case does.
+    """
+    query = shrink(case.query, lambda text: fails(Case(text, case.ticks)))
+    ticks: Sequence[Tick] | None = case.ticks
+    while ticks is not None:
+        case = Case(query, ticks)
+        ticks = next((each for each in _fewer(case.ticks) if fails(Case(query, each))), None)
+    return Case(shrink(query, lambda text: fails(Case(text, case.ticks))), case.ticks)
+
+
+def _fewer(ticks: Sequence[Tick]) -> Iterator[Sequence[Tick]]:
+    """Yield the same ticks with one less, and with one row less."""
+    for at, tick in enumerate(ticks[:-1]):
+        later = ticks[at + 1]
+        both = {name: [*tick.get(name, ()), *later.get(name, ())] for name in LOGS}
+        yield [*ticks[:at], {**both, CORRECTED: later.get(CORRECTED, ())}, *ticks[at + 2 :]]
+    if len(ticks) > 1:
+        yield ticks[:-1]
+    for at, tick in enumerate(ticks):
+        for name, held in tick.items():
+            for n in range(len(held)):
+                less = {**tick, name: [*held[:n], *held[n + 1 :]]}
+                yield [*ticks[:at], less, *ticks[at + 1 :]]
+
+
+def keep(case: Case) -> None:
+    """Add a case to those that are kept.
+
+    Args:
+        case: one that fails.
+    """
+    ticks = [{name: held for name, held in tick.items() if held} for tick in case.ticks]
+    with KEPT.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"query": case.query, "ticks": ticks}) + "\n")
+
+
+def kept() -> list[Case]:
+    """Return the cases that are kept."""
+    lines = KEPT.read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    for tick in (tick for case in found for tick in case["ticks"]):
+        tick.update({name: [tuple(row) for row in held] for name, held in tick.items()})
+    return [Case(**case) for case in found]
