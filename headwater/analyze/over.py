@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from headwater.analyze import types as t
+from headwater.analyze.connectors import CONNECTORS
 from headwater.analyze.fallible import failing
 from headwater.analyze.functions import AGGREGATES, function_name
 from headwater.analyze.gathering import LISTS
@@ -162,12 +163,22 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Re
         for item in order.expressions:
             check_sortable(item, report)
         rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
+        if _by_place(order, relations):
+            continue
         if rows or isinstance(_bare(window), _OF_TIES):
             window.set("order", anchored(order, ties))
             named = [*(window.args.get("partition_by") or []), *(i.this for i in order.expressions)]
             for node in (each for each in untold if each not in named):
                 hint = "use rank(), which treats them alike, or select what can be compared of it"
                 refuse_ties(node, hint, report)
+
+
+def _by_place(order: exp.Order, relations: Sequence[Relation]) -> bool:
+    """Whether rows are ordered by their place in the input, which each row of a log has alone."""
+    if len(relations) > 1 or not isinstance(relations[0].node, exp.Table):
+        return False
+    named = {item.this.name for item in order.expressions if isinstance(item.this, exp.Column)}
+    return any(each.position and each.position.keys() <= named for each in CONNECTORS.values())
 
 
 def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:

@@ -73,7 +73,7 @@ def test_order_and_groups_that_are_not_shown_are_kept_in_hidden_columns() -> Non
     text = f"SELECT id FROM a QUALIFY {PLACE} <= 2"
     _, plans = planned(f"{DEFINITIONS}CREATE STREAMING VIEW v AS {text};")
     hidden = [column.spark_type for column in plans["v"].columns if column.hidden]
-    assert hidden == ["STRING", "BIGINT", "BIGINT"]
+    assert hidden == ["STRING", "BIGINT", "DOUBLE", "BIGINT"]
 
 
 def test_a_guard_leaves_the_columns_of_the_table_as_they_are() -> None:
