@@ -108,6 +108,8 @@ PROGRAMS = {
             "SELECT e.k, count(DISTINCT name) AS n FROM events e"
             " LEFT SEMI JOIN __keys ON e.k <=> __keys.k"
             " GROUP BY e.k HAVING count(DISTINCT name) < 3",
+            "SELECT k, count(DISTINCT name) AS n FROM events"
+            " GROUP BY k HAVING count(DISTINCT name) < 3",
             ("k",),
         ),
         {"k": "INT", "n": "BIGINT"},
