@@ -95,7 +95,7 @@ def break_ties(select: exp.Select, report: Report) -> None:
         return
     outputs = {item.alias: item.this for item in select.selects}
     for item in order.expressions:
-        if isinstance(item.this, exp.Column) and not item.this.table:
+        if isinstance(item.this, exp.Column) and item.this.name in outputs and not item.this.table:
             item.this.type = type_of(outputs[item.this.name])
         check_sortable(item, report)
     named = {item.this.name for item in order.expressions if not item.this.args.get("table")}

@@ -63,7 +63,7 @@ def top_of(query: exp.Query) -> Top | None:
     if not isinstance(query, exp.Select) or query.args.get("offset"):
         return None
     top = _limited(query) if query.args.get("limit") else _ranked(query)
-    if top is None or not is_bag(_rows(top, [])):
+    if top is None or not is_bag(_rows(top, list(_columns(top).values()))):
         return None
     asked = [*top.groups, *(item.this for item in top.order)]
     return top if all(map(_is_kept_exactly, asked)) else None

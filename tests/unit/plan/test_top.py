@@ -38,6 +38,7 @@ OTHERS = [
     "SELECT t.k, count(*) AS n FROM a t GROUP BY t.k ORDER BY n LIMIT 3",
     "SELECT t.id FROM a t LEFT JOIN b s ON s.k = t.k ORDER BY t.id LIMIT 3",
     "SELECT t.id FROM a t WHERE t.x IN (SELECT s.x FROM b s) ORDER BY t.id LIMIT 3",
+    "SELECT t.id, (SELECT max(s.k) FROM b s) AS c1 FROM a t ORDER BY c1, t.id LIMIT 3",
     "SELECT t.id FROM a t ORDER BY t.x * 0.1, t.id LIMIT 3",  # a column could round it
     f"SELECT id FROM a QUALIFY {PLACE} = 2",
     f"SELECT id FROM a QUALIFY {PLACE} >= 2",
