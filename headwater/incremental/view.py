@@ -183,7 +183,8 @@ class IncrementalView:
     ) -> dict[str, int]:
         """Where the whole view could be computed: how much changed, and whether it will be."""
         append_only = self.plan.mode is ChangelogMode.APPEND  # readers take what was appended
-        if append_only or self._last is None or isinstance(self.plan.program, FullProgram):
+        grows = append_only or self.plan.view.changes  # and a log is soon larger than its table
+        if grows or self._last is None or isinstance(self.plan.program, FullProgram):
             return {}
         rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
         new = [(self._inputs[name], span) for name, span in spans.items()]

@@ -11,6 +11,7 @@ from law import Landed
 from running import Running
 
 from headwater.analyze.definitions import DELETED, UPSERTED
+from headwater.incremental.choice import RECOMPUTED, Limits
 
 pytestmark = pytest.mark.spark
 
@@ -77,7 +78,7 @@ def test_the_newest_row_wins_in_whatever_order_changes_arrive(
 
 def test_a_deletion_outlasts_an_older_change_that_arrives_late(spark: Any, lake: Any) -> None:
     log = Landed(lake, "items__changes", LOG)
-    running = Running(spark, lake, SQL)
+    running = Running(spark, lake, SQL, lambda _: Limits(10**9))
     log.land((1, "u", 5, UPSERTED, "2", 0), (1, "u", None, DELETED, "3", 0))
     running.tick()
     log.land((1, "u", 7, UPSERTED, "1", 9), (2, "u", 1, UPSERTED, "1", 8))
@@ -86,3 +87,5 @@ def test_a_deletion_outlasts_an_older_change_that_arrives_late(spark: Any, lake:
     log.land((1, "u", 8, UPSERTED, "3", 1))
     assert not running.tick()
     assert sorted(running.held("items")) == [(1, "u", 8), (2, "u", 1)]
+    marker = running.views["items"].marker
+    assert marker is not None and RECOMPUTED not in marker.counts  # a log outgrows its table
