@@ -320,6 +320,8 @@ class _Finder:
 
     def _blamed(self, select: exp.Select, item: exp.Expr) -> list[_Leaf] | None:
         """The inputs whose rows an expression is computed of; None if it is not one row of one."""
+        if any(node.find(exp.Window) for node in failing(item)):
+            return None
         items = [each for each in relations(select) if not isinstance(each, exp.Unnest)]
         names = {column.table for column in item.find_all(exp.Column)}
         found = [each for each in items if each.alias_or_name in names] if names else items[:1]

@@ -121,6 +121,7 @@ def test_a_late_row_is_late_with_the_guard_and_without(where: str, *, same: bool
         "SELECT 1 / k AS x FROM t WHERE k > 0",
         "SELECT CASE WHEN k <> 0 THEN 1 / k END AS x FROM t",
         "SELECT sum(1 / k) FILTER (WHERE k <> 0) AS x FROM t",
+        "SELECT CAST(sum(a) OVER (PARTITION BY k) AS BIGINT) AS x FROM t",  # of no row alone
         "SELECT id, sum(a) / count(*) AS x, sum(d) / count(d) AS y FROM t GROUP BY id",
         "SELECT sum(a) / count(*) AS x FROM t",
         "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id HAVING sum(k) > 0",
@@ -135,6 +136,7 @@ def test_nothing_to_guard(query: str) -> None:
 
 
 REFUSED = {
+    "over a window": "SELECT id, 1 / (sum(a) OVER (PARTITION BY k)) AS x FROM t",
     "over groups": "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id",
     "a cast over groups": "SELECT id, CAST(max(s) AS INTEGER) AS x FROM t GROUP BY id",
     "in HAVING": "SELECT id, count(*) AS n FROM t GROUP BY id HAVING sum(a) / sum(k) > 1",
