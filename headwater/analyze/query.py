@@ -135,6 +135,7 @@ class QueryBinder:
                     seen = around and knows(column, self._outer)
                     resolve(column, self._outer if seen else relations, self.report)
         bind_predicates(select, relations, partial(self._inner, relations), self.report)
+        relations = [relation for relation in relations if not relation.computed]
         relations = merge_subqueries(select, relations, self._bases)
         recognise_date_trunc(select, relations, self.catalog)
         complete_window_keys(select)

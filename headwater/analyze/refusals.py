@@ -117,12 +117,10 @@ def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report
             report.not_yet("FOR SYSTEM_TIME AS OF", table, "join on time with BETWEEN")
         if sample := table.args.get("sample"):
             _refuse_sample(sample, table, report)
-        for key in ("pivots", "joins", "laterals", "partition", "changes", "rows_from"):
+        for key in ("joins", "laterals", "partition", "changes", "rows_from"):
             if table.args.get(key):
                 message = f"{key.upper()} of a table is not part of the language"
                 report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
-        if isinstance(table.this, exp.Expression) and table.find(exp.MatchRecognize) is not None:
-            report.not_yet("MATCH_RECOGNIZE", table)
     for window in statement.expression.find_all(syntax.WindowTable):
         if window.args["kind"] in ("session", "cumulate"):
             report.not_yet(window.args["kind"].upper(), window, "use TUMBLE or HOP")
@@ -146,12 +144,12 @@ def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
                 check_name(report, name.name, name, what)
 
 
-def can_be_bound(statement: syntax.CreateStreamingView) -> bool:
-    """Whether the query has the shape that the binder knows."""
-    for node in statement.expression.walk():
-        if isinstance(node, (exp.MatchRecognize, exp.Lateral, exp.Pivot, exp.Values)):
-            return isinstance(node, exp.Values)
-    return True
+def can_be_bound(statement: syntax.CreateStreamingView, report: Report) -> bool:
+    """Refuse what the binder does not know, and return whether there was none."""
+    found = statement.expression.find(exp.MatchRecognize)
+    if found is not None:
+        report.not_yet("MATCH_RECOGNIZE", found)
+    return found is None
 
 
 RULES: tuple[Rule, ...] = (

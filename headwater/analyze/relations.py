@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.definitions import Field
 from headwater.analyze.infer import infer
+from headwater.analyze.lateral import flatten
 from headwater.analyze.report import NAME, did_you_mean
 from headwater.analyze.scope import Relation, as_fields, resolve
 from headwater.analyze.shape import union_branches
@@ -44,9 +45,35 @@ class RelationBinder:
             self.report.add("NO_INPUT", "the query reads nothing", select, hint)
             return []
         self._add(self._relation(source.this), source.this)
-        for join in select.args.get("joins") or []:
-            self._join(join)
+        for join in list(select.args.get("joins") or []):
+            if isinstance(join.this, exp.Lateral):
+                self._lateral(join)
+            else:
+                self._join(join)
         return self.relations
+
+    def _lateral(self, join: exp.Join) -> None:
+        alias = join.this.alias or f"_q{len(self.relations) + 1}"
+        errors = len(self.report.errors)
+        flat = flatten(join, alias, self.relations, RelationBinder(self.binder).bind, self.report)
+        if len(self.report.errors) > errors:
+            self._add(self._broken(alias, join), join)
+            return
+        if flat.join is None:
+            join.pop()
+        else:
+            self._join(flat.join)
+        if flat.computed:
+            fields = [Field(name, self._computed(value)) for name, value in flat.computed.items()]
+            self._add(Relation(alias, as_fields(fields), join, computed=flat.computed), join)
+
+    def _computed(self, value: exp.Expr) -> exp.DataType:
+        """The type of what stands for a column; the columns before a LATERAL are resolved."""
+        for column in value.find_all(exp.Column):
+            if column.type is None:
+                resolve(column, [self.relations[-1]], self.report)
+        infer(value, self.report)
+        return type_of(value)
 
     def _add(self, relation: Relation, at: exp.Expr) -> None:
         if any(relation.alias == other.alias for other in self.relations):

@@ -29,6 +29,8 @@ class Relation:
         node: the bound node.
         hidden: columns that ``*`` leaves out and plain names do not find (the second one of USING).
         broken: whether its columns are unknown because it has errors of its own.
+        computed: what stands for its columns if no FROM item has them (LATERAL): bound expressions
+            over the relations before it.
     """
 
     alias: str
@@ -36,6 +38,7 @@ class Relation:
     node: exp.Expr
     hidden: frozenset[str] = frozenset()
     broken: bool = False
+    computed: Mapping[str, exp.Expr] | None = None
 
     def optional(self) -> Relation:
         """Return the relation as an outer join shows it: every column can be NULL."""
@@ -104,10 +107,14 @@ def resolve(column: exp.Column, relations: Sequence[Relation], report: Report) -
 def _bind(column: exp.Column, relation: Relation, name: str, rest: Sequence[str]) -> None:
     identifiers = {part.name: part for part in column.parts}
     field = relation.fields[name]
-    bound = exp.Column(this=identifiers[name].copy(), table=exp.to_identifier(relation.alias))
-    bound.meta.update({**column.meta, NULLABLE: field.nullable})
-    bound.type = field.type.copy()
-    if not rest:
+    bound: exp.Expr
+    if relation.computed:
+        bound = relation.computed[name].copy()
+    else:
+        bound = exp.Column(this=identifiers[name].copy(), table=exp.to_identifier(relation.alias))
+        bound.meta.update({**column.meta, NULLABLE: field.nullable})
+        bound.type = field.type.copy()
+    if not rest and isinstance(bound, exp.Column):
         column.set("this", bound.this)
         column.set("table", bound.args["table"])
         column.set("db", None)
@@ -115,7 +122,7 @@ def _bind(column: exp.Column, relation: Relation, name: str, rest: Sequence[str]
         column.meta.update(bound.meta)
         column.type = bound.type
         return
-    nested: exp.Expr = bound
+    nested = bound
     for part in rest:
         nested = exp.Dot(this=nested, expression=identifiers[part].copy())
     column.replace(nested)
@@ -134,7 +141,8 @@ def _unknown(
         choices = " or ".join(f"{relation.alias}.{name}" for relation in relations)
         report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', column, f"write {choices}")
         return
-    known = [known for relation in relations for known in relation.fields]
+    fields = [known for relation in relations for known in relation.fields]
+    known = [known for known in fields if not known.startswith("_")]
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
     hint = did_you_mean(name, known, "columns")
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)

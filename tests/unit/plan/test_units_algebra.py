@@ -92,6 +92,24 @@ KNOWN = [
     " UNION ALL SELECT t0.k AS c0, t0.x AS c1 FROM c t0",
     # FILTER looks at rows, in which a key is there that the set has not
     "SELECT min(t0.f) FILTER (WHERE t0.x IS NOT NULL) AS c0 FROM u t0 GROUP BY ROLLUP (t0.x)",
+    # LATERAL: aggregates of no rows, first rows, groups, windows and values of each row
+    "SELECT t0.id AS c0, l.n AS c1, l.m AS c2 FROM a t0 CROSS JOIN LATERAL (SELECT"
+    " count(s.x) + t0.x AS n, max(s.x) FILTER (WHERE s.id > 1) AS m FROM u s WHERE s.k = t0.k) l",
+    "SELECT t0.id AS c0, l.x AS c1 FROM u t0 LEFT JOIN LATERAL"
+    " (SELECT * FROM b s WHERE s.k = t0.k ORDER BY s.x DESC, id LIMIT 2) l ON TRUE",
+    "SELECT t0.id AS c0, l.x AS c1 FROM a t0, LATERAL"
+    " (SELECT s.x FROM u s WHERE s.k = t0.k ORDER BY s.x LIMIT 1 OFFSET 1) l",
+    "SELECT t0.id AS c0, l.k AS c1, l.n AS c2 FROM a t0 JOIN LATERAL (SELECT s.k, count(*) AS x"
+    " FROM u s WHERE t0.x = s.x GROUP BY s.k ORDER BY x DESC, 1 LIMIT 1) l (k, n) ON l.n > 1",
+    "SELECT t0.id AS c0, l.n AS c1 FROM a t0, LATERAL"
+    " (SELECT row_number() OVER (ORDER BY s.x, s.id) AS n FROM b s WHERE s.k = t0.k) l",
+    "SELECT t0.id AS c0, l.x AS c1 FROM a t0, LATERAL (SELECT DISTINCT x FROM u WHERE k = t0.k) l",
+    "SELECT t0.id AS c0, l.id AS c1 FROM a t0 JOIN LATERAL (SELECT id FROM u"
+    " WHERE t0.x > 0 AND (u.x = t0.x OR u.k = t0.k)) l ON l.id <> t0.id",
+    "SELECT m.y AS c0, n.z AS c1, count(*) AS c2 FROM a t0, LATERAL (SELECT t0.x + 1 AS y) m,"
+    " LATERAL (SELECT count(*) AS z FROM u WHERE u.x = m.y) n GROUP BY m.y, n.z",
+    "SELECT t0.id AS c0 FROM u t0, LATERAL (SELECT t0.x + 1 AS y) l"
+    " WHERE EXISTS (SELECT 1 FROM b WHERE b.x = l.y)",
 ]
 
 
