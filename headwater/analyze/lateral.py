@@ -111,6 +111,11 @@ class _Lateral:
     def _refuse(self, words: str, at: exp.Expr) -> None:
         self.report.not_yet(f"LATERAL {words}", at, _HINT)
 
+    def _refuse_subqueries(self, root: exp.Expr) -> None:
+        """Their columns are not told apart from those around."""
+        if found := root.find(exp.Query):
+            self._refuse("with a subquery beside columns of the query around", found)
+
     def _outer(self, root: exp.Expr) -> Iterator[exp.Column]:
         """Yield the columns of what stands before; subqueries within have none."""
         stack = [root]
@@ -153,9 +158,11 @@ class _Lateral:
         self.select.set("expressions", [exp.alias_(call, name) for call, name in values.items()])
         self.select.set("order", None)
         terms = self._terms(alias, plain=False)
-        self.select.set("group", exp.Group(expressions=[key.copy() for key in self.keys]))
-        self.join.set("side", "LEFT")
+        if terms:
+            self.select.set("group", exp.Group(expressions=[key.copy() for key in self.keys]))
         self.join.set("on", None)
+        self.join.set("side", "LEFT" if terms else None)
+        self.join.set("kind", "CROSS")
         return Flat(self._joined(terms, alias).join, computed)
 
     def _check_names(self) -> None:
@@ -175,6 +182,7 @@ class _Lateral:
             if not name:
                 hint = "give it a name with AS"
                 self.report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
+            self._refuse_subqueries(item)
             computed[name] = exp.Paren(this=item.unalias())
             for call in aggregates(computed[name]):
                 self._take(call, values, alias)
@@ -222,6 +230,7 @@ class _Lateral:
             (terms if outer else own).append(held)
             if not outer:
                 continue
+            self._refuse_subqueries(held)
             for part in self._inner(held) if plain else self._key(held.this):
                 name = self.keys.setdefault(part.copy(), f"_on{len(self.keys) + 1}")
                 part.replace(exp.column(name, table=alias))

@@ -108,6 +108,7 @@ KNOWN = [
     " WHERE t0.x > 0 AND (u.x = t0.x OR u.k = t0.k)) l ON l.id <> t0.id",
     "SELECT m.y AS c0, n.z AS c1, count(*) AS c2 FROM a t0, LATERAL (SELECT t0.x + 1 AS y) m,"
     " LATERAL (SELECT count(*) AS z FROM u WHERE u.x = m.y) n GROUP BY m.y, n.z",
+    "SELECT t0.id AS c0, l.n AS c1 FROM a t0, LATERAL (SELECT count(*) + t0.x AS n FROM u) l",
     "SELECT t0.id AS c0 FROM u t0, LATERAL (SELECT t0.x + 1 AS y) l"
     " WHERE EXISTS (SELECT 1 FROM b WHERE b.x = l.y)",
 ]
