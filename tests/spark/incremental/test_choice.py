@@ -47,8 +47,11 @@ def test_ticks_of_both_kinds_follow_each_other(spark, lake, format_):
         for name, view in world.views.items():
             kinds[name].add(RECOMPUTED in view.marker.counts)
         world.open()
-    assert all(len(found) == 2 for name, found in kinds.items() if name != "distinct_rows")
-    assert kinds["distinct_rows"] == {False}  # its readers take what is appended
+    recomputed = {name for name, found in kinds.items() if True in found}
+    assert all(False in found for found in kinds.values())
+    # readers of distinct rows take what is appended; Delta counts no rows, so the change decides
+    expected = {*views} - {"distinct_rows"}
+    assert recomputed == expected if format_ == "iceberg" else set() < recomputed < expected
 
 
 def test_what_was_measured_decides_and_stands_in_the_marker(spark, lake):
