@@ -255,6 +255,10 @@ _REQUIRED = {
 """Settings that results or safety depend on: nobody overrides them."""
 
 
+_POOLS = ("broadcastExchange", "shuffleExchange", "resultQueryStage")
+"""Thread pools of Spark that may have hundreds of threads, more than any views at a time need."""
+
+
 def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
     """Settings that a project or spark-submit may override."""
     streaming, execution = "spark.sql.streaming", "org.apache.spark.sql.execution.streaming"
@@ -265,6 +269,8 @@ def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(shuffle_partitions or _cores(master)),
         # many views with a few generated classes each; the default holds 100
         "spark.sql.codegen.cache.maxEntries": "1000",
+        # their threads keep the sessions in which they began: those of views opened again and again
+        **{f"spark.sql.{pool}.maxThreadThreshold": "16" for pool in _POOLS},
         # a long run must not fill the heap with its own history
         "spark.sql.ui.retainedExecutions": "10",
         "spark.ui.retainedJobs": "10",

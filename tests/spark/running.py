@@ -72,16 +72,17 @@ class Running:
         definitions: str,
         limits: Callable[[str], Limits] = lambda _: NEVER,
     ) -> None:
-        self.spark, self.lake, self.limits = spark, lake, limits
+        self.lake, self.limits = lake, limits
         self.catalog, self.plans = planned(definitions)
         self.views: dict[str, IncrementalView] = {}
+        self._lakes = {name: lake.using(session_for_thread(spark)) for name in self.plans}
         self.open()
 
     def open(self) -> None:
         """Open every view anew, as after a restart."""
         for name, plan in self.plans.items():
-            own = self.lake.using(session_for_thread(self.spark))
-            self.views[name] = IncrementalView(own, plan, self.catalog, limits=self.limits(name))
+            limits = self.limits(name)
+            self.views[name] = IncrementalView(self._lakes[name], plan, self.catalog, limits=limits)
 
     def tick(self, without: Iterable[str] = ()) -> Mapping[str, Exception]:
         """Run the views once; return what stopped which."""
