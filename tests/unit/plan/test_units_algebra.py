@@ -64,12 +64,16 @@ KNOWN = [
     "SELECT t0.id AS c0, lag(t0.x IGNORE NULLS) OVER (w ORDER BY t0.id) AS c1,"
     " first_value(t0.x IGNORE NULLS) OVER v AS c2, count(*) OVER w AS c3 FROM a t0"
     " WINDOW w AS (PARTITION BY t0.k), v AS (w ORDER BY t0.id DESC)",
-    # joins after UNNEST
+    # joins after UNNEST, one of a subquery that has an alias of its own t0; none
     "SELECT t.v AS c0, count(s.x) AS c1 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
     " FULL JOIN b s ON s.k = t.v GROUP BY t.v",
     "SELECT t0.id AS c0, s.x AS c1, r.x AS c2 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
     " LEFT JOIN u s ON s.k = t.v AND s.x > t0.x CROSS JOIN UNNEST(split(s.k, ',')) AS w(v)"
     " LEFT JOIN b r ON r.k = w.v",
+    "SELECT t0.id AS c0, s.c1 AS c1 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " JOIN (SELECT t0.x AS c0, count(*) AS c1 FROM b t0 GROUP BY t0.x) s ON s.c0 = t0.x",
+    "SELECT t.v AS c0, w.v AS c1 FROM u t0 CROSS JOIN UNNEST(split(t0.k, ',')) AS t(v)"
+    " CROSS JOIN UNNEST(split(t.v, 'v')) AS w(v)",
     # sets as one side of a set operation
     "(SELECT t0.x AS c0, t0.k AS c1 FROM a t0 INTERSECT ALL SELECT t0.x, max(t0.k) FROM b t0"
     " GROUP BY ROLLUP (t0.x)) EXCEPT ALL SELECT t0.id, t0.k FROM c t0",
