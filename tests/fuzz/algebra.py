@@ -27,9 +27,46 @@ from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
 from tests.fuzz.expressions import KINDS
+from tests.fuzz.oracle import for_duckdb
 from tests.fuzz.queries import COLUMNS, CORRECTED, DEFINITIONS, INPUTS, query
 
 _COLUMNS = ", ".join(f"{name} {KINDS[kind]}" for name, kind in COLUMNS)
+
+
+class _Gathered(exp.Expression, exp.AggFunc):
+    """A list as DuckDB writes it, with holes for its arguments; it cannot sort as Spark does."""
+
+    arg_types = {"this": True, "expressions": True}  # noqa: RUF012  as sqlglot has it
+    is_var_len_args = True
+    _sql_names = ("GATHERED",)
+
+
+def _gathered(node: exp.Expr) -> exp.Expr:
+    """Put a list into a form that the product passes on as it is."""
+    if not isinstance(node, (exp.ArrayAgg, exp.GroupConcat)):
+        return node
+    order, distinct = node.this, isinstance(node.this.this, exp.Distinct)
+    value = order.this.expressions[0] if distinct else order.this
+    keys = [
+        f"{{{at}}} {'DESC' if item.args.get('desc') else ''}"
+        f" NULLS {'FIRST' if item.args.get('nulls_first') else 'LAST'}"
+        for at, item in enumerate(order.expressions, 1)
+    ]
+    separator = node.args.get("separator")
+    called = f"{'DISTINCT ' if distinct else ''}{{0}}{f', {separator}' if separator else ''}"
+    name = "array_agg" if isinstance(node, exp.ArrayAgg) else "listagg"
+    text = exp.Literal.string(f"{name}({called} ORDER BY {', '.join(keys)})")
+    given = [value, *(item.this for item in order.expressions)]
+    call = _Gathered(this=text, expressions=given)
+    call.type = node.type
+    return call
+
+
+def _in_duckdb(node: exp.Anonymous) -> exp.Expr:
+    template, *given = node.expressions
+    return parse_one(
+        template.name.format(*(each.sql("duckdb") for each in given)), dialect="duckdb"
+    )
 
 
 def catalog_of(query: str) -> Catalog:
@@ -49,8 +86,8 @@ class Algebra:
     def __init__(self, query: str, names: int = 50) -> None:
         catalog = catalog_of(query)
         bound = catalog.views["v"]
-        view = replace(bound, query=portable(bound.query, "spark"))
-        self.query, self.names = query, names
+        view = replace(bound, query=portable(bound.query.transform(_gathered), "spark"))
+        self.query, self.names = for_duckdb(query), names
         self.prepare(view, catalog)
         self.duck = duckdb.connect()
         self.started = False
@@ -129,6 +166,11 @@ class Algebra:
                 hashed = exp.Anonymous(this="hash", expressions=node.expressions)
                 count = exp.Literal.number(self.names)
                 return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
+            if isinstance(node, exp.Anonymous) and node.name.lower() == "gathered":
+                return _in_duckdb(node)
+            if isinstance(node, (exp.ArgMin, exp.ArgMax)):  # Spark's take rows that have no value
+                name = f"arg_{'min' if isinstance(node, exp.ArgMin) else 'max'}_null"
+                return exp.Anonymous(this=name, expressions=[node.this, node.expression])
             return portable(node, "duckdb") if isinstance(node, exp.CountIf) else node
 
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.fuzz.expressions import KINDS, Column, aggregate, condition, value, window
+from tests.fuzz.expressions import KINDS, Column, aggregate, condition, elements, value, window
 
 KEYS = (None, "u", "v", "w")
 NUMBERS = (None, 0, 1, 2, 3)
@@ -139,7 +139,11 @@ def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
         f"bool_and({true})",
         f"bool_or({true})",
     )
-    more = () if rows_go else (f"min({number})", f"max({number})")
+    by = f"({rnd.choice(columns).text}, {rnd.choice(columns).text})"
+    ends = ("any_value", "min", "max")
+    more = (
+        [] if rows_go else [*(f"{name}({number})" for name in ends), f"min_by{by}", f"max_by{by}"]
+    )
     # what they are wrapped in is DuckDB's need: its sums are wider, and its count_if can be NULL
     wrapped = (f"CAST(sum({number}){where} AS BIGINT)", f"coalesce(count_if({true}){where}, 0)")
     return rnd.choice((*(f"{call}{where}" for call in (*calls, *more)), *wrapped))
@@ -177,7 +181,10 @@ def _item_of_row(rnd: Random, columns: Sequence[Column], kind: str, depth: int) 
     if depth and rnd.random() < 0.15:
         around = columns if rnd.random() < 0.6 else ()
         return _scalar(rnd, around, kind, depth, 1)
-    return value(rnd, columns, kind)
+    text = value(rnd, columns, kind)
+    if depth and rnd.random() < 0.15:
+        return f"CASE WHEN {_below(rnd, columns, depth)} THEN {text} END"
+    return text
 
 
 def _groups(
@@ -206,6 +213,11 @@ def _groups(
     keys = list({key.text: key for key in keys}.values())
     sets = rnd.choice(("ROLLUP", "CUBE", "GROUPING SETS")) if rnd.random() < 0.2 else ""
     group = _group_by(rnd, [key.text for key in keys], sets)
+    # DuckDB looks for the columns of keys that are expressions
+    said = [] if sets else [key for key in keys if key.text in {each.text for each in columns}]
+    if depth and said and rnd.random() < 0.2:
+        at = rnd.randrange(len(items))
+        items[at] = f"CASE WHEN {_below(rnd, said, depth)} THEN {items[at]} END"
     if grows and keys and sets and rnd.random() < 0.5:
         kinds, items = (*kinds, "number"), [*items, f"grouping({keys[0].text})"]
     elif grows and keys and not sets and rnd.random() < 0.2:
@@ -215,8 +227,25 @@ def _groups(
     if rnd.random() < 0.25:
         least = "1" if not depth or rnd.random() < 0.7 else _scalar(rnd, (), "number", depth, 1)
         having = f" HAVING {aggregate(rnd, columns, 'number')} > {least}"
-    text = f"SELECT {_named(items)} FROM {source}{group}{having}"
-    return Query(text + (_limit(rnd, kinds) if rnd.random() < 0.1 else ""), kinds)
+        if depth and said and rnd.random() < 0.4:
+            having += f" {rnd.choice(('AND', 'OR'))} {_below(rnd, said, depth)}"
+    limit = _limit(rnd, kinds) if rnd.random() < 0.1 else ""
+    if grows and not limit and rnd.random() < 0.15:
+        kinds = (*kinds, f"{_kind(rnd)}[]")
+        items.append(aggregate(rnd, columns, kinds[-1]))
+    return Query(f"SELECT {_named(items)} FROM {source}{group}{having}{limit}", kinds)
+
+
+def _below(rnd: Random, columns: Sequence[Column], depth: int) -> str:
+    """A condition with a subquery that does not stand on its own."""
+    text = _predicate(rnd, columns, depth, 1)
+    ways = (
+        f"NOT ({text})",
+        f"({text}) IS NULL",
+        f"CASE WHEN {text} THEN {condition(rnd, columns)} ELSE true END",
+        f"NOT ({condition(rnd, columns)} OR {text})",
+    )
+    return rnd.choice(ways)
 
 
 def _group_by(rnd: Random, keys: Sequence[str], sets: str) -> str:
@@ -244,19 +273,22 @@ def _over(
     keys = [column.text for column in rnd.sample(columns, count)]
     said = [_scalar(rnd, (), "number", depth, 1)] if depth and rnd.random() < 0.1 else []
     said = [text for text in said if " OVER " not in text]  # DuckDB takes none there
+    named: dict[str, str] = {}
     items = [
         _item_of_row(rnd, columns, kind, depth)
         if rnd.random() < 0.4
-        else window(rnd, columns, kind, [*keys, *said])
+        else window(rnd, columns, kind, [*keys, *said], named)
         for kind in kinds
     ]
     distinct = "DISTINCT " if rnd.random() < 0.15 else ""
     qualify = ""
     if rnd.random() < 0.4:
-        qualify = f" QUALIFY {window(rnd, columns, 'number', keys)} <= 2"
+        qualify = f" QUALIFY {window(rnd, columns, 'number', keys, named)} <= 2"
     elif not any(" OVER " in item for item in items):
-        items[0] = window(rnd, columns, kinds[0], keys)
-    return Query(f"SELECT {distinct}{_named(items)} FROM {source}{qualify}", kinds)
+        items[0] = window(rnd, columns, kinds[0], keys, named)
+    windows = ", ".join(f"{name} AS ({text})" for text, name in named.items())
+    ending = f"{f' WINDOW {windows}' if windows else ''}{qualify}"
+    return Query(f"SELECT {distinct}{_named(items)} FROM {source}{ending}", kinds)
 
 
 def _named(items: Sequence[str]) -> str:
@@ -265,12 +297,27 @@ def _named(items: Sequence[str]) -> str:
 
 def _from(rnd: Random, depth: int, letter: str) -> tuple[str, list[Column]]:
     text, columns = _item(rnd, depth, f"{letter}0")
+    more, columns = _unnested(rnd, columns, f"{letter}u")
+    text += more
     for number in range(1, rnd.choice((1, 1, 1, 2, 2, 3))):
         item, own = _item(rnd, depth, f"{letter}{number}")
         side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
         text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
-        columns = [*columns, *own]
+        more, own = _unnested(rnd, own, f"{letter}{number}u")
+        text, columns = text + more, [*columns, *own]
     return text, columns
+
+
+def _unnested(rnd: Random, columns: Sequence[Column], alias: str) -> tuple[str, list[Column]]:
+    """UNNEST of a list or of the parts of a text, if there is one; columns that can be compared."""
+    own = [column for column in columns if not elements(column.kind)]
+    lists = [(column.text, elements(column.kind)) for column in columns if elements(column.kind)]
+    own += [Column(f"cardinality({text})", "number") for text, _ in lists]
+    lists += [(f"split({column.text}, 'v')", "text") for column in own if column.kind == "text"]
+    if not lists or rnd.random() > 0.1:
+        return "", own
+    text, kind = rnd.choice(lists)
+    return f" CROSS JOIN UNNEST({text}) AS {alias}(v)", [*own, Column(f"{alias}.v", kind)]
 
 
 def _item(rnd: Random, depth: int, alias: str) -> tuple[str, list[Column]]:

@@ -24,6 +24,7 @@ from headwater.lake.catalog import Lake
 from tests.fuzz import queries
 from tests.fuzz.algebra import fails
 from tests.fuzz.cases import Case, Tick, keep, smallest
+from tests.fuzz.oracle import for_duckdb
 from tests.spark.law import Landed
 from tests.spark.running import Running, local_session, planned
 
@@ -83,14 +84,20 @@ class Batch:
             if name in self.failed:
                 continue
             held = self.running.held(name)
-            expected = duck.sql(f"FROM ({query})").fetchall()
+            expected = duck.sql(f"FROM ({for_duckdb(query)})").fetchall()
             if _sorted(held) != _sorted(expected):
                 self.failed[name] = f"holds {_sorted(held)}, not {_sorted(expected)}"
 
 
 def _sorted(rows: Iterable[Sequence[object]]) -> list[str]:
     """Rows as text; of 0.0 and -0.0, which are equal, DISTINCT may hold either."""
-    return sorted(repr([v + 0.0 if isinstance(v, float) else v for v in row]) for row in rows)
+    return sorted(repr(_plain(list(row))) for row in rows)
+
+
+def _plain(held: object) -> object:
+    if isinstance(held, list):
+        return [_plain(each) for each in held]
+    return held + 0.0 if isinstance(held, float) else held
 
 
 def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
