@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from random import Random
 
 import click
 import duckdb
@@ -26,11 +25,9 @@ from headwater.plan.shape import shape_of
 from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
-from tests.fuzz.expressions import KINDS
 from tests.fuzz.oracle import for_duckdb
-from tests.fuzz.queries import COLUMNS, CORRECTED, DEFINITIONS, INPUTS, query
-
-_COLUMNS = ", ".join(f"{name} {KINDS[kind]}" for name, kind in COLUMNS)
+from tests.fuzz.queries import query
+from tests.fuzz.schemas import CORRECTED, INPUTS, STANDARD, Draw, Schema, duckdb_type
 
 
 class _Gathered(exp.Expression, exp.AggFunc):
@@ -69,9 +66,9 @@ def _in_duckdb(node: exp.Anonymous) -> exp.Expr:
     )
 
 
-def catalog_of(query: str) -> Catalog:
+def catalog_of(query: str, schema: Schema = STANDARD) -> Catalog:
     """Return the definitions of the inputs and of a view ``v``."""
-    text = f"{DEFINITIONS}CREATE STREAMING VIEW v AS {query};"
+    text = f"{schema.definitions}CREATE STREAMING VIEW v AS {query};"
     return bind({"fuzz.sql": parse(text, file="fuzz.sql")})
 
 
@@ -80,11 +77,12 @@ class Algebra:
 
     Args:
         query: a SELECT over the inputs.
+        schema: what the inputs are.
         names: how many different names units have.
     """
 
-    def __init__(self, query: str, names: int = 50) -> None:
-        catalog = catalog_of(query)
+    def __init__(self, query: str, schema: Schema = STANDARD, names: int = 50) -> None:
+        catalog = catalog_of(query, schema)
         bound = catalog.views["v"]
         view = replace(bound, query=portable(bound.query.transform(_gathered), "spark"))
         self.query, self.names = for_duckdb(query), names
@@ -93,9 +91,10 @@ class Algebra:
         self.started = False
         for name in INPUTS:
             sign = f", {SIGN} INT" if name == CORRECTED else ""
+            columns = ", ".join(f"{c} {duckdb_type(k)}" for c, k in schema.inputs[name].items())
             for ending in ("", "__before", "__change"):
                 more = sign if ending == "__change" else ""
-                self.duck.execute(f"CREATE TABLE {name}{ending} ({_COLUMNS}{more})")
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({columns}{more})")
         self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL"
                           f" SELECT * EXCLUDE ({SIGN}) FROM {CORRECTED}__change")  # fmt: skip
 
@@ -119,7 +118,8 @@ class Algebra:
             self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
             if contents[name]:
-                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", contents[name])
+                marks = ", ".join("?" * len(contents[name][0]))
+                self.duck.executemany(f"INSERT INTO {name} VALUES ({marks})", contents[name])
             sides = ((name, f"{name}__before", 1), (f"{name}__before", name, -1))
             for one, other, sign in sides:
                 more = f", {sign}" if name == CORRECTED else ""
@@ -227,7 +227,7 @@ def wrong(case: Case, way: type[Algebra] = Algebra) -> str:
     Raises:
         HeadwaterError: the query is refused.
     """
-    algebra = way(case.query)
+    algebra = way(case.query, case.schema)
     try:
         for number, held in enumerate(case.contents()):
             algebra.tick(held)
@@ -259,8 +259,8 @@ def main(count: int, seed: int) -> None:
     """Try random queries in DuckDB; what is wrong is made small and kept."""
     bad = refused = 0
     for number in range(count):
-        rnd = Random(f"{seed}-{number}")
-        case = Case(query(rnd).text, random_ticks(rnd))
+        rnd = Draw(f"{seed}-{number}", None if number % 2 else STANDARD)
+        case = Case(query(rnd).text, random_ticks(rnd), rnd.schema)
         try:
             why = wrong(case)
         except HeadwaterError as error:

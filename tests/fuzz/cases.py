@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
-from tests.fuzz.queries import CORRECTED, INPUTS, LOGS, Row, rows
+from tests.fuzz.schemas import CORRECTED, INPUTS, LOGS, STANDARD, Draw, Row, Schema
 from tests.fuzz.shrink import shrink
 
 KEPT = Path(__file__).with_name("kept.jsonl")
@@ -30,10 +29,12 @@ class Case:
     Attributes:
         query: a SELECT over the inputs.
         ticks: per tick and input, the rows that a log gains, or that the corrected view holds.
+        schema: what the inputs are.
     """
 
     query: str
     ticks: Sequence[Tick]
+    schema: Schema = STANDARD
 
     def contents(self) -> Iterator[Tick]:
         """Yield what every input holds after each tick."""
@@ -45,11 +46,11 @@ class Case:
             yield held
 
 
-def random_ticks(rnd: Random) -> list[Tick]:
+def random_ticks(rnd: Draw) -> list[Tick]:
     """Return random changes of the inputs.
 
     Args:
-        rnd: the generator.
+        rnd: the generator, and what the inputs are.
     """
     ticks: list[Tick] = []
     count = 0
@@ -57,11 +58,12 @@ def random_ticks(rnd: Random) -> list[Tick]:
     for _ in range(TICKS):
         tick: dict[str, list[Row]] = {}
         for name in rnd.sample(LOGS, rnd.randint(0, 3)):
-            tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(rows(rnd, [0]))]
-            count += len(tick[name])
+            new = rnd.schema.rows(rnd, name, [0])
+            tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(new)]
+            count += len(new)
         if rnd.random() < 0.6:
             corrected = [row for row in corrected if rnd.random() < 0.7]
-            corrected = corrected + rows(rnd, range(6), 3)
+            corrected = corrected + rnd.schema.rows(rnd, CORRECTED, range(6), 3)
         ticks.append({**tick, CORRECTED: corrected})
     return ticks
 
@@ -73,12 +75,13 @@ def smallest(case: Case, fails: Callable[[Case], bool]) -> Case:
         case: one that fails.
         fails: whether a case does.
     """
-    query = shrink(case.query, lambda text: fails(Case(text, case.ticks)))
+    query = shrink(case.query, lambda text: fails(replace(case, query=text)))
     ticks: Sequence[Tick] | None = case.ticks
     while ticks is not None:
-        case = Case(query, ticks)
-        ticks = next((each for each in _fewer(case.ticks) if fails(Case(query, each))), None)
-    return Case(shrink(query, lambda text: fails(Case(text, case.ticks))), case.ticks)
+        case = replace(case, query=query, ticks=ticks)
+        tries = (replace(case, ticks=each) for each in _fewer(case.ticks))
+        ticks = next((each.ticks for each in tries if fails(each)), None)
+    return replace(case, query=shrink(query, lambda text: fails(replace(case, query=text))))
 
 
 def _fewer(ticks: Sequence[Tick]) -> Iterator[Sequence[Tick]]:
@@ -104,7 +107,11 @@ def keep(case: Case) -> None:
     """
     ticks = [{name: held for name, held in tick.items() if held} for tick in case.ticks]
     with KEPT.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps({"query": case.query, "ticks": ticks}) + "\n")
+        schema = {} if case.schema == STANDARD else {"schema": case.schema.inputs}
+        whole = {"query": case.query, "ticks": ticks, **schema}
+        lines.write(
+            json.dumps(whole, default=str) + "\n"
+        )  # DuckDB reads values of any type from text
 
 
 def kept() -> list[Case]:
@@ -113,4 +120,7 @@ def kept() -> list[Case]:
     found = [json.loads(line) for line in lines]
     for tick in (tick for case in found for tick in case["ticks"]):
         tick.update({name: [tuple(row) for row in held] for name, held in tick.items()})
-    return [Case(**case) for case in found]
+    return [
+        Case(case["query"], case["ticks"], Schema(case["schema"]) if "schema" in case else STANDARD)
+        for case in found
+    ]

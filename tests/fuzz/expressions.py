@@ -11,24 +11,18 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-KINDS = {"text": "VARCHAR", "number": "BIGINT", "float": "DOUBLE"}
-"""Kinds of values, and their types."""
+from tests.fuzz.schemas import KINDS, elements
 
-_CONSTANTS = {"text": "'v'", "number": "1", "float": "0e0"}
-_DEFAULTS = {"text": "'none'", "number": "CAST(7 AS BIGINT)", "float": "-1e0"}
-_VALUES_OF_ROWS = (
-    *("lag({0})", "lead({0}, 2)", "first_value({0})", "last_value({0})"),
-    *("min({0})", "any_value({0})", "min_by({0}, {1})"),
+_OF_VALUES = (
+    *("lag({0})", "lead({0}, 2)", "first_value({0})", "last_value({0})", "nth_value({0}, 2)"),
+    *("min({0})", "max({0})", "any_value({0})", "min_by({0}, {1})"),
 )
-_WINDOWS = {
-    "text": _VALUES_OF_ROWS,
-    "float": (*_VALUES_OF_ROWS, "nth_value({0}, 2)", "avg({1})", "max({0})"),
-    "number": (
-        *_VALUES_OF_ROWS,
-        *("row_number()", "rank()", "dense_rank()", "ntile(2)", "nth_value({0}, 2)"),
-        *("count(*)", "count({0})", "max({0})", "sum({0})"),
-    ),
+_OF_KIND = {
+    "float": ("avg({1})",),
+    "number": ("row_number()", "rank()", "dense_rank()", "ntile(2)", "count(*)", "count({0})"),
 }
+_NUMBERS = {"number", "small", "money", "wide"}
+_SUMMED = ("number", "money", "wide")
 _AGGREGATES = ("count", "sum", "min", "max", "avg", "any")
 _OF_PLACES = ("lag", "lead", "first", "last", "nth")
 _ROWS = (
@@ -57,9 +51,9 @@ class Column:
     kind: str
 
 
-def elements(kind: str) -> str:
-    """Return the kind of the elements of a list, empty if it is none."""
-    return kind.removesuffix("[]") if kind.endswith("[]") else ""
+def comparable(one: Column, two: Column) -> bool:
+    """Return whether two columns can be equal."""
+    return one.kind == two.kind or {one.kind, two.kind} <= _NUMBERS
 
 
 def value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
@@ -67,17 +61,17 @@ def value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
     fitting = [column.text for column in columns if column.kind == kind]
     if not fitting:
         column = rnd.choice(columns).text
-        return f"CASE WHEN {column} IS NULL THEN {_DEFAULTS[kind]} END"
+        return f"CASE WHEN {column} IS NULL THEN {KINDS[kind].default} END"
     text = rnd.choice(fitting)
     if rnd.random() < 0.2:
-        return f"coalesce({text}, {_DEFAULTS[kind]})"
+        return f"coalesce({text}, {KINDS[kind].default})"
     return text
 
 
 def condition(rnd: Random, columns: Sequence[Column]) -> str:
     """Return a condition on one row."""
     column = rnd.choice(columns)
-    constant = _CONSTANTS[column.kind]
+    constant = KINDS[column.kind].constant
     terms = (
         f"{column.text} IS NULL",
         f"{column.text} IS NOT NULL",
@@ -101,14 +95,16 @@ def aggregate(rnd: Random, columns: Sequence[Column], kind: str) -> str:
     if kind == "float":
         calls.append(f"avg({value(rnd, columns, 'number')})")
     if kind == "number":
-        calls += ["count(*)", f"count({other})", f"count(DISTINCT {other})", f"sum({one})"]
+        calls += ["count(*)", f"count({other})", f"count(DISTINCT {other})"]
+    if kind in _SUMMED:
+        calls.append(f"sum({one})")
     if kind == "text":
         calls += [f"listagg({one}, ',') WITHIN GROUP (ORDER BY {_order(rnd, other)})"]
         calls += [f"listagg(DISTINCT {one}, '') WITHIN GROUP (ORDER BY {_order(rnd, one)})"]
     call = rnd.choice(calls)
     if rnd.random() < 0.15 and "DISTINCT" not in call:
         call += f" FILTER (WHERE {condition(rnd, columns)})"
-    return f"CAST({call} AS BIGINT)" if call.startswith("sum") else call
+    return _narrow(call, kind)
 
 
 def _list(rnd: Random, columns: Sequence[Column], kind: str) -> str:
@@ -145,7 +141,7 @@ def window(
     rnd.shuffle(order)
     numbers = [column.text for column in columns if column.kind == "number"]
     one, number = value(rnd, columns, kind), value(rnd, columns, "number")
-    call, frame = rnd.choice(_WINDOWS[kind]).format(one, number), ""
+    call, frame = _call_over(rnd, kind).format(one, number), ""
     if call.startswith(_AGGREGATES):
         if numbers and rnd.random() < 0.3:
             order, frame = [rnd.choice(numbers)], rnd.choice(_RANGES)
@@ -159,7 +155,17 @@ def window(
         if not call.startswith(("lag", "lead")):
             frame = rnd.choice(_ROWS)
     text = f"{call} OVER {_window(rnd, by, order, frame, named)}"
-    return f"CAST({text} AS BIGINT)" if call.startswith("sum") else text
+    return _narrow(text, kind)
+
+
+def _call_over(rnd: Random, kind: str) -> str:
+    sums = ("sum({0})",) if kind in _SUMMED else ()
+    return rnd.choice((*_OF_VALUES, *_OF_KIND.get(kind, ()), *sums))
+
+
+def _narrow(call: str, kind: str) -> str:
+    """Sums are wider than what is summed, and wider in DuckDB than they are here."""
+    return f"CAST({call} AS {KINDS[kind].type})" if call.startswith("sum") else call
 
 
 def _window(

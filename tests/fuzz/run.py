@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import click
 import duckdb
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from headwater.errors import HeadwaterError
@@ -25,19 +26,18 @@ from tests.fuzz import queries
 from tests.fuzz.algebra import fails
 from tests.fuzz.cases import Case, Tick, keep, smallest
 from tests.fuzz.oracle import for_duckdb
+from tests.fuzz.schemas import CORRECTED, LOGS, Draw, Row, Schema, random_schema, spark_type
 from tests.spark.law import Landed
 from tests.spark.running import Running, local_session, planned
 
-TABLES = (*queries.LOGS, "fed")
-COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT", "f": "DOUBLE"}
 TICKS, BATCH = 3, 25
 FOLDED = 4
 """Every so many queries one is of those that fold, which are rare in the whole grammar."""
 
 
-def definitions(views: Sequence[tuple[str, str]]) -> str:
+def definitions(schema: Schema, views: Sequence[tuple[str, str]]) -> str:
     """Return the definitions of a project with some views."""
-    return queries.DEFINITIONS + "\n".join(
+    return schema.definitions + "\n".join(
         f"CREATE STREAMING VIEW {name} WITH (engine = 'incremental') AS {query};"
         for name, query in views
     )
@@ -46,16 +46,21 @@ def definitions(views: Sequence[tuple[str, str]]) -> str:
 class Batch:
     """Some views that run together."""
 
-    def __init__(self, spark: SparkSession, name: str, views: Sequence[tuple[str, str]]) -> None:
-        self.sql, self.failed = dict(views), dict[str, str]()
+    def __init__(
+        self, spark: SparkSession, name: str, schema: Schema, views: Sequence[tuple[str, str]]
+    ) -> None:
+        self.schema, self.sql, self.failed = schema, dict(views), dict[str, str]()
         self.ticks: list[Tick] = []
         lake = Lake(spark, name)
-        self.landed = [Landed(lake, table, COLUMNS) for table in TABLES]
-        self.running = Running(spark, lake, definitions(views))
+        self.landed = [
+            Landed(lake, table, {column: spark_type(kind) for column, kind in held.items()})
+            for table, held in schema.logs.items()
+        ]
+        self.running = Running(spark, lake, definitions(schema, views))
 
     def tick(self, rnd: Random) -> None:
         """Land some rows, run every view once, compare each with DuckDB."""
-        new = {table.name: queries.rows(rnd, range(6), 4) for table in self.landed}
+        new = {name: self.schema.rows(rnd, name, range(6)) for name in self.schema.logs}
         for table in self.landed:
             if new[table.name]:
                 table.land(*new[table.name])
@@ -63,35 +68,37 @@ class Batch:
             self.failed[name] = f"{type(error).__name__}: {str(error)[:2000]}"
         with duckdb.connect() as duck:
             self._compare(duck)
-            corrected = duck.table(queries.CORRECTED).fetchall()
-        self.ticks.append(
-            {name: new[name] for name in queries.LOGS} | {queries.CORRECTED: corrected}
-        )
+            corrected = _rows(duck.table(CORRECTED).to_arrow_table())
+        self.ticks.append({name: new[name] for name in LOGS} | {CORRECTED: corrected})
 
     def case(self, name: str) -> Case:
         """A view and the ticks so far, as DuckDB alone can run them; small if that is wrong too."""
-        case = Case(self.sql[name], self.ticks)
+        case = Case(self.sql[name], self.ticks, self.schema)
         return smallest(case, fails) if fails(case) else case
 
     def _compare(self, duck: duckdb.DuckDBPyConnection) -> None:
+        duck.execute("SET TimeZone = 'UTC'")
         for table in self.landed:
             table.create_in(duck)
             rows = f"SELECT * EXCLUDE (_epoch) FROM all_{table.name}"
             duck.execute(f"CREATE TABLE {table.name} AS {rows}")
-        u = queries.DEFINITIONS.partition(f"CREATE STREAMING VIEW {queries.CORRECTED} AS ")[2]
-        duck.execute(f"CREATE TABLE {queries.CORRECTED} AS {u}")
+        duck.execute(f"CREATE TABLE {CORRECTED} AS {self.schema.corrected}")
         for name, query in self.sql.items():
             if name in self.failed:
                 continue
-            held = self.running.held(name)
-            expected = duck.sql(f"FROM ({for_duckdb(query)})").fetchall()
-            if _sorted(held) != _sorted(expected):
-                self.failed[name] = f"holds {_sorted(held)}, not {_sorted(expected)}"
+            held = _sorted(self.running.read(name).toArrow())
+            expected = _sorted(duck.sql(f"FROM ({for_duckdb(query)})").to_arrow_table())
+            if held != expected:
+                self.failed[name] = f"holds {held}, not {expected}"
 
 
-def _sorted(rows: Iterable[Sequence[object]]) -> list[str]:
+def _rows(table: pa.Table) -> list[Row]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _sorted(table: pa.Table) -> list[str]:
     """Rows as text; of 0.0 and -0.0, which are equal, DISTINCT may hold either."""
-    return sorted(repr(_plain(list(row))) for row in rows)
+    return sorted(repr(_plain(list(row))) for row in _rows(table))
 
 
 def _plain(held: object) -> object:
@@ -110,17 +117,18 @@ def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
     began = time.monotonic()
     for start in range(0, count, BATCH):
         views = []
+        schema = random_schema(Random(f"{seed}-{start}-schema"))
         for number in range(start, min(start + BATCH, count)):
             made = queries.query if number % FOLDED else queries.folded
-            text = made(Random(f"{seed}-{number}")).text
+            text = made(Draw(f"{seed}-{number}", schema)).text
             try:
-                planned(definitions([("v", text)]))
+                planned(definitions(schema, [("v", text)]))
             except HeadwaterError as error:
                 refused += 1
                 click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
                 continue
             views.append((f"v{number}", text))
-        batch = Batch(spark, f"fuzz_{seed}_{start}", views)
+        batch = Batch(spark, f"fuzz_{seed}_{start}", schema, views)
         rnd = Random(f"{seed}-{start}-rows")
         for _ in range(TICKS):
             batch.tick(rnd)
