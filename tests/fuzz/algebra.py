@@ -25,9 +25,9 @@ from headwater.plan.shape import shape_of
 from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
-from tests.fuzz.oracle import for_duckdb
+from tests.fuzz.oracle import for_duckdb, insert
 from tests.fuzz.queries import query
-from tests.fuzz.schemas import CORRECTED, INPUTS, STANDARD, Draw, Schema, duckdb_type
+from tests.fuzz.schemas import INPUTS, MOVING, STANDARD, Draw, Schema
 
 
 class _Gathered(exp.Expression, exp.AggFunc):
@@ -90,17 +90,17 @@ class Algebra:
         self.duck = duckdb.connect()
         self.started = False
         for name in INPUTS:
-            sign = f", {SIGN} INT" if name == CORRECTED else ""
-            columns = ", ".join(f"{c} {duckdb_type(k)}" for c, k in schema.inputs[name].items())
+            sign = f", {SIGN} INT" if name in MOVING else ""
             for ending in ("", "__before", "__change"):
                 more = sign if ending == "__change" else ""
-                self.duck.execute(f"CREATE TABLE {name}{ending} ({columns}{more})")
-        self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL"
-                          f" SELECT * EXCLUDE ({SIGN}) FROM {CORRECTED}__change")  # fmt: skip
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({schema.in_duckdb(name)}{more})")
+        for name in MOVING:
+            change = f"SELECT * EXCLUDE ({SIGN}) FROM {name}__change"
+            self.duck.execute(f"CREATE VIEW {name}__any AS FROM {name} UNION ALL {change}")
 
     def prepare(self, view: View, catalog: Catalog) -> None:
         """Plan the view and write its SQL as DuckDB runs it."""
-        gains = CORRECTED not in view.inputs
+        gains = not {*MOVING} & {*view.inputs}
         build = top_program if gains and top_of(view.query) else units_program
         program = build(view, shape_of(view, catalog), catalog, None)
         self.everything, self.rows = self._duck(program.all_sql), self._duck(program.rows_sql)
@@ -117,12 +117,10 @@ class Algebra:
         for name in INPUTS:
             self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
-            if contents[name]:
-                marks = ", ".join("?" * len(contents[name][0]))
-                self.duck.executemany(f"INSERT INTO {name} VALUES ({marks})", contents[name])
+            insert(self.duck, name, contents[name])
             sides = ((name, f"{name}__before", 1), (f"{name}__before", name, -1))
             for one, other, sign in sides:
-                more = f", {sign}" if name == CORRECTED else ""
+                more = f", {sign}" if name in MOVING else ""
                 rows = f"SELECT *{more} FROM (FROM {one} EXCEPT ALL FROM {other})"
                 self._run(f"INSERT INTO {name}__change {rows}")
         self.bring_up()

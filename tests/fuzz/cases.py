@@ -1,7 +1,7 @@
 """A query and the rows of its inputs tick by tick: what the fuzz tries, makes small and keeps.
 
 In: a random generator, or the file of kept cases (a line of JSON per case). Out: cases. Logs are
-given by the rows that they gain, the corrected view by all its rows: any row can be left out.
+given by the rows that they gain, inputs whose rows also go by all of them: any row can be left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.fuzz.schemas import CORRECTED, INPUTS, LOGS, STANDARD, Draw, Row, Schema
+from tests.fuzz.schemas import CORRECTED, INPUTS, KEYED, LOGS, MOVING, STANDARD, Draw, Row, Schema
 from tests.fuzz.shrink import shrink
 
 KEPT = Path(__file__).with_name("kept.jsonl")
@@ -28,7 +28,7 @@ class Case:
 
     Attributes:
         query: a SELECT over the inputs.
-        ticks: per tick and input, the rows that a log gains, or that the corrected view holds.
+        ticks: per tick and input, the rows that a log gains, or that another input holds.
         schema: what the inputs are.
     """
 
@@ -42,7 +42,8 @@ class Case:
         for tick in self.ticks:
             for name in LOGS:
                 held[name] += tick.get(name, ())
-            held[CORRECTED] = list(tick.get(CORRECTED, ()))
+            for name in MOVING:
+                held[name] = list(tick.get(name, ()))
             yield held
 
 
@@ -55,6 +56,7 @@ def random_ticks(rnd: Draw) -> list[Tick]:
     ticks: list[Tick] = []
     count = 0
     corrected: list[Row] = []
+    keyed: dict[object, Row] = {}
     for _ in range(TICKS):
         tick: dict[str, list[Row]] = {}
         for name in rnd.sample(LOGS, rnd.randint(0, 3)):
@@ -64,7 +66,10 @@ def random_ticks(rnd: Draw) -> list[Tick]:
         if rnd.random() < 0.6:
             corrected = [row for row in corrected if rnd.random() < 0.7]
             corrected = corrected + rnd.schema.rows(rnd, CORRECTED, range(6), 3)
-        ticks.append({**tick, CORRECTED: corrected})
+        if rnd.random() < 0.6:
+            keyed = {key: row for key, row in keyed.items() if rnd.random() < 0.8}
+            keyed |= {row[0]: row for row in rnd.schema.rows(rnd, KEYED, range(6))}
+        ticks.append({**tick, CORRECTED: corrected, KEYED: [*keyed.values()]})
     return ticks
 
 
@@ -88,8 +93,11 @@ def _fewer(ticks: Sequence[Tick]) -> Iterator[Sequence[Tick]]:
     """Yield the same ticks with one less, and with one row less."""
     for at, tick in enumerate(ticks[:-1]):
         later = ticks[at + 1]
-        both = {name: [*tick.get(name, ()), *later.get(name, ())] for name in LOGS}
-        yield [*ticks[:at], {**both, CORRECTED: later.get(CORRECTED, ())}, *ticks[at + 2 :]]
+        both: dict[str, Sequence[Row]] = {
+            name: [*tick.get(name, ()), *later.get(name, ())] for name in LOGS
+        }
+        both |= {name: later.get(name, ()) for name in MOVING}
+        yield [*ticks[:at], both, *ticks[at + 2 :]]
     if len(ticks) > 1:
         yield ticks[:-1]
     for at, tick in enumerate(ticks):

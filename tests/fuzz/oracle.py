@@ -8,10 +8,13 @@ but its parser.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+import duckdb
 from sqlglot import exp, parse_one
 
 from headwater.dialect.parser import Headwater
+from tests.fuzz.schemas import Row
 
 _DIFFERENT = re.compile(
     r"\b(any_value|m(in|ax)_by|array_agg|listagg|cardinality)\(|ignore nulls", re.IGNORECASE
@@ -70,3 +73,16 @@ def _in_order(node: exp.ArrayAgg | exp.GroupConcat) -> None:
 
 def _ordered(key: exp.Expr, *, desc: bool = False) -> exp.Ordered:
     return exp.Ordered(this=key.copy(), desc=desc, nulls_first=False)
+
+
+def insert(duck: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Row]) -> None:
+    """Insert rows into a table of DuckDB.
+
+    Args:
+        duck: where it is.
+        name: of the table.
+        rows: what it gains, maybe nothing.
+    """
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        duck.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.fuzz.expressions import Column, aggregate, comparable, condition, value, window
-from tests.fuzz.schemas import CORRECTED, INPUTS, LOGS, Draw, elements
+from tests.fuzz.schemas import INPUTS, LOGS, MOVING, Draw, elements
 
 SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
@@ -58,7 +58,7 @@ def folded(rnd: Draw) -> Query:
     """
     source, columns = _bags(rnd, 2)
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
-    rows_go = f"{CORRECTED} " in source
+    rows_go = any(f"{name} " in source for name in MOVING)
     name = rnd.choice(LOGS)
     last = _columns(rnd, name, "last")
     optional = not rows_go and rnd.random() < 0.5
@@ -86,7 +86,7 @@ def _bags(rnd: Draw, depth: int) -> tuple[str, list[Column]]:
     text, columns = "", list[Column]()
     for number in range(rnd.choice((1, 1, 2, 2, 3))):
         alias = f"t{depth}{number}"
-        item = rnd.choice((*LOGS, CORRECTED, CORRECTED))
+        item = rnd.choice((*LOGS, *MOVING))
         own = _columns(rnd, item, alias)
         if depth and rnd.random() < 0.3:
             bags = (_bag(rnd, depth - 1, item) for _ in range(rnd.randint(1, 2)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import click
@@ -20,19 +20,32 @@ import duckdb
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from headwater.analyze.definitions import DELETED, UPSERTED
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from tests.fuzz import queries
 from tests.fuzz.algebra import fails
 from tests.fuzz.cases import Case, Tick, keep, smallest
-from tests.fuzz.oracle import for_duckdb
-from tests.fuzz.schemas import CORRECTED, LOGS, Draw, Row, Schema, random_schema, spark_type
+from tests.fuzz.oracle import for_duckdb, insert
+from tests.fuzz.schemas import (
+    CHANGES,
+    CORRECTED,
+    KEYED,
+    LOGS,
+    MOVING,
+    Draw,
+    Row,
+    Schema,
+    random_schema,
+    spark_type,
+)
 from tests.spark.law import Landed
 from tests.spark.running import Running, local_session, planned
 
 TICKS, BATCH = 3, 25
 FOLDED = 4
 """Every so many queries one is of those that fold, which are rare in the whole grammar."""
+_CHANGE = {"_change_type": "STRING", "_path": "STRING", "_row": "BIGINT"}
 
 
 def definitions(schema: Schema, views: Sequence[tuple[str, str]]) -> str:
@@ -52,24 +65,44 @@ class Batch:
         self.schema, self.sql, self.failed = schema, dict(views), dict[str, str]()
         self.ticks: list[Tick] = []
         lake = Lake(spark, name)
-        self.landed = [
-            Landed(lake, table, {column: spark_type(kind) for column, kind in held.items()})
-            for table, held in schema.logs.items()
-        ]
+        self.landed = {
+            name: Landed(lake, name, _in_spark(held)) for name, held in schema.logs.items()
+        }
+        self.changes = Landed(lake, CHANGES, {**_in_spark(schema.inputs[KEYED]), **_CHANGE})
         self.running = Running(spark, lake, definitions(schema, views))
 
     def tick(self, rnd: Random) -> None:
         """Land some rows, run every view once, compare each with DuckDB."""
         new = {name: self.schema.rows(rnd, name, range(6)) for name in self.schema.logs}
-        for table in self.landed:
-            if new[table.name]:
-                table.land(*new[table.name])
+        for name, landed in self.landed.items():
+            if new[name]:
+                landed.land(*new[name])
+        if changes := self._changes(rnd):
+            self.changes.land(*changes)
         for name, error in self.running.tick(without=self.failed).items():
             self.failed[name] = f"{type(error).__name__}: {str(error)[:2000]}"
         with duckdb.connect() as duck:
             self._compare(duck)
-            corrected = _rows(duck.table(CORRECTED).to_arrow_table())
-        self.ticks.append({name: new[name] for name in LOGS} | {CORRECTED: corrected})
+            held = {name: _rows(duck.table(name).to_arrow_table()) for name in MOVING}
+        self.ticks.append({name: new[name] for name in LOGS} | held)
+
+    def _changes(self, rnd: Random) -> list[Row]:
+        """What a new file says of some keys; its name may sort before those of older ones."""
+        file, changes = f"{rnd.random()}.json", list[Row]()
+        for number, (key, *rest) in enumerate(self.schema.rows(rnd, KEYED, range(6))):
+            deleted = rnd.random() < 0.4
+            values = [None] * len(rest) if deleted else rest
+            changes.append((key, *values, DELETED if deleted else UPSERTED, file, number))
+        return changes
+
+    def _newest(self) -> list[Row]:
+        """What the changes so far leave in the keyed table."""
+        held: dict[object, Row] = {}
+        for _, key, *rest, change, _, _ in sorted(self.changes.rows, key=lambda row: row[-2:]):
+            held.pop(key, None)
+            if change == UPSERTED:
+                held[key] = (key, *rest)
+        return [*held.values()]
 
     def case(self, name: str) -> Case:
         """A view and the ticks so far, as DuckDB alone can run them; small if that is wrong too."""
@@ -78,10 +111,11 @@ class Batch:
 
     def _compare(self, duck: duckdb.DuckDBPyConnection) -> None:
         duck.execute("SET TimeZone = 'UTC'")
-        for table in self.landed:
-            table.create_in(duck)
-            rows = f"SELECT * EXCLUDE (_epoch) FROM all_{table.name}"
-            duck.execute(f"CREATE TABLE {table.name} AS {rows}")
+        for name, landed in self.landed.items():
+            landed.create_in(duck)
+            duck.execute(f"CREATE TABLE {name} AS SELECT * EXCLUDE (_epoch) FROM all_{name}")
+        duck.execute(f"CREATE TABLE {KEYED} ({self.schema.in_duckdb(KEYED)})")
+        insert(duck, KEYED, self._newest())
         duck.execute(f"CREATE TABLE {CORRECTED} AS {self.schema.corrected}")
         for name, query in self.sql.items():
             if name in self.failed:
@@ -90,6 +124,10 @@ class Batch:
             expected = _sorted(duck.sql(f"FROM ({for_duckdb(query)})").to_arrow_table())
             if held != expected:
                 self.failed[name] = f"holds {held}, not {expected}"
+
+
+def _in_spark(columns: Mapping[str, str]) -> dict[str, str]:
+    return {column: spark_type(kind) for column, kind in columns.items()}
 
 
 def _rows(table: pa.Table) -> list[Row]:

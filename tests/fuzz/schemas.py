@@ -15,9 +15,12 @@ from random import Random
 
 LOGS = ("a", "b", "c")
 CORRECTED = "u"
-INPUTS = (*LOGS, CORRECTED)
-FED = "fed"
-"""The log that ``u`` follows from."""
+KEYED = "p"
+MOVING = (CORRECTED, KEYED)
+"""A view and a keyed table: their rows come, change and go."""
+INPUTS = (*LOGS, *MOVING)
+FED, CHANGES = "fed", f"{KEYED}__changes"
+"""The logs that ``u`` and ``p`` follow from."""
 
 Row = tuple[object, ...]
 
@@ -108,16 +111,6 @@ def type_of(kind: str) -> str:
     return f"ARRAY({KINDS[element].type})" if element else KINDS[kind].type
 
 
-def duckdb_type(kind: str) -> str:
-    """Return the type of a kind as DuckDB writes it.
-
-    Args:
-        kind: one of :data:`KINDS`, or a list of them.
-    """
-    element = elements(kind)
-    return f"{KINDS[element].type}[]" if element else KINDS[kind].type
-
-
 def spark_type(kind: str) -> str:
     """Return the type of a kind as Spark writes it.
 
@@ -152,13 +145,10 @@ class Schema:
 
     @property
     def definitions(self) -> str:
-        """Statements; ``u`` follows from ``fed``: rows come, change and go."""
-        tables = "".join(
-            f"CREATE TABLE {name} ({', '.join(f'{c} {type_of(kind)}' for c, kind in held.items())})"
-            f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;\n"
-            for name, held in self.logs.items()
-        )
-        return f"{tables}CREATE STREAMING VIEW {CORRECTED} AS {self.corrected};\n"
+        """Statements."""
+        held = {**self.logs, KEYED: self.inputs[KEYED]}
+        view = f"CREATE STREAMING VIEW {CORRECTED} AS {self.corrected};\n"
+        return "".join(_table(name, columns) for name, columns in held.items()) + view
 
     @property
     def corrected(self) -> str:
@@ -167,6 +157,16 @@ class Schema:
         least = {"float": "min"}
         items = (f"{least.get(self.inputs[CORRECTED][c], 'max')}({c}) AS {c}" for c in others)
         return f"SELECT {', '.join((key, *items))} FROM {FED} GROUP BY {key} HAVING count(*) < 4"
+
+    def in_duckdb(self, name: str) -> str:
+        """Return the columns of an input as DuckDB writes them.
+
+        Args:
+            name: of the input.
+        """
+        types = {kind: each.type for kind, each in KINDS.items()}
+        types |= {kind: f"{types[elements(kind)]}[]" for kind in LISTS}
+        return ", ".join(f"{c} {types[kind]}" for c, kind in self.inputs[name].items())
 
     def rows(self, rnd: Random, name: str, ids: Sequence[int], most: int = 4) -> list[Row]:
         """Return some rows of an input.
@@ -181,6 +181,16 @@ class Schema:
         values = [LISTS[kind] if elements(kind) else KINDS[kind].values for kind in held]
         count = rnd.randint(0, most)
         return [tuple(map(rnd.choice, (ids, *values))) for _ in range(count)]
+
+
+def _table(name: str, columns: Mapping[str, str]) -> str:
+    items = [f"{column} {type_of(kind)}" for column, kind in columns.items()]
+    form = "PLAIN ENCODE JSON"
+    if name == KEYED:
+        items.append(f"PRIMARY KEY ({next(iter(columns))})")
+        form = "UPSERT ENCODE JSON (delete_field = 'op')"
+    place = f"WITH (connector = 'files', path = '{name}')"
+    return f"CREATE TABLE {name} ({', '.join(items)}) {place} FORMAT {form};\n"
 
 
 _STANDARD = {"id": "number", "k": "text", "x": "number", "f": "float"}
@@ -201,7 +211,7 @@ def random_schema(rnd: Random) -> Schema:
     for name in INPUTS:
         names = rnd.sample(_NAMES, rnd.randint(2, 4))
         kinds = {column: rnd.choice(few) for column in names}
-        if name in LOGS and rnd.random() < 0.3:
+        if name != CORRECTED and rnd.random() < 0.3:
             kinds["items"] = rnd.choice([*LISTS])
         inputs[name] = {"id": "number", **kinds}
     return Schema(inputs)

@@ -157,7 +157,7 @@ def test_the_rows_of_a_case_shrink_to_those_that_make_it_fail() -> None:
     small = smallest(case, fails)
     assert small.query == "SELECT t0.k AS c0 FROM a AS t0"
     assert len(small.ticks) == 1
-    assert [len(rows) for name, rows in sorted(small.ticks[0].items())] == [1, 0, 0, 1]
+    assert [len(rows) for name, rows in sorted(small.ticks[0].items())] == [1, 0, 0, 0, 1]
 
 
 def test_a_case_that_is_kept_comes_back_as_it_was(
