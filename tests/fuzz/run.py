@@ -10,9 +10,13 @@ and made small if DuckDB alone shows it too.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from random import Random
 
 import click
@@ -30,43 +34,100 @@ from tests.fuzz.oracle import for_duckdb, insert
 from tests.fuzz.schemas import (
     CHANGES,
     CORRECTED,
+    DELAY,
     KEYED,
     LOGS,
     MOVING,
+    TIME,
+    TIMED,
     Draw,
     Row,
     Schema,
     random_schema,
     spark_type,
 )
-from tests.spark.law import Landed
+from tests.spark.law import Landed, micros
 from tests.spark.running import Running, local_session, planned
 
 TICKS, BATCH = 3, 25
 FOLDED = 4
 """Every so many queries one is of those that fold, which are rare in the whole grammar."""
+LATE = {
+    "": None,
+    "ACCEPT": None,
+    "DROP": timedelta(0),
+    "ACCEPT FOR INTERVAL '30' SECOND": timedelta(seconds=30),
+}
+"""What LATE ROWS can be, and how much later than the watermark allows a row may come."""
 _CHANGE = {"_change_type": "STRING", "_path": "STRING", "_row": "BIGINT"}
 
 
-def definitions(schema: Schema, views: Sequence[tuple[str, str]]) -> str:
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view to try.
+
+    Attributes:
+        name: its name.
+        query: its SELECT.
+        late: its LATE ROWS, one of :data:`LATE`; empty if it says nothing of them.
+    """
+
+    name: str
+    query: str
+    late: str = ""
+
+    @property
+    def definition(self) -> str:
+        """The statement."""
+        late = f" LATE ROWS {self.late}" if self.late else ""
+        options = "WITH (engine = 'incremental')"
+        return f"CREATE STREAMING VIEW {self.name}{late} {options} AS {self.query};\n"
+
+    def counts(self, time: datetime, watermark: int | None) -> bool:
+        """Return whether a row is not too late.
+
+        Args:
+            time: its event time.
+            watermark: that of its table when it came, in microseconds.
+        """
+        allowed = LATE[self.late]
+        return allowed is None or watermark is None or micros(time + allowed) > watermark
+
+
+def random_view(number: int, seed: int, schema: Schema) -> View:
+    """Return a view of some inputs.
+
+    Args:
+        number: which one.
+        seed: the same seed, the same views.
+        schema: the inputs.
+    """
+    rnd = Draw(f"{seed}-{number}", schema)
+    made = queries.query if number % FOLDED else queries.folded
+    text = made(rnd).text
+    timed = schema.timed and re.search(rf"\b{TIMED} [a-z]", text)
+    return View(f"v{number}", text, rnd.choice([*LATE]) if timed else "")
+
+
+def definitions(schema: Schema, views: Iterable[View]) -> str:
     """Return the definitions of a project with some views."""
-    return schema.definitions + "\n".join(
-        f"CREATE STREAMING VIEW {name} WITH (engine = 'incremental') AS {query};"
-        for name, query in views
-    )
+    return schema.definitions + "".join(view.definition for view in views)
 
 
 class Batch:
     """Some views that run together."""
 
     def __init__(
-        self, spark: SparkSession, name: str, schema: Schema, views: Sequence[tuple[str, str]]
+        self, spark: SparkSession, name: str, schema: Schema, views: Sequence[View]
     ) -> None:
-        self.schema, self.sql, self.failed = schema, dict(views), dict[str, str]()
-        self.ticks: list[Tick] = []
+        self.schema, self.failed = schema, dict[str, str]()
+        self.views = {view.name: view for view in views}
+        self.ticks: list[dict[str, list[Row]]] = []
+        self.watermarks: list[int | None] = []
         lake = Lake(spark, name)
         self.landed = {
-            name: Landed(lake, name, _in_spark(held)) for name, held in schema.logs.items()
+            log: Landed(lake, log, _in_spark(held), TIME if TIME in held else None, DELAY)
+            for log, held in schema.logs.items()
         }
         self.changes = Landed(lake, CHANGES, {**_in_spark(schema.inputs[KEYED]), **_CHANGE})
         self.running = Running(spark, lake, definitions(schema, views))
@@ -74,6 +135,8 @@ class Batch:
     def tick(self, rnd: Random) -> None:
         """Land some rows, run every view once, compare each with DuckDB."""
         new = {name: self.schema.rows(rnd, name, range(6)) for name in self.schema.logs}
+        self.ticks.append({name: new[name] for name in LOGS})
+        self.watermarks.append(self.landed[TIMED].watermark_after)
         for name, landed in self.landed.items():
             if new[name]:
                 landed.land(*new[name])
@@ -83,8 +146,8 @@ class Batch:
             self.failed[name] = f"{type(error).__name__}: {str(error)[:2000]}"
         with duckdb.connect() as duck:
             self._compare(duck)
-            held = {name: _rows(duck.table(name).to_arrow_table()) for name in MOVING}
-        self.ticks.append({name: new[name] for name in LOGS} | held)
+            for name in MOVING:
+                self.ticks[-1][name] = _rows(duck.table(name).to_arrow_table())
 
     def _changes(self, rnd: Random) -> list[Row]:
         """What a new file says of some keys; its name may sort before those of older ones."""
@@ -104,26 +167,42 @@ class Batch:
                 held[key] = (key, *rest)
         return [*held.values()]
 
-    def case(self, name: str) -> Case:
-        """A view and the ticks so far, as DuckDB alone can run them; small if that is wrong too."""
-        case = Case(self.sql[name], self.ticks, self.schema)
+    def case(self, view: View) -> Case:
+        """A view and the ticks so far, as DuckDB alone can run them; small if that is wrong too.
+
+        Rows that come too late for the view do not come in the case.
+        """
+        case = Case(view.query, self._in_time(view), self.schema)
         return smallest(case, fails) if fails(case) else case
 
     def _compare(self, duck: duckdb.DuckDBPyConnection) -> None:
         duck.execute("SET TimeZone = 'UTC'")
         for name, landed in self.landed.items():
             landed.create_in(duck)
-            duck.execute(f"CREATE TABLE {name} AS SELECT * EXCLUDE (_epoch) FROM all_{name}")
+            columns = ", ".join(landed.columns)
+            duck.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM all_{name}")
         duck.execute(f"CREATE TABLE {KEYED} ({self.schema.in_duckdb(KEYED)})")
         insert(duck, KEYED, self._newest())
         duck.execute(f"CREATE TABLE {CORRECTED} AS {self.schema.corrected}")
-        for name, query in self.sql.items():
-            if name in self.failed:
+        for view in self.views.values():
+            if view.name in self.failed:
                 continue
-            held = _sorted(self.running.read(name).toArrow())
-            expected = _sorted(duck.sql(f"FROM ({for_duckdb(query)})").to_arrow_table())
+            duck.execute(f"DELETE FROM {TIMED}")
+            insert(duck, TIMED, [row for tick in self._in_time(view) for row in tick[TIMED]])
+            held = _sorted(self.running.read(view.name).toArrow())
+            expected = _sorted(duck.sql(f"FROM ({for_duckdb(view.query)})").to_arrow_table())
             if held != expected:
-                self.failed[name] = f"holds {held}, not {expected}"
+                self.failed[view.name] = f"holds {held}, not {expected}"
+
+    def _in_time(self, view: View) -> list[Tick]:
+        """The ticks so far, without the rows that came too late for a view."""
+        if not self.schema.timed:
+            return [*self.ticks]
+        at = list(self.landed[TIMED].columns).index(TIME)
+        return [
+            {**tick, TIMED: [row for row in tick[TIMED] if view.counts(row[at], watermark)]}
+            for tick, watermark in zip(self.ticks, self.watermarks, strict=True)
+        ]
 
 
 def _in_spark(columns: Mapping[str, str]) -> dict[str, str]:
@@ -135,13 +214,16 @@ def _rows(table: pa.Table) -> list[Row]:
 
 
 def _sorted(table: pa.Table) -> list[str]:
-    """Rows as text; of 0.0 and -0.0, which are equal, DISTINCT may hold either."""
+    """Rows as text, in an order."""
     return sorted(repr(_plain(list(row))) for row in _rows(table))
 
 
 def _plain(held: object) -> object:
+    """A value as it is compared: of 0.0 and -0.0, which are equal, DISTINCT may hold either."""
     if isinstance(held, list):
         return [_plain(each) for each in held]
+    if isinstance(held, Decimal) and held.as_tuple().exponent == 0:
+        return int(held)  # DuckDB's HUGEINT comes as DECIMAL
     return held + 0.0 if isinstance(held, float) else held
 
 
@@ -157,23 +239,23 @@ def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
         views = []
         schema = random_schema(Random(f"{seed}-{start}-schema"))
         for number in range(start, min(start + BATCH, count)):
-            made = queries.query if number % FOLDED else queries.folded
-            text = made(Draw(f"{seed}-{number}", schema)).text
+            view = random_view(number, seed, schema)
             try:
-                planned(definitions(schema, [("v", text)]))
+                planned(definitions(schema, [view]))
             except HeadwaterError as error:
                 refused += 1
                 click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
                 continue
-            views.append((f"v{number}", text))
+            views.append(view)
         batch = Batch(spark, f"fuzz_{seed}_{start}", schema, views)
         rnd = Random(f"{seed}-{start}-rows")
         for _ in range(TICKS):
             batch.tick(rnd)
         for name, why in batch.failed.items():
-            if name in batch.sql:
-                keep(batch.case(name))
-            click.echo(f"WRONG {seed}-{name}: {batch.sql.get(name, name)}\n  {why}")
+            found = batch.views.get(name)
+            if found:
+                keep(batch.case(found))
+            click.echo(f"WRONG {seed}-{name}: {found}\n  {why}")
         wrong, done = wrong + len(batch.failed), done + len(views)
         minutes = (time.monotonic() - began) / 60
         click.echo(f"[{minutes:6.1f} min] {start + BATCH}/{count}: {wrong} wrong")

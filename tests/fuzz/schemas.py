@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 
@@ -21,6 +21,10 @@ MOVING = (CORRECTED, KEYED)
 INPUTS = (*LOGS, *MOVING)
 FED, CHANGES = "fed", f"{KEYED}__changes"
 """The logs that ``u`` and ``p`` follow from."""
+TIMED, TIME = "b", "happened"
+"""The log whose rows can be late, and its event time."""
+DELAY = timedelta(minutes=1)
+"""How late they can be and still be in time."""
 
 Row = tuple[object, ...]
 
@@ -139,6 +143,11 @@ class Schema:
         return [kind for kind in found if not elements(kind)]
 
     @property
+    def timed(self) -> bool:
+        """Whether rows can be late."""
+        return TIME in self.inputs[TIMED]
+
+    @property
     def logs(self) -> dict[str, Mapping[str, str]]:
         """The columns of the tables that gain rows."""
         return {name: self.inputs[name] for name in LOGS} | {FED: self.inputs[CORRECTED]}
@@ -177,14 +186,19 @@ class Schema:
             ids: what their ids are taken from.
             most: how many at most.
         """
-        held = list(self.inputs[CORRECTED if name == FED else name].values())[1:]
-        values = [LISTS[kind] if elements(kind) else KINDS[kind].values for kind in held]
+        held = list(self.inputs[CORRECTED if name == FED else name].items())[1:]
+        values = [LISTS[kind] if elements(kind) else KINDS[kind].values for _, kind in held]
+        for at, (column, _) in enumerate(held):
+            if column == TIME:
+                values[at] = [each for each in values[at] if each is not None]
         count = rnd.randint(0, most)
         return [tuple(map(rnd.choice, (ids, *values))) for _ in range(count)]
 
 
 def _table(name: str, columns: Mapping[str, str]) -> str:
     items = [f"{column} {type_of(kind)}" for column, kind in columns.items()]
+    if TIME in columns:
+        items.append(f"WATERMARK FOR {TIME} AS {TIME} - INTERVAL '{DELAY.seconds}' SECOND")
     form = "PLAIN ENCODE JSON"
     if name == KEYED:
         items.append(f"PRIMARY KEY ({next(iter(columns))})")
@@ -207,12 +221,15 @@ def random_schema(rnd: Random) -> Schema:
         rnd: the generator.
     """
     few = rnd.sample([*KINDS], 4)  # so that columns of inputs can be compared
+    timed = rnd.random() < 0.5
     inputs = {}
     for name in INPUTS:
         names = rnd.sample(_NAMES, rnd.randint(2, 4))
         kinds = {column: rnd.choice(few) for column in names}
         if name != CORRECTED and rnd.random() < 0.3:
             kinds["items"] = rnd.choice([*LISTS])
+        if name == TIMED and timed:
+            kinds[TIME] = "instant"
         inputs[name] = {"id": "number", **kinds}
     return Schema(inputs)
 
