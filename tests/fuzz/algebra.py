@@ -25,7 +25,7 @@ from headwater.plan.shape import shape_of
 from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
-from tests.fuzz.oracle import for_duckdb, insert
+from tests.fuzz.oracle import for_duckdb, insert, open_duckdb
 from tests.fuzz.queries import query
 from tests.fuzz.schemas import INPUTS, MOVING, STANDARD, Draw, Schema
 
@@ -87,7 +87,7 @@ class Algebra:
         view = replace(bound, query=portable(bound.query.transform(_gathered), "spark"))
         self.query, self.names = for_duckdb(query), names
         self.prepare(view, catalog)
-        self.duck = duckdb.connect()
+        self.duck = open_duckdb()
         self.started = False
         for name in INPUTS:
             sign = f", {SIGN} INT" if name in MOVING else ""

@@ -30,7 +30,7 @@ from headwater.lake.catalog import Lake
 from tests.fuzz import queries
 from tests.fuzz.algebra import fails
 from tests.fuzz.cases import Case, Tick, keep, smallest
-from tests.fuzz.oracle import for_duckdb, insert
+from tests.fuzz.oracle import for_duckdb, insert, open_duckdb
 from tests.fuzz.schemas import (
     CHANGES,
     CORRECTED,
@@ -144,7 +144,7 @@ class Batch:
             self.changes.land(*changes)
         for name, error in self.running.tick(without=self.failed).items():
             self.failed[name] = f"{type(error).__name__}: {str(error)[:2000]}"
-        with duckdb.connect() as duck:
+        with open_duckdb() as duck:
             self._compare(duck)
             for name in MOVING:
                 self.ticks[-1][name] = _rows(duck.table(name).to_arrow_table())
@@ -176,7 +176,6 @@ class Batch:
         return smallest(case, fails) if fails(case) else case
 
     def _compare(self, duck: duckdb.DuckDBPyConnection) -> None:
-        duck.execute("SET TimeZone = 'UTC'")
         for name, landed in self.landed.items():
             landed.create_in(duck)
             columns = ", ".join(landed.columns)
