@@ -52,7 +52,7 @@ VALUES: Mapping[type[exp.Expr], str] = {
 WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES}
 
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
-_IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec)
+_IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
 _SIDES = ("UNBOUNDED", "CURRENT ROW")
 
 

@@ -119,7 +119,9 @@ def _rename(query: exp.Query, taken: Collection[str]) -> None:
             if old not in taken:
                 continue
             new = next(name for n in range(2, 1000) if (name := f"{old}_{n}") not in taken)
-            item.set("alias", exp.TableAlias(this=exp.to_identifier(new)))
+            named = item.args.get("alias")  # maybe with names of columns: UNNEST(x) AS t(v)
+            columns = named.args.get("columns") if named else None
+            item.set("alias", exp.TableAlias(this=exp.to_identifier(new), columns=columns))
             for column in select.find_all(exp.Column):
                 if column.table == old:
                     column.set("table", exp.to_identifier(new))

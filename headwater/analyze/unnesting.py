@@ -25,7 +25,7 @@ def unnest_first(select: exp.Select) -> None:
     """
     joins = select.args.get("joins") or []
     kinds = [isinstance(join.this, exp.Unnest) for join in joins]
-    joined = max((at for at, unnests in enumerate(kinds) if not unnests), default=-1)
+    joined = max((at for at, unnests in enumerate(kinds) if not unnests), default=0)
     if True not in kinds[:joined]:
         return
     end = max(at for at in range(joined) if kinds[at]) + 1
@@ -35,7 +35,10 @@ def unnest_first(select: exp.Select) -> None:
     select.set("from_", None)
     alias = unused_alias(select, "_unnested")
     names: dict[exp.Expr, exp.Alias] = {}
-    for column in [each for each in select.find_all(exp.Column) if each.table in before]:
+    tables = [join.this for join in joins[end:] if not isinstance(join.this, exp.Unnest)]
+    foreign = {id(column) for table in tables for column in table.find_all(exp.Column)}
+    outer = [each for each in select.find_all(exp.Column) if each.table in before]
+    for column in [each for each in outer if id(each) not in foreign]:
         item = names.setdefault(column.copy(), named(column, f"c{len(names) + 1}"))
         column.set("this", exp.to_identifier(item.alias))
         column.set("table", exp.to_identifier(alias))

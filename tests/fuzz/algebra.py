@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from random import Random
 
 import click
 import duckdb
@@ -26,15 +25,50 @@ from headwater.plan.shape import shape_of
 from headwater.plan.top import top_of, top_program
 from headwater.plan.units import units_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
-from tests.fuzz.expressions import KINDS
-from tests.fuzz.queries import COLUMNS, CORRECTED, DEFINITIONS, INPUTS, query
+from tests.fuzz.oracle import for_duckdb, insert, open_duckdb
+from tests.fuzz.queries import query
+from tests.fuzz.schemas import INPUTS, MOVING, STANDARD, Draw, Schema
 
-_COLUMNS = ", ".join(f"{name} {KINDS[kind]}" for name, kind in COLUMNS)
+
+class _Gathered(exp.Expression, exp.AggFunc):
+    """A list as DuckDB writes it, with holes for its arguments; it cannot sort as Spark does."""
+
+    arg_types = {"this": True, "expressions": True}  # noqa: RUF012  as sqlglot has it
+    is_var_len_args = True
+    _sql_names = ("GATHERED",)
 
 
-def catalog_of(query: str) -> Catalog:
+def _gathered(node: exp.Expr) -> exp.Expr:
+    """Put a list into a form that the product passes on as it is."""
+    if not isinstance(node, (exp.ArrayAgg, exp.GroupConcat)):
+        return node
+    order, distinct = node.this, isinstance(node.this.this, exp.Distinct)
+    value = order.this.expressions[0] if distinct else order.this
+    keys = [
+        f"{{{at}}} {'DESC' if item.args.get('desc') else ''}"
+        f" NULLS {'FIRST' if item.args.get('nulls_first') else 'LAST'}"
+        for at, item in enumerate(order.expressions, 1)
+    ]
+    separator = node.args.get("separator")
+    called = f"{'DISTINCT ' if distinct else ''}{{0}}{f', {separator}' if separator else ''}"
+    name = "array_agg" if isinstance(node, exp.ArrayAgg) else "listagg"
+    text = exp.Literal.string(f"{name}({called} ORDER BY {', '.join(keys)})")
+    given = [value, *(item.this for item in order.expressions)]
+    call = _Gathered(this=text, expressions=given)
+    call.type = node.type
+    return call
+
+
+def _in_duckdb(node: exp.Anonymous) -> exp.Expr:
+    template, *given = node.expressions
+    return parse_one(
+        template.name.format(*(each.sql("duckdb") for each in given)), dialect="duckdb"
+    )
+
+
+def catalog_of(query: str, schema: Schema = STANDARD) -> Catalog:
     """Return the definitions of the inputs and of a view ``v``."""
-    text = f"{DEFINITIONS}CREATE STREAMING VIEW v AS {query};"
+    text = f"{schema.definitions}CREATE STREAMING VIEW v AS {query};"
     return bind({"fuzz.sql": parse(text, file="fuzz.sql")})
 
 
@@ -43,28 +77,30 @@ class Algebra:
 
     Args:
         query: a SELECT over the inputs.
+        schema: what the inputs are.
         names: how many different names units have.
     """
 
-    def __init__(self, query: str, names: int = 50) -> None:
-        catalog = catalog_of(query)
+    def __init__(self, query: str, schema: Schema = STANDARD, names: int = 50) -> None:
+        catalog = catalog_of(query, schema)
         bound = catalog.views["v"]
-        view = replace(bound, query=portable(bound.query, "spark"))
-        self.query, self.names = query, names
+        view = replace(bound, query=portable(bound.query.transform(_gathered), "spark"))
+        self.query, self.names = for_duckdb(query), names
         self.prepare(view, catalog)
-        self.duck = duckdb.connect()
+        self.duck = open_duckdb()
         self.started = False
         for name in INPUTS:
-            sign = f", {SIGN} INT" if name == CORRECTED else ""
+            sign = f", {SIGN} INT" if name in MOVING else ""
             for ending in ("", "__before", "__change"):
                 more = sign if ending == "__change" else ""
-                self.duck.execute(f"CREATE TABLE {name}{ending} ({_COLUMNS}{more})")
-        self.duck.execute(f"CREATE VIEW {CORRECTED}__any AS FROM {CORRECTED} UNION ALL"
-                          f" SELECT * EXCLUDE ({SIGN}) FROM {CORRECTED}__change")  # fmt: skip
+                self.duck.execute(f"CREATE TABLE {name}{ending} ({schema.in_duckdb(name)}{more})")
+        for name in MOVING:
+            change = f"SELECT * EXCLUDE ({SIGN}) FROM {name}__change"
+            self.duck.execute(f"CREATE VIEW {name}__any AS FROM {name} UNION ALL {change}")
 
     def prepare(self, view: View, catalog: Catalog) -> None:
         """Plan the view and write its SQL as DuckDB runs it."""
-        gains = CORRECTED not in view.inputs
+        gains = not {*MOVING} & {*view.inputs}
         build = top_program if gains and top_of(view.query) else units_program
         program = build(view, shape_of(view, catalog), catalog, None)
         self.everything, self.rows = self._duck(program.all_sql), self._duck(program.rows_sql)
@@ -81,11 +117,10 @@ class Algebra:
         for name in INPUTS:
             self._run(f"DELETE FROM {name}__before", f"INSERT INTO {name}__before FROM {name}")
             self._run(f"DELETE FROM {name}", f"DELETE FROM {name}__change")
-            if contents[name]:
-                self.duck.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", contents[name])
+            insert(self.duck, name, contents[name])
             sides = ((name, f"{name}__before", 1), (f"{name}__before", name, -1))
             for one, other, sign in sides:
-                more = f", {sign}" if name == CORRECTED else ""
+                more = f", {sign}" if name in MOVING else ""
                 rows = f"SELECT *{more} FROM (FROM {one} EXCEPT ALL FROM {other})"
                 self._run(f"INSERT INTO {name}__change {rows}")
         self.bring_up()
@@ -129,6 +164,11 @@ class Algebra:
                 hashed = exp.Anonymous(this="hash", expressions=node.expressions)
                 count = exp.Literal.number(self.names)
                 return exp.cast(exp.Mod(this=hashed, expression=count), "BIGINT")
+            if isinstance(node, exp.Anonymous) and node.name.lower() == "gathered":
+                return _in_duckdb(node)
+            if isinstance(node, (exp.ArgMin, exp.ArgMax)):  # Spark's take rows that have no value
+                name = f"arg_{'min' if isinstance(node, exp.ArgMin) else 'max'}_null"
+                return exp.Anonymous(this=name, expressions=[node.this, node.expression])
             return portable(node, "duckdb") if isinstance(node, exp.CountIf) else node
 
         return parse_one(sql, dialect="spark").transform(named).sql(dialect="duckdb")
@@ -185,7 +225,7 @@ def wrong(case: Case, way: type[Algebra] = Algebra) -> str:
     Raises:
         HeadwaterError: the query is refused.
     """
-    algebra = way(case.query)
+    algebra = way(case.query, case.schema)
     try:
         for number, held in enumerate(case.contents()):
             algebra.tick(held)
@@ -217,8 +257,8 @@ def main(count: int, seed: int) -> None:
     """Try random queries in DuckDB; what is wrong is made small and kept."""
     bad = refused = 0
     for number in range(count):
-        rnd = Random(f"{seed}-{number}")
-        case = Case(query(rnd).text, random_ticks(rnd))
+        rnd = Draw(f"{seed}-{number}", None if number % 2 else STANDARD)
+        case = Case(query(rnd).text, random_ticks(rnd), rnd.schema)
         try:
             why = wrong(case)
         except HeadwaterError as error:

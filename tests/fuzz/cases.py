@@ -1,18 +1,17 @@
 """A query and the rows of its inputs tick by tick: what the fuzz tries, makes small and keeps.
 
 In: a random generator, or the file of kept cases (a line of JSON per case). Out: cases. Logs are
-given by the rows that they gain, the corrected view by all its rows: any row can be left out.
+given by the rows that they gain, inputs whose rows also go by all of them: any row can be left out.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
-from tests.fuzz.queries import CORRECTED, INPUTS, LOGS, Row, rows
+from tests.fuzz.schemas import CORRECTED, INPUTS, KEYED, LOGS, MOVING, STANDARD, Draw, Row, Schema
 from tests.fuzz.shrink import shrink
 
 KEPT = Path(__file__).with_name("kept.jsonl")
@@ -29,11 +28,13 @@ class Case:
 
     Attributes:
         query: a SELECT over the inputs.
-        ticks: per tick and input, the rows that a log gains, or that the corrected view holds.
+        ticks: per tick and input, the rows that a log gains, or that another input holds.
+        schema: what the inputs are.
     """
 
     query: str
     ticks: Sequence[Tick]
+    schema: Schema = STANDARD
 
     def contents(self) -> Iterator[Tick]:
         """Yield what every input holds after each tick."""
@@ -41,28 +42,34 @@ class Case:
         for tick in self.ticks:
             for name in LOGS:
                 held[name] += tick.get(name, ())
-            held[CORRECTED] = list(tick.get(CORRECTED, ()))
+            for name in MOVING:
+                held[name] = list(tick.get(name, ()))
             yield held
 
 
-def random_ticks(rnd: Random) -> list[Tick]:
+def random_ticks(rnd: Draw) -> list[Tick]:
     """Return random changes of the inputs.
 
     Args:
-        rnd: the generator.
+        rnd: the generator, and what the inputs are.
     """
     ticks: list[Tick] = []
     count = 0
     corrected: list[Row] = []
+    keyed: dict[object, Row] = {}
     for _ in range(TICKS):
         tick: dict[str, list[Row]] = {}
         for name in rnd.sample(LOGS, rnd.randint(0, 3)):
-            tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(rows(rnd, [0]))]
-            count += len(tick[name])
+            new = rnd.schema.rows(rnd, name, [0])
+            tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(new)]
+            count += len(new)
         if rnd.random() < 0.6:
             corrected = [row for row in corrected if rnd.random() < 0.7]
-            corrected = corrected + rows(rnd, range(6), 3)
-        ticks.append({**tick, CORRECTED: corrected})
+            corrected = corrected + rnd.schema.rows(rnd, CORRECTED, range(6), 3)
+        if rnd.random() < 0.6:
+            keyed = {key: row for key, row in keyed.items() if rnd.random() < 0.8}
+            keyed |= {row[0]: row for row in rnd.schema.rows(rnd, KEYED, range(6))}
+        ticks.append({**tick, CORRECTED: corrected, KEYED: [*keyed.values()]})
     return ticks
 
 
@@ -73,20 +80,24 @@ def smallest(case: Case, fails: Callable[[Case], bool]) -> Case:
         case: one that fails.
         fails: whether a case does.
     """
-    query = shrink(case.query, lambda text: fails(Case(text, case.ticks)))
+    query = shrink(case.query, lambda text: fails(replace(case, query=text)))
     ticks: Sequence[Tick] | None = case.ticks
     while ticks is not None:
-        case = Case(query, ticks)
-        ticks = next((each for each in _fewer(case.ticks) if fails(Case(query, each))), None)
-    return Case(shrink(query, lambda text: fails(Case(text, case.ticks))), case.ticks)
+        case = replace(case, query=query, ticks=ticks)
+        tries = (replace(case, ticks=each) for each in _fewer(case.ticks))
+        ticks = next((each.ticks for each in tries if fails(each)), None)
+    return replace(case, query=shrink(query, lambda text: fails(replace(case, query=text))))
 
 
 def _fewer(ticks: Sequence[Tick]) -> Iterator[Sequence[Tick]]:
     """Yield the same ticks with one less, and with one row less."""
     for at, tick in enumerate(ticks[:-1]):
         later = ticks[at + 1]
-        both = {name: [*tick.get(name, ()), *later.get(name, ())] for name in LOGS}
-        yield [*ticks[:at], {**both, CORRECTED: later.get(CORRECTED, ())}, *ticks[at + 2 :]]
+        both: dict[str, Sequence[Row]] = {
+            name: [*tick.get(name, ()), *later.get(name, ())] for name in LOGS
+        }
+        both |= {name: later.get(name, ()) for name in MOVING}
+        yield [*ticks[:at], both, *ticks[at + 2 :]]
     if len(ticks) > 1:
         yield ticks[:-1]
     for at, tick in enumerate(ticks):
@@ -104,7 +115,11 @@ def keep(case: Case) -> None:
     """
     ticks = [{name: held for name, held in tick.items() if held} for tick in case.ticks]
     with KEPT.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps({"query": case.query, "ticks": ticks}) + "\n")
+        schema = {} if case.schema == STANDARD else {"schema": case.schema.inputs}
+        whole = {"query": case.query, "ticks": ticks, **schema}
+        lines.write(
+            json.dumps(whole, default=str) + "\n"
+        )  # DuckDB reads values of any type from text
 
 
 def kept() -> list[Case]:
@@ -113,4 +128,7 @@ def kept() -> list[Case]:
     found = [json.loads(line) for line in lines]
     for tick in (tick for case in found for tick in case["ticks"]):
         tick.update({name: [tuple(row) for row in held] for name, held in tick.items()})
-    return [Case(**case) for case in found]
+    return [
+        Case(case["query"], case["ticks"], Schema(case["schema"]) if "schema" in case else STANDARD)
+        for case in found
+    ]

@@ -1,31 +1,30 @@
 """Random expressions over the columns of a FROM clause: values, conditions, aggregates, windows.
 
 In: a random generator and columns. Out: SQL text of a kind (``text``, ``number``, ``float``) that
-means the same in Headwater and DuckDB. Constants are few, so that rows meet.
+means the same in Headwater and in DuckDB by way of :mod:`tests.fuzz.oracle`. Constants are few,
+so that rows meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-KINDS = {"text": "VARCHAR", "number": "BIGINT", "float": "DOUBLE"}
-"""Kinds of values, and their types."""
+from tests.fuzz.schemas import KINDS, elements
 
-_CONSTANTS = {"text": "'v'", "number": "1", "float": "0e0"}
-_DEFAULTS = {"text": "'none'", "number": "CAST(7 AS BIGINT)", "float": "-1e0"}
-_VALUES_OF_ROWS = ("lag({0})", "lead({0}, 2)", "first_value({0})", "last_value({0})", "min({0})")
-_WINDOWS = {
-    "text": _VALUES_OF_ROWS,
-    "float": (*_VALUES_OF_ROWS, "nth_value({0}, 2)", "avg({1})", "max({0})"),
-    "number": (
-        *_VALUES_OF_ROWS,
-        *("row_number()", "rank()", "dense_rank()", "ntile(2)", "nth_value({0}, 2)"),
-        *("count(*)", "count({0})", "max({0})", "sum({0})"),
-    ),
+_OF_VALUES = (
+    *("lag({0})", "lead({0}, 2)", "first_value({0})", "last_value({0})", "nth_value({0}, 2)"),
+    *("min({0})", "max({0})", "any_value({0})", "min_by({0}, {1})"),
+)
+_OF_KIND = {
+    "float": ("avg({1})",),
+    "number": ("row_number()", "rank()", "dense_rank()", "ntile(2)", "count(*)", "count({0})"),
 }
-_AGGREGATES = ("count", "sum", "min", "max", "avg")
+_NUMBERS = {"number", "small", "money", "wide"}
+_SUMMED = ("number", "money", "wide")
+_AGGREGATES = ("count", "sum", "min", "max", "avg", "any")
+_OF_PLACES = ("lag", "lead", "first", "last", "nth")
 _ROWS = (
     "",
     "",
@@ -45,11 +44,16 @@ class Column:
 
     Attributes:
         text: how it is named.
-        kind: one of :data:`KINDS`.
+        kind: one of :data:`KINDS`, or a list of them (``text[]``), which only UNNEST reads.
     """
 
     text: str
     kind: str
+
+
+def comparable(one: Column, two: Column) -> bool:
+    """Return whether two columns can be equal."""
+    return one.kind == two.kind or {one.kind, two.kind} <= _NUMBERS
 
 
 def value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
@@ -57,17 +61,17 @@ def value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
     fitting = [column.text for column in columns if column.kind == kind]
     if not fitting:
         column = rnd.choice(columns).text
-        return f"CASE WHEN {column} IS NULL THEN {_DEFAULTS[kind]} END"
+        return f"CASE WHEN {column} IS NULL THEN {KINDS[kind].default} END"
     text = rnd.choice(fitting)
     if rnd.random() < 0.2:
-        return f"coalesce({text}, {_DEFAULTS[kind]})"
+        return f"coalesce({text}, {KINDS[kind].default})"
     return text
 
 
 def condition(rnd: Random, columns: Sequence[Column]) -> str:
     """Return a condition on one row."""
     column = rnd.choice(columns)
-    constant = _CONSTANTS[column.kind]
+    constant = KINDS[column.kind].constant
     terms = (
         f"{column.text} IS NULL",
         f"{column.text} IS NOT NULL",
@@ -83,35 +87,61 @@ def condition(rnd: Random, columns: Sequence[Column]) -> str:
 
 def aggregate(rnd: Random, columns: Sequence[Column], kind: str) -> str:
     """Return an aggregate."""
-    one = value(rnd, columns, kind)
-    any_value = rnd.choice(columns).text
-    calls = [f"min({one})", f"max({one})"]
+    if element := elements(kind):
+        return _list(rnd, columns, element)
+    one, other = value(rnd, columns, kind), rnd.choice(columns).text
+    calls = [f"{name}({one})" for name in ("min", "max", "any_value")]
+    calls += [f"min_by({one}, {other})", f"max_by({one}, {other})"]
     if kind == "float":
         calls.append(f"avg({value(rnd, columns, 'number')})")
     if kind == "number":
-        counts = ["count(*)", f"count({any_value})", f"count(DISTINCT {any_value})"]
-        calls += [*counts, f"sum({one})"]
+        calls += ["count(*)", f"count({other})", f"count(DISTINCT {other})"]
+    if kind in _SUMMED:
+        calls.append(f"sum({one})")
+    if kind == "text":
+        calls += [f"listagg({one}, ',') WITHIN GROUP (ORDER BY {_order(rnd, other)})"]
+        calls += [f"listagg(DISTINCT {one}, '') WITHIN GROUP (ORDER BY {_order(rnd, one)})"]
     call = rnd.choice(calls)
     if rnd.random() < 0.15 and "DISTINCT" not in call:
         call += f" FILTER (WHERE {condition(rnd, columns)})"
-    return f"CAST({call} AS BIGINT)" if call.startswith("sum") else call
+    return _narrow(call, kind)
 
 
-def window(rnd: Random, columns: Sequence[Column], kind: str, keys: Sequence[str]) -> str:
-    """Return a call with OVER whose order leaves no ties: DuckDB gets the text as it is.
+def _list(rnd: Random, columns: Sequence[Column], kind: str) -> str:
+    one, other = value(rnd, columns, kind), rnd.choice(columns).text
+    orders = ("", f" ORDER BY {_order(rnd, other)}", f" ORDER BY {_order(rnd, one)}")
+    distinct = rnd.random() < 0.3
+    call = f"array_agg({'DISTINCT ' if distinct else ''}{one}{rnd.choice(orders[:: 1 + distinct])})"
+    where = f" FILTER (WHERE {condition(rnd, columns)})" if rnd.random() < 0.15 else ""
+    return f"{call}{where}"
+
+
+def _order(rnd: Random, text: str) -> str:
+    return f"{text}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}"
+
+
+def window(
+    rnd: Random,
+    columns: Sequence[Column],
+    kind: str,
+    keys: Sequence[str],
+    named: MutableMapping[str, str] | None = None,
+) -> str:
+    """Return a call with OVER whose order leaves no ties: DuckDB takes rows in an order of its own.
 
     Args:
         rnd: the generator.
         columns: what it reads.
         kind: of its value.
         keys: what it is partitioned by, at least.
+        named: the windows of the WINDOW clause, which may gain some; None if there is none.
     """
     by = [*keys] if rnd.random() < 0.8 else [*keys, rnd.choice(columns).text]
-    order = [f"{c.text}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for c in columns]
+    order = [_order(rnd, column.text) for column in columns]
     rnd.shuffle(order)
     numbers = [column.text for column in columns if column.kind == "number"]
     one, number = value(rnd, columns, kind), value(rnd, columns, "number")
-    call, frame = rnd.choice(_WINDOWS[kind]).format(one, number), ""
+    call, frame = _call_over(rnd, kind).format(one, number), ""
     if call.startswith(_AGGREGATES):
         if numbers and rnd.random() < 0.3:
             order, frame = [rnd.choice(numbers)], rnd.choice(_RANGES)
@@ -119,8 +149,39 @@ def window(rnd: Random, columns: Sequence[Column], kind: str, keys: Sequence[str
             frame = rnd.choice(_ROWS)
         if rnd.random() < 0.15:
             call += f" FILTER (WHERE {condition(rnd, columns)})"
-    elif call.startswith(("first", "last", "nth")):
-        frame = rnd.choice(_ROWS)
-    partition = f"PARTITION BY {', '.join(by)} " if by else ""
-    text = f"{call} OVER ({partition}ORDER BY {', '.join(order)}{frame})"
-    return f"CAST({text} AS BIGINT)" if call.startswith("sum") else text
+    elif call.startswith(_OF_PLACES):
+        if rnd.random() < 0.3:
+            call = f"{call[:-1]} IGNORE NULLS)"
+        if not call.startswith(("lag", "lead")):
+            frame = rnd.choice(_ROWS)
+    text = f"{call} OVER {_window(rnd, by, order, frame, named)}"
+    return _narrow(text, kind)
+
+
+def _call_over(rnd: Random, kind: str) -> str:
+    sums = ("sum({0})",) if kind in _SUMMED else ()
+    return rnd.choice((*_OF_VALUES, *_OF_KIND.get(kind, ()), *sums))
+
+
+def _narrow(call: str, kind: str) -> str:
+    """Sums are wider than what is summed, and wider in DuckDB than they are here."""
+    return f"CAST({call} AS {KINDS[kind].type})" if call.startswith("sum") else call
+
+
+def _window(
+    rnd: Random,
+    by: Sequence[str],
+    order: Sequence[str],
+    frame: str,
+    named: MutableMapping[str, str] | None,
+) -> str:
+    """What stands behind OVER, maybe with a name for all or the first part of it."""
+    partition = f"PARTITION BY {', '.join(by)}" if by else ""
+    rest = f"ORDER BY {', '.join(order)}{frame}"
+    way = rnd.choice(("", "", "part", "all")) if named is not None else ""
+    if named is not None and partition and way == "part":
+        partition = named.setdefault(partition, f"w{len(named)}")
+    text = f"{partition} {rest}".strip()
+    if named is not None and way == "all":
+        return named.setdefault(text, f"w{len(named)}")
+    return f"({text})"

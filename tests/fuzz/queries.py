@@ -1,43 +1,21 @@
-"""Random SELECTs from the grammar that is kept incrementally, and random changes of their tables.
+"""Random SELECTs from the grammar that is kept incrementally.
 
-In: a random generator. Out: SQL text that means the same in Headwater and DuckDB, over three tables
-that only gain rows (``a``, ``b``, ``c``) and a view whose rows are corrected (``u``); rows. Values
-are few, so that keys meet, and NULL, NaN and -0.0 are among them.
+In: a random generator with a schema. Out: SQL text that means the same in Headwater and, by way of
+:mod:`tests.fuzz.oracle`, in DuckDB.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 
-from tests.fuzz.expressions import KINDS, Column, aggregate, condition, value, window
-
-KEYS = (None, "u", "v", "w")
-NUMBERS = (None, 0, 1, 2, 3)
-FLOATS = (None, 0.0, -0.0, 1.5, math.nan, math.inf)
-LOGS = ("a", "b", "c")
-CORRECTED = "u"
-INPUTS = (*LOGS, CORRECTED)
-COLUMNS = (("id", "number"), ("k", "text"), ("x", "number"), ("f", "float"))
-
-DEFINITIONS = "\n".join(
-    f"CREATE TABLE {name} (id BIGINT, k VARCHAR, x BIGINT, f DOUBLE)"
-    f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;"
-    for name in (*LOGS, "fed")
-) + (
-    f"\nCREATE STREAMING VIEW {CORRECTED} AS"
-    " SELECT id, max(k) AS k, max(x) AS x, min(f) AS f FROM fed GROUP BY id HAVING count(*) < 4;\n"
-)
-"""Definitions of the inputs; ``u`` follows from ``fed``: rows come, change and go."""
+from tests.fuzz.expressions import Column, aggregate, comparable, condition, value, window
+from tests.fuzz.schemas import INPUTS, LOGS, MOVING, Draw, elements
 
 SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
 _ALIASES = "tsrq"
 """First letter of the aliases of a query, of a subquery in its expressions, of one in that, …"""
-
-Row = tuple[int, str | None, int | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +26,23 @@ class Query:
     kinds: tuple[str, ...]
 
 
-def _kind(rnd: Random) -> str:
-    return rnd.choice([*KINDS])
+def _kind(rnd: Draw) -> str:
+    return rnd.choice(rnd.schema.kinds)
 
 
-def rows(rnd: Random, ids: Sequence[int], most: int = 4) -> list[Row]:
-    """Return some rows.
-
-    Args:
-        rnd: the generator.
-        ids: what their ids are taken from.
-        most: how many at most.
-    """
-    count = rnd.randint(0, most)
-    columns = (ids, KEYS, NUMBERS, FLOATS)
-    return [tuple(map(rnd.choice, columns)) for _ in range(count)]  # type: ignore[misc]
+def _comparable(rnd: Draw, name: str) -> dict[str, str]:
+    return {c: kind for c, kind in rnd.schema.inputs[name].items() if not elements(kind)}
 
 
-def query(rnd: Random, depth: int = 2) -> Query:
+def _columns(rnd: Draw, name: str, alias: str) -> list[Column]:
+    return [Column(f"{alias}.{c}", kind) for c, kind in _comparable(rnd, name).items()]
+
+
+def query(rnd: Draw, depth: int = 2) -> Query:
     """Return a random query.
 
     Args:
-        rnd: the generator.
+        rnd: the generator, and what there is to read.
         depth: how deep subqueries may stand in it.
     """
     if depth and rnd.random() < 0.2:
@@ -77,28 +50,30 @@ def query(rnd: Random, depth: int = 2) -> Query:
     return _select(rnd, depth, None)
 
 
-def folded(rnd: Random) -> Query:
+def folded(rnd: Draw) -> Query:
     """Return a random query that rule 2 keeps.
 
     Args:
-        rnd: the generator.
+        rnd: the generator, and what there is to read.
     """
     source, columns = _bags(rnd, 2)
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
-    rows_go = f"{CORRECTED} " in source
-    last = [Column(f"last.{column}", kind) for column, kind in COLUMNS]
+    rows_go = any(f"{name} " in source for name in MOVING)
+    name = rnd.choice(LOGS)
+    last = _columns(rnd, name, "last")
     optional = not rows_go and rnd.random() < 0.5
     if optional:
         on = _join_condition(rnd, columns, last)
-        source = f"{source} LEFT JOIN {rnd.choice(LOGS)} last ON {on}"
-    kinds = tuple(rnd.choice(("text", "number")) for _ in range(rnd.randint(0, 2)))
+        source = f"{source} LEFT JOIN {name} last ON {on}"
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(0, 2)))
     keys = list(dict.fromkeys(value(rnd, columns, kind) for kind in kinds))
     if keys and not optional and rnd.random() < 0.2:
         return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
     number = rnd.randint(0 if keys else 1, 3)
     if optional:
         calls = ("count({})", "min({})", "max({})", "CAST(sum({} + 1) AS BIGINT)", "avg({} * 2)")
-        folds = [rnd.choice(calls).format(rnd.choice(("last.id", "last.x"))) for _ in range(number)]
+        numbers = [column.text for column in last if column.kind == "number"]
+        folds = [rnd.choice(calls).format(rnd.choice(numbers)) for _ in range(number)]
     else:
         folds = [_fold(rnd, columns, rows_go) for _ in range(number)]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
@@ -106,28 +81,30 @@ def folded(rnd: Random) -> Query:
     return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
 
 
-def _bags(rnd: Random, depth: int) -> tuple[str, list[Column]]:
+def _bags(rnd: Draw, depth: int) -> tuple[str, list[Column]]:
     """Inner joins of tables, and of UNION ALL of the same."""
     text, columns = "", list[Column]()
     for number in range(rnd.choice((1, 1, 2, 2, 3))):
         alias = f"t{depth}{number}"
-        own = [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
-        item = rnd.choice((*LOGS, CORRECTED, CORRECTED))
+        item = rnd.choice((*LOGS, *MOVING))
+        own = _columns(rnd, item, alias)
         if depth and rnd.random() < 0.3:
-            item = f"({' UNION ALL '.join(_bag(rnd, depth - 1) for _ in range(rnd.randint(1, 2)))})"
+            bags = (_bag(rnd, depth - 1, item) for _ in range(rnd.randint(1, 2)))
+            item = f"({' UNION ALL '.join(bags)})"
         joined = f" JOIN {item} {alias} ON {_join_condition(rnd, columns, own)}" if text else ""
         text, columns = f"{text}{joined}" if text else f"{item} {alias}", [*columns, *own]
     return text, columns
 
 
-def _bag(rnd: Random, depth: int) -> str:
+def _bag(rnd: Draw, depth: int, like: str) -> str:
+    """A SELECT with the columns of an input."""
     source, columns = _bags(rnd, depth)
-    items = [f"{value(rnd, columns, kind)} AS {column}" for column, kind in COLUMNS]
+    items = [f"{value(rnd, columns, kind)} AS {c}" for c, kind in _comparable(rnd, like).items()]
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.3 else ""
     return f"SELECT {', '.join(items)} FROM {source}{where}"
 
 
-def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
+def _fold(rnd: Draw, columns: Sequence[Column], rows_go: bool) -> str:
     """An aggregate that folds, over rows that also go or over those that only come."""
     number, true = value(rnd, columns, "number"), condition(rnd, columns)
     where = f" FILTER (WHERE {condition(rnd, columns)})" if rnd.random() < 0.2 else ""
@@ -139,13 +116,17 @@ def _fold(rnd: Random, columns: Sequence[Column], rows_go: bool) -> str:
         f"bool_and({true})",
         f"bool_or({true})",
     )
-    more = () if rows_go else (f"min({number})", f"max({number})")
+    by = f"({rnd.choice(columns).text}, {rnd.choice(columns).text})"
+    ends = ("any_value", "min", "max")
+    more = (
+        [] if rows_go else [*(f"{name}({number})" for name in ends), f"min_by{by}", f"max_by{by}"]
+    )
     # what they are wrapped in is DuckDB's need: its sums are wider, and its count_if can be NULL
     wrapped = (f"CAST(sum({number}){where} AS BIGINT)", f"coalesce(count_if({true}){where}, 0)")
     return rnd.choice((*(f"{call}{where}" for call in (*calls, *more)), *wrapped))
 
 
-def _combined(rnd: Random, depth: int) -> Query:
+def _combined(rnd: Draw, depth: int) -> Query:
     kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
     text = _select(rnd, depth - 1, kinds).text
     for _ in range(rnd.randint(1, 2)):
@@ -158,7 +139,7 @@ def _bracketed(text: str) -> str:
     return f"({text})" if any(f" {word} " in text for word in _ENDINGS) else text
 
 
-def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
+def _select(rnd: Draw, depth: int, kinds: tuple[str, ...] | None) -> Query:
     source, columns = _from(rnd, depth, _ALIASES[0])
     where = f" WHERE {_where(rnd, columns, depth, 1)}" if rnd.random() < 0.5 else ""
     way = rnd.choice(("plain", "plain", "distinct", "over", "over", "groups", "groups", "groups"))
@@ -173,15 +154,18 @@ def _select(rnd: Random, depth: int, kinds: tuple[str, ...] | None) -> Query:
     return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.15 else ""), wanted)
 
 
-def _item_of_row(rnd: Random, columns: Sequence[Column], kind: str, depth: int) -> str:
+def _item_of_row(rnd: Draw, columns: Sequence[Column], kind: str, depth: int) -> str:
     if depth and rnd.random() < 0.15:
         around = columns if rnd.random() < 0.6 else ()
         return _scalar(rnd, around, kind, depth, 1)
-    return value(rnd, columns, kind)
+    text = value(rnd, columns, kind)
+    if depth and rnd.random() < 0.15:
+        return f"CASE WHEN {_below(rnd, columns, depth)} THEN {text} END"
+    return text
 
 
 def _groups(
-    rnd: Random,
+    rnd: Draw,
     source: str,
     columns: Sequence[Column],
     kinds: tuple[str, ...],
@@ -206,6 +190,11 @@ def _groups(
     keys = list({key.text: key for key in keys}.values())
     sets = rnd.choice(("ROLLUP", "CUBE", "GROUPING SETS")) if rnd.random() < 0.2 else ""
     group = _group_by(rnd, [key.text for key in keys], sets)
+    # DuckDB looks for the columns of keys that are expressions
+    said = [] if sets else [key for key in keys if key.text in {each.text for each in columns}]
+    if depth and said and rnd.random() < 0.2:
+        at = rnd.randrange(len(items))
+        items[at] = f"CASE WHEN {_below(rnd, said, depth)} THEN {items[at]} END"
     if grows and keys and sets and rnd.random() < 0.5:
         kinds, items = (*kinds, "number"), [*items, f"grouping({keys[0].text})"]
     elif grows and keys and not sets and rnd.random() < 0.2:
@@ -215,11 +204,28 @@ def _groups(
     if rnd.random() < 0.25:
         least = "1" if not depth or rnd.random() < 0.7 else _scalar(rnd, (), "number", depth, 1)
         having = f" HAVING {aggregate(rnd, columns, 'number')} > {least}"
-    text = f"SELECT {_named(items)} FROM {source}{group}{having}"
-    return Query(text + (_limit(rnd, kinds) if rnd.random() < 0.1 else ""), kinds)
+        if depth and said and rnd.random() < 0.4:
+            having += f" {rnd.choice(('AND', 'OR'))} {_below(rnd, said, depth)}"
+    limit = _limit(rnd, kinds) if rnd.random() < 0.1 else ""
+    if grows and not limit and rnd.random() < 0.15:
+        kinds = (*kinds, f"{_kind(rnd)}[]")
+        items.append(aggregate(rnd, columns, kinds[-1]))
+    return Query(f"SELECT {_named(items)} FROM {source}{group}{having}{limit}", kinds)
 
 
-def _group_by(rnd: Random, keys: Sequence[str], sets: str) -> str:
+def _below(rnd: Draw, columns: Sequence[Column], depth: int) -> str:
+    """A condition with a subquery that does not stand on its own."""
+    text = _predicate(rnd, columns, depth, 1)
+    ways = (
+        f"NOT ({text})",
+        f"({text}) IS NULL",
+        f"CASE WHEN {text} THEN {condition(rnd, columns)} ELSE true END",
+        f"NOT ({condition(rnd, columns)} OR {text})",
+    )
+    return rnd.choice(ways)
+
+
+def _group_by(rnd: Draw, keys: Sequence[str], sets: str) -> str:
     listed = ", ".join(keys)
     if not keys:
         return ""
@@ -231,59 +237,78 @@ def _group_by(rnd: Random, keys: Sequence[str], sets: str) -> str:
     return f" GROUP BY {sets} ({listed})" if sets else f" GROUP BY {listed}"
 
 
-def _limit(rnd: Random, kinds: Sequence[str]) -> str:
+def _limit(rnd: Draw, kinds: Sequence[str]) -> str:
     order = [f"c{n}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for n in range(len(kinds))]
     rnd.shuffle(order)
     return f" ORDER BY {', '.join(order)} LIMIT {rnd.randint(1, 4)}"
 
 
 def _over(
-    rnd: Random, source: str, columns: Sequence[Column], kinds: tuple[str, ...], depth: int
+    rnd: Draw, source: str, columns: Sequence[Column], kinds: tuple[str, ...], depth: int
 ) -> Query:
     count = min(rnd.randint(0, 2), len(columns))
     keys = [column.text for column in rnd.sample(columns, count)]
     said = [_scalar(rnd, (), "number", depth, 1)] if depth and rnd.random() < 0.1 else []
     said = [text for text in said if " OVER " not in text]  # DuckDB takes none there
+    named: dict[str, str] = {}
     items = [
         _item_of_row(rnd, columns, kind, depth)
         if rnd.random() < 0.4
-        else window(rnd, columns, kind, [*keys, *said])
+        else window(rnd, columns, kind, [*keys, *said], named)
         for kind in kinds
     ]
     distinct = "DISTINCT " if rnd.random() < 0.15 else ""
     qualify = ""
     if rnd.random() < 0.4:
-        qualify = f" QUALIFY {window(rnd, columns, 'number', keys)} <= 2"
+        qualify = f" QUALIFY {window(rnd, columns, 'number', keys, named)} <= 2"
     elif not any(" OVER " in item for item in items):
-        items[0] = window(rnd, columns, kinds[0], keys)
-    return Query(f"SELECT {distinct}{_named(items)} FROM {source}{qualify}", kinds)
+        items[0] = window(rnd, columns, kinds[0], keys, named)
+    windows = ", ".join(f"{name} AS ({text})" for text, name in named.items())
+    ending = f"{f' WINDOW {windows}' if windows else ''}{qualify}"
+    return Query(f"SELECT {distinct}{_named(items)} FROM {source}{ending}", kinds)
 
 
 def _named(items: Sequence[str]) -> str:
     return ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
 
 
-def _from(rnd: Random, depth: int, letter: str) -> tuple[str, list[Column]]:
+def _from(rnd: Draw, depth: int, letter: str) -> tuple[str, list[Column]]:
     text, columns = _item(rnd, depth, f"{letter}0")
+    more, columns = _unnested(rnd, columns, f"{letter}u")
+    text += more
     for number in range(1, rnd.choice((1, 1, 1, 2, 2, 3))):
         item, own = _item(rnd, depth, f"{letter}{number}")
         side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
         text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
-        columns = [*columns, *own]
+        more, own = _unnested(rnd, own, f"{letter}{number}u")
+        text, columns = text + more, [*columns, *own]
     return text, columns
 
 
-def _item(rnd: Random, depth: int, alias: str) -> tuple[str, list[Column]]:
+def _unnested(rnd: Draw, columns: Sequence[Column], alias: str) -> tuple[str, list[Column]]:
+    """UNNEST of a list or of the parts of a text, if there is one; columns that can be compared."""
+    own = [column for column in columns if not elements(column.kind)]
+    lists = [(column.text, elements(column.kind)) for column in columns if elements(column.kind)]
+    own += [Column(f"cardinality({text})", "number") for text, _ in lists]
+    lists += [(f"split({column.text}, 'v')", "text") for column in own if column.kind == "text"]
+    if not lists or rnd.random() > 0.1:
+        return "", own
+    text, kind = rnd.choice(lists)
+    return f" CROSS JOIN UNNEST({text}) AS {alias}(v)", [*own, Column(f"{alias}.v", kind)]
+
+
+def _item(rnd: Draw, depth: int, alias: str) -> tuple[str, list[Column]]:
     if depth and rnd.random() < 0.3:
         inner = query(rnd, depth - 1)
         columns = [Column(f"{alias}.c{n}", kind) for n, kind in enumerate(inner.kinds)]
         return f"({inner.text}) {alias}", columns
     name = rnd.choice(INPUTS)
-    return f"{name} {alias}", [Column(f"{alias}.{column}", kind) for column, kind in COLUMNS]
+    columns = rnd.schema.inputs[name].items()
+    return f"{name} {alias}", [Column(f"{alias}.{column}", kind) for column, kind in columns]
 
 
-def _join_condition(rnd: Random, left: Sequence[Column], right: Sequence[Column]) -> str:
-    pairs = [(one, two) for one in left for two in right if one.kind == two.kind]
+def _join_condition(rnd: Draw, left: Sequence[Column], right: Sequence[Column]) -> str:
+    pairs = [(one, two) for one in left for two in right if comparable(one, two)]
     if not pairs:
         return "true" if rnd.random() < 0.3 else f"{rnd.choice(right).text} IS NOT NULL"
     one, two = rnd.choice(pairs)
@@ -294,7 +319,7 @@ def _join_condition(rnd: Random, left: Sequence[Column], right: Sequence[Column]
     return text
 
 
-def _where(rnd: Random, columns: Sequence[Column], depth: int, level: int) -> str:
+def _where(rnd: Draw, columns: Sequence[Column], depth: int, level: int) -> str:
     """A condition on rows, maybe with a subquery; level is how deep in expressions that stands."""
     if not depth or level == len(_ALIASES) or rnd.random() < 0.55:
         return condition(rnd, columns)
@@ -304,7 +329,7 @@ def _where(rnd: Random, columns: Sequence[Column], depth: int, level: int) -> st
     return text
 
 
-def _predicate(rnd: Random, columns: Sequence[Column], depth: int, level: int) -> str:
+def _predicate(rnd: Draw, columns: Sequence[Column], depth: int, level: int) -> str:
     """A condition with a subquery."""
     way = rnd.choice(("select", "in", "exists", "exists", "scalar", "scalar"))
     negated = rnd.choice(("", "NOT "))
@@ -325,7 +350,7 @@ def _predicate(rnd: Random, columns: Sequence[Column], depth: int, level: int) -
     return f"{negated}EXISTS (SELECT 1 FROM {source}{where})"
 
 
-def _scalar(rnd: Random, around: Sequence[Column], kind: str, depth: int, level: int) -> str:
+def _scalar(rnd: Draw, around: Sequence[Column], kind: str, depth: int, level: int) -> str:
     """A scalar subquery that reads columns of the query around, if there are any."""
     source, own = _from(rnd, depth - 1, _ALIASES[level])
     where = _inner_where(rnd, own, around, ("=",), depth, level)
@@ -333,7 +358,7 @@ def _scalar(rnd: Random, around: Sequence[Column], kind: str, depth: int, level:
 
 
 def _inner_where(
-    rnd: Random,
+    rnd: Draw,
     own: Sequence[Column],
     around: Sequence[Column],
     signs: Sequence[str],
@@ -341,7 +366,7 @@ def _inner_where(
     level: int,
 ) -> str:
     """WHERE of a subquery of an expression."""
-    pairs = [(one, two) for one in own for two in around if one.kind == two.kind]
+    pairs = [(one, two) for one in own for two in around if comparable(one, two)]
     terms = []
     if pairs:
         one, two = rnd.choice(pairs)

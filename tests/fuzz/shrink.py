@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp, parse_one
 
+from headwater.dialect.parser import Headwater
+
 _CLAUSES = ("where", "having", "qualify", "distinct", "group")
 
 
@@ -28,13 +30,13 @@ def shrink(text: str, fails: Callable[[str], bool]) -> str:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    root = parse_one(text, dialect="duckdb")
-    yield from (inner.sql("duckdb") for inner in root.find_all(exp.Select, exp.SetOperation))
+    root = parse_one(text, dialect=Headwater)
+    yield from (inner.sql(Headwater) for inner in root.find_all(exp.Select, exp.SetOperation))
     for at, node in enumerate(root.walk()):
         for change in _changes(node):
             copy = root.copy()
             change(list(copy.walk())[at])
-            yield copy.sql("duckdb")
+            yield copy.sql(Headwater)
 
 
 def _changes(node: exp.Expr) -> Iterator[Callable[[exp.Expr], object]]:

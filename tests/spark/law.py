@@ -21,7 +21,13 @@ from headwater.lake.table import Snapshot, Table
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)
-DUCKDB_TYPES = {"TIMESTAMP": "TIMESTAMPTZ", "STRING": "VARCHAR", "ARRAY<STRING>": "VARCHAR[]"}
+DUCKDB_TYPES = {
+    "TIMESTAMP": "TIMESTAMPTZ",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+    "STRING": "VARCHAR",
+    "ARRAY<STRING>": "VARCHAR[]",
+    "ARRAY<BIGINT>": "BIGINT[]",
+}
 
 
 def micros(moment: datetime) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
@@ -96,7 +96,11 @@ class Running:
 
     def held(self, name: str) -> list[tuple[object, ...]]:
         """The visible rows of a view."""
+        return [tuple(row) for row in self.read(name).collect()]
+
+    def read(self, name: str) -> DataFrame:
+        """Read the visible rows of a view."""
         names = [field.name for field in self.plans[name].view.fields]
         table = self.views[name].target
         table.refresh()
-        return [tuple(row) for row in table.read().select(*names).collect()]
+        return table.read().select(*names)

@@ -377,6 +377,11 @@ EVERY = ", ".join(f"departures.{name} ASC" for name in COMPARABLE)
             "SELECT lag(cardinality(tags)) OVER (ORDER BY ts) AS n FROM departures",
             f"ts, {EVERY}, CARDINALITY(departures.tags) ASC",
         ),
+        (
+            "SELECT lag(flight) OVER (ORDER BY ts) AS f, count(*) FILTER"
+            " (WHERE cardinality(tags) > 1) OVER () AS n FROM departures",
+            f"ts, {EVERY}, CARDINALITY(departures.tags) > 1 ASC",
+        ),
         # within a partition it is the same, and rank treats rows that tie alike
         (
             "SELECT tags, row_number() OVER (PARTITION BY tags ORDER BY ts) AS n FROM departures",

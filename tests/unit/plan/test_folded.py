@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from headwater.plan.bags import Bags
@@ -12,20 +10,22 @@ from headwater.plan.touched import State
 from tests.fuzz import queries
 from tests.fuzz.algebra import Folded, catalog_of, wrong
 from tests.fuzz.cases import Case, random_ticks
+from tests.fuzz.schemas import STANDARD, Draw, Schema
 
 CASES = 40
 
 
-def rule(query: str) -> str:
+def rule(query: str, schema: Schema = STANDARD) -> str:
     """The rule that keeps a query."""
-    return plan_project(catalog_of(query))["v"].decision.rule
+    return plan_project(catalog_of(query, schema))["v"].decision.rule
 
 
 @pytest.mark.parametrize("number", range(CASES))
 def test_a_random_query_equals_its_select_after_every_tick(number: int) -> None:
-    text = queries.folded(Random(f"fold-{number}")).text
-    assert rule(text).startswith("rule 2"), text
-    assert wrong(Case(text, random_ticks(Random(f"rows-{number}"))), Folded) == "", text
+    rnd = Draw(f"fold-{number}", None if number % 2 else STANDARD)
+    case = Case(queries.folded(rnd).text, random_ticks(rnd), rnd.schema)
+    assert rule(case.query, case.schema).startswith("rule 2"), case.query
+    assert wrong(case, Folded) == "", case
 
 
 KNOWN = [
@@ -44,21 +44,21 @@ KNOWN = [
 @pytest.mark.parametrize("seed", range(3))
 def test_known_queries(text: str, seed: int) -> None:
     assert rule(text).startswith("rule 2")
-    assert wrong(Case(text, random_ticks(Random(seed))), Folded) == ""
+    assert wrong(Case(text, random_ticks(Draw(seed))), Folded) == ""
 
 
 def test_the_test_sees_a_joined_row_that_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Bags._reader
     after = {State.BEFORE: State.AFTER}
     monkeypatch.setattr(Bags, "_reader", lambda self, state: reader(self, after.get(state, state)))
-    assert any(wrong(Case(KNOWN[1], random_ticks(Random(seed))), Folded) for seed in range(3))
+    assert any(wrong(Case(KNOWN[1], random_ticks(Draw(seed))), Folded) for seed in range(3))
 
 
 def test_the_test_sees_a_row_that_goes_and_is_not_subtracted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("headwater.plan.aggregates.SIGN", "1")
-    assert any(wrong(Case(KNOWN[0], random_ticks(Random(seed))), Folded) for seed in range(3))
+    assert any(wrong(Case(KNOWN[0], random_ticks(Draw(seed))), Folded) for seed in range(3))
 
 
 OTHERS = {

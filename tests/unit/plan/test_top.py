@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from headwater.plan.program import UnitsProgram
 from tests.fuzz.algebra import wrong
 from tests.fuzz.cases import Case, random_ticks
-from tests.fuzz.queries import DEFINITIONS
+from tests.fuzz.schemas import STANDARD, Draw
 from tests.spark.running import planned
 
 PLACE = "row_number() OVER (PARTITION BY k ORDER BY x DESC, id)"
@@ -54,7 +52,7 @@ OTHERS = [
 
 
 def rule(text: str) -> str:
-    _, plans = planned(f"{DEFINITIONS}CREATE STREAMING VIEW v AS {text};")
+    _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
     return plans["v"].decision.rule
 
 
@@ -62,7 +60,7 @@ def rule(text: str) -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_rows_are_right_after_every_tick(text: str, seed: int) -> None:
     assert rule(text) == "rule 4, first rows"
-    assert wrong(Case(text, random_ticks(Random(f"first-{seed}")))) == ""
+    assert wrong(Case(text, random_ticks(Draw(f"first-{seed}")))) == ""
 
 
 @pytest.mark.parametrize("text", OTHERS)
@@ -72,14 +70,14 @@ def test_what_held_rows_do_not_tell_is_kept_by_all_units(text: str) -> None:
 
 def test_order_and_groups_that_are_not_shown_are_kept_in_hidden_columns() -> None:
     text = f"SELECT id FROM a QUALIFY {PLACE} <= 2"
-    _, plans = planned(f"{DEFINITIONS}CREATE STREAMING VIEW v AS {text};")
+    _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
     hidden = [column.spark_type for column in plans["v"].columns if column.hidden]
     assert hidden == ["STRING", "BIGINT", "DOUBLE", "BIGINT"]
 
 
 def test_a_guard_leaves_the_columns_of_the_table_as_they_are() -> None:
     text = "SELECT 10 / x AS c0 FROM a ORDER BY 10 / (x - 1), c0 LIMIT 3"
-    _, plans = planned(f"{DEFINITIONS}CREATE STREAMING VIEW v AS {text};")
+    _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
     plain, guarded = plans["v"].program, plans["v"].guarded_program
     assert isinstance(plain, UnitsProgram) and isinstance(guarded, UnitsProgram)
     assert plain.state == guarded.state != ()
