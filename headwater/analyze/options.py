@@ -29,6 +29,7 @@ def bind_options(
     owner: str,
     at: exp.Expr,
     report: Report,
+    elsewhere: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return options as text by name; report unknown, missing and ill-formed ones.
 
@@ -38,6 +39,7 @@ def bind_options(
         owner: whose options they are, for messages, for example ``connector files``.
         at: where to report a missing option.
         report: where errors go.
+        elsewhere: for an option that stands elsewhere, the hint that says where.
     """
     found: dict[str, str] = {}
     for node in nodes or []:
@@ -45,7 +47,8 @@ def bind_options(
         option = allowed.get(name)
         if option is None:
             message = f'{owner} has no option "{name}"'
-            report.add("UNKNOWN_OPTION", message, node, did_you_mean(name, allowed, "options"))
+            hint = (elsewhere or {}).get(name) or did_you_mean(name, allowed, "options")
+            report.add("UNKNOWN_OPTION", message, node, hint)
             continue
         found[name] = _text(node.expression)
         if option.kind != "secret" and REFERENCE.search(found[name]):

@@ -148,7 +148,13 @@ def _options(
                 allowed[f"fields.{column.name}.{key}"] = option
     _check_metadata(statement, name, connector, report)
     nodes = [o for o in statement.args.get("options") or [] if o.this != "connector"]
-    return bind_options(nodes, allowed, f"connector {name}", statement, report)
+    of_records = [*ENCODINGS.values(), *(form.options for form in FORMATS.values())]
+    elsewhere = {
+        option: f"it says how records are read: ENCODE … ({option} = …)"
+        for options in of_records
+        for option in options
+    }
+    return bind_options(nodes, allowed, f"connector {name}", statement, report, elsewhere)
 
 
 def _check_metadata(
@@ -211,6 +217,7 @@ def _encoding(
         f"encoding {encode}",
         statement,
         report,
+        {option: f"it is the connector's: WITH ({option} = …)" for option in connector.options},
     )
 
 
