@@ -134,7 +134,11 @@ class Batch:
 
     def tick(self, rnd: Random) -> None:
         """Land some rows, run every view once, compare each with DuckDB."""
-        new = {name: self.schema.rows(rnd, name, range(6)) for name in self.schema.logs}
+        least = {TIMED: 2 * self.schema.timed}  # so that some rows are late
+        new = {
+            name: self.schema.rows(rnd, name, range(6), least=least.get(name, 0))
+            for name in self.schema.logs
+        }
         self.ticks.append({name: new[name] for name in LOGS})
         self.watermarks.append(self.landed[TIMED].watermark_after)
         for name, landed in self.landed.items():
@@ -152,7 +156,7 @@ class Batch:
     def _changes(self, rnd: Random) -> list[Row]:
         """What a new file says of some keys; its name may sort before those of older ones."""
         file, changes = f"{rnd.random()}.json", list[Row]()
-        for number, (key, *rest) in enumerate(self.schema.rows(rnd, KEYED, range(6))):
+        for number, (key, *rest) in enumerate(self.schema.rows(rnd, KEYED, range(4), least=2)):
             deleted = rnd.random() < 0.4
             values = [None] * len(rest) if deleted else rest
             changes.append((key, *values, DELETED if deleted else UPSERTED, file, number))

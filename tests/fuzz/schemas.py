@@ -86,7 +86,7 @@ KINDS: Mapping[str, Kind] = {
         "TIMESTAMP WITH TIME ZONE",
         _INSTANT.format("12:00:00"),
         _INSTANT.format("23:59:59"),
-        (None, *(_NOON.replace(minute=m, tzinfo=UTC) for m in (0, 1, 2))),
+        (None, *(_NOON.replace(minute=m, tzinfo=UTC) for m in (0, 1, 2, 3))),
         "TIMESTAMP",
     ),
 }
@@ -177,7 +177,9 @@ class Schema:
         types |= {kind: f"{types[elements(kind)]}[]" for kind in LISTS}
         return ", ".join(f"{c} {types[kind]}" for c, kind in self.inputs[name].items())
 
-    def rows(self, rnd: Random, name: str, ids: Sequence[int], most: int = 4) -> list[Row]:
+    def rows(
+        self, rnd: Random, name: str, ids: Sequence[int], most: int = 4, least: int = 0
+    ) -> list[Row]:
         """Return some rows of an input.
 
         Args:
@@ -185,13 +187,14 @@ class Schema:
             name: of the input.
             ids: what their ids are taken from.
             most: how many at most.
+            least: how many at least.
         """
         held = list(self.inputs[CORRECTED if name == FED else name].items())[1:]
         values = [LISTS[kind] if elements(kind) else KINDS[kind].values for _, kind in held]
         for at, (column, _) in enumerate(held):
             if column == TIME:
                 values[at] = [each for each in values[at] if each is not None]
-        count = rnd.randint(0, most)
+        count = rnd.randint(least, most)
         return [tuple(map(rnd.choice, (ids, *values))) for _ in range(count)]
 
 
