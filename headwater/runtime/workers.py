@@ -7,6 +7,7 @@ error that only a person can solve ends the worker and says so.
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -133,7 +134,9 @@ class Worker(ABC):
             self._say(State.FAILED, said)
             return False
         self._say(State.BACKING_OFF, said, pause)
-        return not self._stopping.wait(pause)
+        ended = self._stopping.wait(pause)
+        _let_go()
+        return not ended
 
     def _say(
         self, state: State, error: HeadwaterError | None = None, retry_in: float | None = None
@@ -326,6 +329,8 @@ class TickWorker(Worker):
             done = self._board.state(name) is State.FAILED
             if name in self.views or done or self._due.get(name, 0) > time.monotonic():
                 continue
+            if name in self._due:
+                _let_go()
             try:
                 self.views[name] = make()
             except Exception as error:  # noqa: BLE001 - one view's failure is not another's
@@ -352,6 +357,11 @@ class TickWorker(Worker):
         for name in self._makers:
             if self._board.state(name) is not State.FAILED:
                 self._board.tell(StateChanged(name, state, error, retry_in))
+
+
+def _let_go() -> None:
+    """Free the Spark session of what failed: the JVM has it until Python finds the cycle around."""
+    gc.collect()
 
 
 def told(committed: Committed) -> ViewCommitted:

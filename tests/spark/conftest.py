@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Iterator
 
@@ -27,6 +28,7 @@ def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
         state=folder / "state",
         master="local[2]",
         shuffle_partitions=2,
+        spark={"spark.driver.memory": "2g"},  # hundreds of views in one session
     )
 
 
@@ -39,6 +41,7 @@ def spark(spark_config: Config) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def lake(spark: SparkSession) -> Lake:
+def lake(spark: SparkSession) -> Iterator[Lake]:
     """A namespace that no other test uses."""
-    return Lake(spark, f"test_{next(_namespaces)}")
+    yield Lake(spark, f"test_{next(_namespaces)}")
+    gc.collect()  # the JVM keeps the sessions of a test until Python lets them go
