@@ -73,6 +73,7 @@ def load(folder, namespace, warehouse):
         warehouse=warehouse,
         trigger=timedelta(milliseconds=50),
         maintenance=HARD,
+        recompute_below=0,  # what is overwritten needs no compaction
     )
     return replace(found, config=config)
 

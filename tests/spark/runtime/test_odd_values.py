@@ -86,7 +86,7 @@ def write_files(folder: Path) -> None:
 
 
 def test_views_equal_their_select_at_rest(spark: Any, lake: Any, tmp_path: Path) -> None:
-    settings = 'name = "t"\n[run]\nmax_files_per_epoch = 1\n'
+    settings = 'name = "t"\n[run]\nmax_files_per_epoch = 1\nrecompute_below = 0\n'
     (tmp_path / "headwater.toml").write_text(settings)
     (tmp_path / "views.sql").write_text(SQL)
     write_files(tmp_path)

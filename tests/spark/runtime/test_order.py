@@ -68,7 +68,7 @@ def arrive(folder: Path, seed: int) -> None:
 def answer(spark: Any, lake: Any, folder: Path, seed: int) -> dict[str, list[tuple[Any, ...]]]:
     """Run the project over one order of arrival and return the rows of its views."""
     folder.mkdir()
-    settings = 'name = "t"\n[run]\nmax_files_per_epoch = 1\n'
+    settings = 'name = "t"\n[run]\nmax_files_per_epoch = 1\nrecompute_below = 0\n'
     (folder / "headwater.toml").write_text(settings)
     (folder / "views.sql").write_text(SQL)
     arrive(folder, seed)
