@@ -182,6 +182,9 @@ class _Lateral:
             if not name:
                 hint = "give it a name with AS"
                 self.report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
+            elif name in computed:
+                message = f'column "{name}" is selected twice'
+                self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
             self._refuse_subqueries(item)
             computed[name] = exp.Paren(this=item.unalias())
             for call in aggregates(computed[name]):
