@@ -148,6 +148,8 @@ class _Lateral:
         if on not in (None, exp.true()):
             self._refuse("of always one row with a condition in ON", on)
         refused = ["having", "qualify", "limit", "distinct", *([] if self.inside else ["where"])]
+        for node in window_calls(self.select):
+            self._refuse("of always one row with OVER", node)
         for node in filter(None, map(self.select.args.get, refused)):
             self._refuse(f"of always one row with {node.key.upper()}", node)
         alias = f"_{self.alias}"
