@@ -77,7 +77,7 @@ soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7
 	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
-	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, each compared with DuckDB after every tick

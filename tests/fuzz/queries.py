@@ -282,7 +282,34 @@ def _from(rnd: Draw, depth: int, letter: str) -> tuple[str, list[Column]]:
         text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
         more, own = _unnested(rnd, own, f"{letter}{number}u")
         text, columns = text + more, [*columns, *own]
+    if depth and rnd.random() < 0.1:
+        more, own = _lateral(rnd, columns, f"{letter}l")
+        text, columns = text + more, [*columns, *own]
     return text, columns
+
+
+def _lateral(rnd: Draw, around: Sequence[Column], alias: str) -> tuple[str, list[Column]]:
+    """LATERAL: expressions, aggregates, groups, rows or first rows for each row before it."""
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
+    columns = [Column(f"{alias}.c{n}", kind) for n, kind in enumerate(kinds)]
+    side, on = rnd.choice((("CROSS", ""), ("LEFT", " ON TRUE")))
+    way = rnd.choice(("computed", "one", "groups", "rows", "first"))
+    if way == "computed":
+        items = [value(rnd, around, kind) for kind in kinds]
+        return f" {side} JOIN LATERAL (SELECT {_named(items)}) AS {alias}{on}", columns
+    source, own = _from(rnd, 0, alias)
+    signs = ("=", "=", "<", "<>") if way == "rows" else ("=",)
+    where = _inner_where(rnd, own, around, signs, 0, 1)
+    if way == "one":
+        items = [aggregate(rnd, own, kind) for kind in kinds]
+    elif way == "groups":
+        items = [value(rnd, own, kinds[0]), *(aggregate(rnd, own, kind) for kind in kinds[1:])]
+        where += f" GROUP BY {items[0]}"
+    else:
+        items = [value(rnd, own, kind) for kind in kinds]
+        where += _limit(rnd, kinds) if way == "first" else ""
+    text = f"SELECT {_named(items)} FROM {source}{where}"
+    return f" {side} JOIN LATERAL ({text}) AS {alias}{on}", columns
 
 
 def _unnested(rnd: Draw, columns: Sequence[Column], alias: str) -> tuple[str, list[Column]]:

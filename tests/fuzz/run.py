@@ -3,20 +3,23 @@
 In: how many queries, a seed. Out: a line per query that is wrong, with the seed of it, and at the
 end one line ``queries=N ticks=N wrong=N refused=N seed=S``; exit code 1 if something is wrong. A
 batch of queries is one project: they share its tables, ticks and snapshots. What is wrong is kept,
-and made small if DuckDB alone shows it too.
+and made small if DuckDB alone shows it too. With a journal, batches that are in it are not run
+again: hundreds of them take hours, and what was stopped goes on.
 
-    python -m tests.fuzz.run --queries 200 --seed 1
+    python -m tests.fuzz.run --queries 200 --seed 1 --journal fuzz.jsonl
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from random import Random
 
 import click
@@ -59,6 +62,12 @@ LATE = {
     "ACCEPT FOR INTERVAL '30' SECOND": timedelta(seconds=30),
 }
 """What LATE ROWS can be, and how much later than the watermark allows a row may come."""
+SETTINGS = {
+    "spark.driver.memory": "3g",
+    # each plan runs once: what the JVM would gain by its second compiler does not pay for it
+    "spark.driver.extraJavaOptions": "-Xms2g -Xmn1g -XX:MetaspaceSize=600m -XX:TieredStopAtLevel=1",
+}
+"""Settings of Spark under which many small different plans take the least time."""
 _CHANGE = {"_change_type": "STRING", "_path": "STRING", "_row": "BIGINT"}
 
 
@@ -230,48 +239,110 @@ def _plain(held: object) -> object:
     return held + 0.0 if isinstance(held, float) else held
 
 
-def run(spark: SparkSession, count: int, seed: int) -> tuple[int, int, int]:
-    """Try random queries.
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a batch.
 
-    Returns:
-        How many were kept, were wrong, were refused.
+    Attributes:
+        seed: of the run.
+        start: number of its first query.
+        queries: how many were kept and compared.
+        wrong: how many of them were wrong.
+        refused: how many were refused.
     """
-    wrong = refused = done = 0
-    began = time.monotonic()
-    for start in range(0, count, BATCH):
-        views = []
-        schema = random_schema(Random(f"{seed}-{start}-schema"))
-        for number in range(start, min(start + BATCH, count)):
-            view = random_view(number, seed, schema)
-            try:
-                planned(definitions(schema, [view]))
-            except HeadwaterError as error:
-                refused += 1
-                click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
-                continue
-            views.append(view)
-        batch = Batch(spark, f"fuzz_{seed}_{start}", schema, views)
-        rnd = Random(f"{seed}-{start}-rows")
-        for _ in range(TICKS):
-            batch.tick(rnd)
-        for name, why in batch.failed.items():
-            found = batch.views.get(name)
-            if found:
-                keep(batch.case(found))
-            click.echo(f"WRONG {seed}-{name}: {found}\n  {why}")
-        wrong, done = wrong + len(batch.failed), done + len(views)
-        minutes = (time.monotonic() - began) / 60
-        click.echo(f"[{minutes:6.1f} min] {start + BATCH}/{count}: {wrong} wrong")
-    return done, wrong, refused
+
+    seed: int
+    start: int
+    queries: int
+    wrong: int
+    refused: int
+
+
+class Journal:
+    """Results of batches, in a file if there is one.
+
+    Args:
+        path: a JSON object per line.
+        seed: results of other seeds are left alone.
+    """
+
+    def __init__(self, path: Path | None, seed: int) -> None:
+        self._path = path
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        held = [Result(**json.loads(line)) for line in lines]
+        self.results = {each.start: each for each in held if each.seed == seed}
+
+    def add(self, result: Result) -> None:
+        """Take in a result."""
+        self.results[result.start] = result
+        if self._path:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(result)) + "\n")
+
+    def total(self, field: str) -> int:
+        """Return the sum of a field of the results."""
+        return sum(getattr(result, field) for result in self.results.values())
+
+
+def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
+    """Try some random queries over tables of their own.
+
+    Args:
+        spark: where they run.
+        numbers: which ones.
+        seed: the same seed, the same queries, tables and rows.
+    """
+    start = numbers[0]
+    _vary(spark, Random(f"{seed}-{start}-spark"))
+    schema = random_schema(Random(f"{seed}-{start}-schema"))
+    views, refused = [], 0
+    for number in numbers:
+        view = random_view(number, seed, schema)
+        try:
+            planned(definitions(schema, [view]))
+        except HeadwaterError as error:
+            refused += 1
+            click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}")
+            continue
+        views.append(view)
+    batch = Batch(spark, f"fuzz_{seed}_{start}", schema, views)
+    rnd = Random(f"{seed}-{start}-rows")
+    for _ in range(TICKS):
+        batch.tick(rnd)
+    for name, why in batch.failed.items():
+        found = batch.views.get(name)
+        if found:
+            keep(batch.case(found))
+        click.echo(f"WRONG {seed}-{name}: {found}\n  {why}")
+    return Result(seed, start, len(views), len(batch.failed), refused)
+
+
+def _vary(spark: SparkSession, rnd: Random) -> None:
+    """Choose how Spark runs a batch: mostly as it starts soonest, sometimes as a project does."""
+    as_projects = rnd.random() < 0.25
+    spark.conf.set("spark.sql.codegen.wholeStage", str(as_projects).lower())
+    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if as_projects else "NO_CODEGEN")
+    spark.conf.set("spark.sql.adaptive.enabled", str(as_projects).lower())
+    spark.conf.set("spark.sql.shuffle.partitions", str(rnd.choice((1, 1, 2, 3))))
 
 
 @click.command()
 @click.option("--queries", "count", default=200, show_default=True)
 @click.option("--seed", default=1, show_default=True)
-def main(count: int, seed: int) -> None:
+@click.option("--journal", "path", type=click.Path(path_type=Path), help="goes on from here")
+def main(count: int, seed: int, path: Path | None) -> None:
     """Try random queries in Spark."""
-    with local_session("fuzz") as spark:
-        done, wrong, refused = run(spark, count, seed)
+    journal = Journal(path, seed)
+    began = time.monotonic()
+    with local_session("fuzz", SETTINGS) as spark:
+        for start in range(0, count, BATCH):
+            if start in journal.results:
+                continue
+            journal.add(run_batch(spark, range(start, min(start + BATCH, count)), seed))
+            minutes = (time.monotonic() - began) / 60
+            done, wrong = journal.total("queries"), journal.total("wrong")
+            click.echo(f"[{minutes:6.1f} min] {done} queries, {wrong} wrong")
+    done, wrong, refused = (journal.total(each) for each in ("queries", "wrong", "refused"))
     click.echo(f"queries={done} ticks={done * TICKS} wrong={wrong} refused={refused} seed={seed}")
     sys.exit(1 if wrong else 0)
 

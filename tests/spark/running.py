@@ -24,8 +24,13 @@ from headwater.runtime.session import open_session, session_for_thread
 
 
 @contextmanager
-def local_session(name: str) -> Iterator[SparkSession]:
-    """A session of its own, with a lake in a folder that is removed after the block."""
+def local_session(name: str, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """A session of its own, with a lake in a folder that is removed after the block.
+
+    Args:
+        name: of the project.
+        settings: more settings of Spark.
+    """
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         config = Config(
@@ -36,6 +41,7 @@ def local_session(name: str) -> Iterator[SparkSession]:
             state=home / "state",
             master="local[2]",
             shuffle_partitions=2,
+            spark=dict(settings or {}),
         )
         spark = open_session(config, app_name=f"headwater-{name}")
         try:
