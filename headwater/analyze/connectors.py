@@ -52,6 +52,8 @@ class Connector:
         position: SQL type by column that says where a row stood in the input; rows with one key
             happened in the order of these columns.
         fields: options of one column, written ``fields.<column>.<option>``.
+        start: which words of ``START FROM`` it takes.
+        streams: whether a ``SOURCE`` can have it.
         built: False for a connector that is planned but not here yet.
     """
 
@@ -60,6 +62,8 @@ class Connector:
     metadata: Mapping[str, str] = field(default_factory=dict)
     position: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Option] = field(default_factory=dict)
+    start: tuple[str, ...] = ("earliest",)
+    streams: bool = True
     built: bool = True
 
 
@@ -138,10 +142,69 @@ DATAGEN = Connector(
     fields=DATAGEN_FIELD,
 )
 
+KAFKA = Connector(
+    options={
+        "bootstrap_servers": Option(
+            "text", "where the cluster is: host:port, more of them after commas", required=True
+        ),
+        "topic": Option("list", "the topics to read"),
+        "topic_pattern": Option(
+            "text", "regular expression of the names of the topics to read; new ones are found"
+        ),
+        "isolation": Option(
+            "choice",
+            "whether records of transactions are read that are open or were aborted",
+            default="read_committed",
+            choices=("read_committed", "read_uncommitted"),
+        ),
+        "on_data_loss": Option(
+            "choice",
+            "where records were deleted before they were read: stop, or go on and count them",
+            default="fail",
+            choices=("fail", "skip"),
+        ),
+        "max_rows_per_epoch": Option(
+            "integer", "most records read in one epoch", default="500000", minimum=1
+        ),
+        "max_record_bytes": FILES.options["max_record_bytes"],
+        "security_protocol": Option(
+            "choice",
+            "how brokers are spoken to",
+            default="plaintext",
+            choices=("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
+        ),
+        "sasl_mechanism": Option(
+            "choice",
+            "how the user is proved",
+            default="plain",
+            choices=("plain", "scram-sha-256", "scram-sha-512"),
+        ),
+        "sasl_username": Option("text", "the user"),
+        "sasl_password": Option("secret", "the user's password, '${env:NAME}'"),
+        "ssl_ca": Option("text", "PEM file of the authorities that sign the brokers' certificates"),
+        "ssl_keystore": Option("text", "PEM file of our own key and certificate"),
+        "ssl_key_password": Option("secret", "password of our own key, '${env:NAME}'"),
+        **LIMITS,
+    },
+    encodings=("json", "csv", "raw"),
+    metadata={
+        "topic": "VARCHAR",
+        "partition": "INTEGER",
+        "offset": "BIGINT",
+        "timestamp": "TIMESTAMP WITH TIME ZONE",
+        "key": "VARBINARY",
+        "headers": "ARRAY(ROW(key VARCHAR, value VARBINARY))",
+    },
+    position=FILES.position,
+    start=("earliest", "latest", "timestamp", "offsets"),
+    streams=False,
+)
+"""Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
+
 CONNECTORS: Mapping[str, Connector] = {
     "files": FILES,
     "datagen": DATAGEN,
-    "kafka": Connector(built=False),
+    "kafka": KAFKA,
     "postgres": Connector(built=False),
     "http": Connector(built=False),
 }
@@ -161,6 +224,7 @@ ENCODINGS: Mapping[str, Mapping[str, Option]] = {
         "date_format": Option("text", "pattern of dates; default ISO 8601"),
     },
     "parquet": {},
+    "raw": {},
 }
 """Options of ``ENCODE <name> (…)``; an encoding of the grammar that is missing here is not built
 yet."""
@@ -182,7 +246,7 @@ class Format:
 
 
 FORMATS: Mapping[str, Format] = {
-    "plain": Format(keyed=False, encodings=("json", "csv", "parquet")),
+    "plain": Format(keyed=False, encodings=("json", "csv", "parquet", "raw")),
     "upsert": Format(
         keyed=True,
         encodings=("json", "csv", "parquet"),
@@ -191,6 +255,13 @@ FORMATS: Mapping[str, Format] = {
                 "text",
                 "field that says what a record does: d, delete or true deletes the row; c, i, r, u,"
                 " insert, update, upsert, false or NULL writes it; without the option all do",
+            ),
+            "key_encode": Option(
+                "choice",
+                "connector kafka: how a record's key is read, as JSON (an object of the key's"
+                " columns, or the one value) or as the text of the one value",
+                default="json",
+                choices=("json", "text"),
             ),
         },
     ),

@@ -85,6 +85,20 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True)
+class StartFrom:
+    """Where the first reading of a source begins (``START FROM``).
+
+    Attributes:
+        kind: ``earliest``, ``latest``, ``timestamp`` or ``offsets``.
+        value: of a timestamp, microseconds since 1970 UTC as text; of offsets, JSON
+            ``{topic: {partition: offset}}``.
+    """
+
+    kind: str = "earliest"
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """An external stream: a ``CREATE SOURCE`` (read once) or a landed ``CREATE TABLE`` (kept).
 
@@ -95,7 +109,7 @@ class Source:
         primary_key: key columns, where the rows are changes of a keyed table; many rows may have
             one key, none has NULL in it.
         watermark: its event time, if declared.
-        connector: ``files``, ``datagen``, …
+        connector: ``files``, ``datagen``, ``kafka``.
         options: the connector's options (``WITH``), validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without
@@ -103,6 +117,7 @@ class Source:
         encode_options: options of the encoding, for example ``header`` of CSV.
         on_error: ``quarantine``, ``fail`` or ``drop``.
         position: of changes, the columns that order those of one key; landing adds them.
+        start: where its first reading begins.
         span: where it is defined.
     """
 
@@ -118,6 +133,7 @@ class Source:
     encode_options: Mapping[str, str] = field(default_factory=dict)
     on_error: str = "quarantine"
     position: tuple[Field, ...] = ()
+    start: StartFrom = StartFrom()
     span: Span | None = None
 
     @property

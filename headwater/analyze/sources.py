@@ -17,6 +17,7 @@ from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connect
 from headwater.analyze.definitions import CHANGE_COLUMN, Column, Field, Source, Watermark
 from headwater.analyze.event_time import interval
 from headwater.analyze.infer import infer
+from headwater.analyze.kafka import bind_start, check_kafka
 from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.nullable import nullable
 from headwater.analyze.options import bind_options
@@ -50,8 +51,10 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
         encode_options=_encoding(statement, connector_name, connector, encode, report),
         position=_position(connector) if keyed else (),
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        start=bind_start(statement, connector, report),
         span=report.place(None),
     )
+    check_kafka(statement, source, report)
     _refuse_later_issues(statement, source, report)
     return source
 
@@ -271,7 +274,5 @@ def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report:
         hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
         message = "a PRIMARY KEY with FORMAT PLAIN"
         report.not_yet(message, statement.args["primary_key"][0], hint)
-    if start := statement.args.get("start_from"):
-        report.not_yet("START FROM", start, "remove it: reading starts at the earliest row")
     if statement.args.get("on_schema_change"):
         report.not_yet("ON SCHEMA CHANGE", statement, "remove it")

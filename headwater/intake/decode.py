@@ -27,13 +27,23 @@ from sqlglot import exp
 from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGE_COLUMN, UPSERTED, Column, Source
 from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
-from headwater.intake.envelope import OP, SAID, envelope
+from headwater.intake.envelope import KEY, OP, SAID, envelope
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN = "_bad", "_broken"
-COORDINATES = {"file": PATH, "row": ROW, "change": OP}
+COORDINATES = {
+    "file": PATH,
+    "row": ROW,
+    "change": OP,
+    "topic": "_topic",
+    "partition": "_partition",
+    "offset": ROW,
+    "timestamp": "_timestamp",
+    "key": KEY,
+    "headers": "_headers",
+}
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"
 """Always true, but not for the optimizer, which otherwise copies what stands beside it into filters
@@ -49,6 +59,29 @@ UNNUMBERED = "CAST(NULL AS BIGINT)"
 """In a stream, where Spark numbers no rows."""
 KNOWN = ROW
 """Of a relation that has a column ``_row`` already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Encoded records that are to be read.
+
+    Attributes:
+        relation: name of a relation of ``_value``, ``_path``, what ``number`` reads and what is
+            carried.
+        number: expression of a record's number.
+        carried: more columns, which are kept beside the record's own.
+        lines: whether they are lines of files, where an empty one is no record.
+    """
+
+    relation: str
+    number: str = NUMBERED
+    carried: tuple[str, ...] = ()
+    lines: bool = True
+
+    @property
+    def kept(self) -> str:
+        """The columns that every layer of a decoding passes on."""
+        return ", ".join((VALUE, PATH, ROW, *self.carried))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,24 +272,21 @@ def text_faults(source: Source) -> list[tuple[str, str]]:
     ]
 
 
-def lines_to_parse(
-    relation: str, faults: Sequence[tuple[str, str]], record: str, number: str
-) -> str:
-    """Return the SELECT of ``_value``, ``_path``, ``_row`` and ``_line``, what the parser gets.
+def lines_to_parse(records: Records, faults: Sequence[tuple[str, str]], record: str) -> str:
+    """Return the SELECT of what is kept of records, and ``_line``, what the parser gets.
 
     ``_line`` is NULL if the text is not fit for the parser. It has a layer of its own, since Spark
     would not compile it beside the parser.
 
     Args:
-        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
+        records: the records.
         faults: what can be wrong with the text: conditions and reasons.
         record: expression of what is parsed of a fit text.
-        number: expression of a line's number.
     """
     fit = " AND ".join(f"NOT coalesce({condition}, false)" for condition, _ in faults)
     return (
-        f"SELECT {VALUE}, {PATH}, {number} AS {ROW},\n"
-        f"CASE WHEN {ONCE} AND {fit} THEN {record} END AS _line FROM {relation}"
+        f"SELECT {', '.join((VALUE, PATH, *records.carried))}, {records.number} AS {ROW},\n"
+        f"CASE WHEN {ONCE} AND {fit} THEN {record} END AS _line FROM {records.relation}"
     )
 
 

@@ -1,4 +1,4 @@
-"""CSV lines and Parquet rows → typed columns (see ``headwater.intake.decode`` for what comes out).
+"""CSV lines, Parquet rows and raw bytes → typed columns (``headwater.intake.decode`` has the rest).
 
 CSV: one record is one line (a quoted line break is refused as unbalanced quotes). With a header,
 columns are found by its names, without one by position. An empty value without quotes is NULL,
@@ -22,12 +22,12 @@ from headwater.analyze.types import is_float, spark_type
 from headwater.errors import SqlError
 from headwater.intake.decode import (
     BROKEN,
-    NUMBERED,
     ONCE,
     PATH,
     ROW,
     VALUE,
     Encoded,
+    Records,
     lines_to_parse,
     misread,
     not_finite,
@@ -41,16 +41,13 @@ _EMPTY = "\x01"
 """What ``""`` is read as: the parser takes one text for both it and no value at all."""
 
 
-def csv_lines(
-    source: Source, relation: str, header: Sequence[str] | None, *, number: str = NUMBERED
-) -> Encoded:
-    """Return the decoding of CSV lines.
+def csv_lines(source: Source, records: Records, header: Sequence[str] | None) -> Encoded:
+    """Return the decoding of CSV, a line a record.
 
     Args:
         source: the definition.
-        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
+        records: the records.
         header: names in the first line of the files, which is skipped; None for files without one.
-        number: expression of a line's number.
 
     Raises:
         SqlError: ``UNSUPPORTED_TYPE`` for arrays, maps and rows, which CSV has no form for.
@@ -72,12 +69,13 @@ def csv_lines(
     }
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
-    kept = f"{VALUE}, {PATH}, {ROW}"
-    lines = lines_to_parse(relation, _line_faults(source), _LINE, number)
-    data = f"{ROW} > 0 AND " if header is not None else ""
+    kept, lines = records.kept, lines_to_parse(records, _line_faults(source), _LINE)
+    conditions = [f"{ROW} > 0"] if header is not None else []
+    if records.lines:
+        conditions.append(f"length(trim({_LINE})) > 0")
     parsed = (
         f"SELECT {kept}, from_csv(_line, {text(schema)}, {options}) AS _k\n"
-        f"FROM ({lines}) WHERE {data}length(trim({_LINE})) > 0"
+        f"FROM ({lines}) WHERE {' AND '.join(conditions) or 'true'}"
     )
     values = ", ".join(_converted(column, places, source) for column in columns)
     given = "".join(
@@ -98,6 +96,27 @@ def csv_lines(
             ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the line")),
             *(_value_fault(column, places[column.name].format("_s")) for column in found),
         ),
+    )
+
+
+def raw_records(source: Source, records: Records) -> Encoded:
+    """Return records as they are, in the definition's one column.
+
+    Args:
+        source: the definition.
+        records: the records.
+    """
+    (column,) = stored(source)
+    if column.type.this is exp.DataType.Type.VARBINARY:
+        value, faults = f"CAST({VALUE} AS BINARY)", text_faults(source)[:1]
+    else:
+        value, faults = VALUE, text_faults(source)
+    broken = " OR ".join(f"coalesce({condition}, false)" for condition, _ in faults)
+    return Encoded(
+        f"SELECT {value} AS {name(column.name)}, {records.kept}, {broken} AS {BROKEN}\n"
+        f"FROM (SELECT *, {records.number} AS {ROW} FROM {records.relation})",
+        (PATH, ROW),
+        faults=tuple(faults),
     )
 
 

@@ -23,12 +23,12 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_float, spark_type
 from headwater.intake.decode import (
     BROKEN,
-    NUMBERED,
     ONCE,
     PATH,
     ROW,
     VALUE,
     Encoded,
+    Records,
     ddl,
     lines_to_parse,
     misread,
@@ -59,37 +59,37 @@ OPTIONS = {
 }
 
 
-def json_lines(source: Source, relation: str, *, number: str = NUMBERED) -> Encoded:
-    """Return the decoding of JSON lines.
+def json_lines(source: Source, records: Records) -> Encoded:
+    """Return the decoding of JSON, an object a record.
 
     Args:
         source: the definition.
-        relation: name of a relation of ``_value``, ``_path`` and what ``number`` reads.
-        number: expression of a line's number.
+        records: the records.
     """
-    kept = f"{VALUE}, {PATH}, {ROW}"
-    lines = lines_to_parse(relation, _line_faults(source), _wrapped(VALUE), number)
-    # not a condition on what was parsed, which Spark would push below, and parse for it once more
-    some = f"startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> ''"
+    lines = lines_to_parse(records, _line_faults(source), _wrapped(VALUE))
+    # not conditions on what was parsed, which Spark would push below, and parse for it once more
+    some = f"(startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> '')"
+    conditions = [some] if records.lines else []
     if source.format == "debezium":  # a tombstone, which follows a deletion, says nothing new
-        some = f"({some}) AND trim({VALUE}) <> 'null'"
+        conditions.append(f"trim({VALUE}) <> 'null'")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     columns = stored(source)
     parsed = (
-        f"SELECT {kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"
-        f"FROM ({lines}) WHERE {some}"
+        f"SELECT {records.kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"
+        f"FROM ({lines}){where}"
     )
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
     return Encoded(
-        _typed(source, f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))", "_k.", found),
+        _typed(source, f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))", "_k.", found, records),
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False)),
         (*_line_faults(source), *_value_faults(columns)),
     )
 
 
-def json_rows(source: Source, relation: str, *, number: str = NUMBERED) -> Encoded:
+def json_rows(source: Source, records: Records) -> Encoded:
     """Return the decoding of what Spark's reader makes of lines that are :func:`not_flat` nowhere.
 
     It finds the same rows good as :func:`json_lines`, in half the time: the reader parses bytes,
@@ -97,18 +97,17 @@ def json_rows(source: Source, relation: str, *, number: str = NUMBERED) -> Encod
 
     Args:
         source: the definition.
-        relation: name of a relation of :func:`reader_schema`, ``_path`` and what ``number`` reads.
-        number: expression of a line's number.
+        records: name of a relation of :func:`reader_schema`, ``_path`` and what the number reads.
     """
     names = [name(column.name) for column in stored(source)]
     # all columns are named, lest the reader leave one out and its misfits unseen
     unread = " AND ".join(f"{column} IS NOT NULL" for column in names)
     rows = (
         f"(SELECT {', '.join(names)}, _corrupt, CAST(NULL AS STRING) AS {VALUE}, {PATH},"
-        f" {number} AS {ROW} FROM {relation})"
+        f" {records.number} AS {ROW} FROM {records.relation})"
     )
     found = f"_corrupt IS NULL OR NOT {ONCE} AND {unread}"
-    return Encoded(_typed(source, rows, "", found), (PATH, ROW))
+    return Encoded(_typed(source, rows, "", found, records), (PATH, ROW))
 
 
 def reader_schema(source: Source) -> str:
@@ -141,11 +140,10 @@ def not_flat(source: Source) -> str:
     return " OR ".join(f"({condition})" for condition in conditions)
 
 
-def _typed(source: Source, relation: str, prefix: str, found: str) -> str:
+def _typed(source: Source, relation: str, prefix: str, found: str, records: Records) -> str:
     """The layers above the parser: conversions, each once, then the verdict."""
     columns = stored(source)
     names = ", ".join(name(column.name) for column in columns)
-    kept = f"{VALUE}, {PATH}, {ROW}"
     values = ", ".join(
         f"{_converted(column, source, prefix)} AS {name(column.name)}" for column in columns
     )
@@ -156,8 +154,8 @@ def _typed(source: Source, relation: str, prefix: str, found: str) -> str:
     )
     broken = " OR ".join(["NOT _found", *_misfits(columns)])
     return (
-        f"SELECT {names}, {kept}, {broken} AS {BROKEN}\n"
-        f"FROM (SELECT {kept}, {values}{given}, {found} AS _found\nFROM {relation})"
+        f"SELECT {names}, {records.kept}, {broken} AS {BROKEN}\n"
+        f"FROM (SELECT {records.kept}, {values}{given}, {found} AS _found\nFROM {relation})"
     )
 
 

@@ -5,6 +5,7 @@ definition's own columns of them, with ``_op``, what the record does: ``UPSERT``
 NULL for what no keyed table can follow, which makes a bad row.
 
 ``UPSERT``: a record is a row. The option ``delete_field`` names the field that says what it does.
+Over Kafka the key's columns are those of the record's key, and a record without a value deletes.
 
 ``DEBEZIUM``: a record is a change event, with or without its schema around it; the row is its
 ``after``, that of a deletion its ``before``, of which the key is enough. Values are read as JSON
@@ -23,9 +24,12 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.definitions import DELETED, UPSERTED, Column, Source
 from headwater.analyze.keyed import DEBEZIUM_FIELDS
+from headwater.analyze.types import spark_type
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_time
 
+KEY, TOMBSTONE = "_key", "_tombstone"
+"""Of a record of Kafka: its key as bytes, and whether it has no value."""
 OP, SAID = "_op", "_said"
 """What a record does, as far as it is known; and in its own words, for the reason of a bad row."""
 _WRITES = ("c", "i", "r", "u", "insert", "update", "upsert", "false")
@@ -69,6 +73,8 @@ def _plain(source: Source) -> Envelope:
 
 def _upsert(source: Source) -> Envelope:
     fields, flag = _fields(source), source.encode_options.get("delete_field")
+    if source.connector == "kafka":
+        return _upsert_by_key(source)
     if flag is None:
         return Envelope(fields, {OP: text(UPSERTED), SAID: "NULL"})
     if flag not in [column.name for column in fields]:
@@ -76,6 +82,33 @@ def _upsert(source: Source) -> Envelope:
     said = f"CAST({name(flag)} AS STRING)"
     op = f"CASE WHEN {said} IS NULL THEN {text(UPSERTED)} {_cases(said)} END"
     return Envelope(fields, {OP: op, SAID: said})
+
+
+def _upsert_by_key(source: Source) -> Envelope:
+    keys = [column for column in _fields(source) if column.name in source.primary_key]
+    rest = tuple(column for column in _fields(source) if column not in keys)
+    said = f"CAST({KEY} AS STRING)"
+    opened = {OP: f"if({TOMBSTONE}, {text(DELETED)}, {text(UPSERTED)})", SAID: "NULL"}
+    as_text = source.encode_options.get("key_encode") == "text"
+    for column in keys:
+        value = said if as_text else _of_json_key(source, column)
+        if is_time(column.type):
+            value = cast_time(value, column.type, None)
+        elif as_text:
+            value = f"try_cast({value} AS {spark_type(column.type)})"
+        opened[column.name] = value
+    return Envelope(rest, opened, dict.fromkeys(source.primary_key, said))
+
+
+def _of_json_key(source: Source, column: Column) -> str:
+    """A column of a key that is a JSON object, or the one value."""
+    kind = "STRING" if is_time(column.type) else spark_type(column.type)
+    said, bare = f"CAST({KEY} AS STRING)", len(source.primary_key) == 1
+    schema = text(f"{name(column.name)} {kind}")
+    named = text(f'{{"{column.name}":')
+    whole = f"if(ltrim({said}) LIKE '{{%', {said}, concat({named}, {said}, '}}'))" if bare else said
+    options = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
+    return f"from_json({whole}, {schema}, {options}).{name(column.name)}"
 
 
 def _debezium(source: Source) -> Envelope:

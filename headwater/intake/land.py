@@ -15,8 +15,9 @@ e. the ledger of the epoch is committed, then its quarantine (a second pass, onl
 f. the target is published
 
 A crash before *e* leaves nothing behind: the epoch is planned anew. A crash after it leaves the
-ledger, by which the same files are read again; side tables that have the epoch are skipped. Only
-*f* makes rows visible.
+ledger, by which the same files are read again, or where there is none the quarantine, whose marker
+says up to where the epoch reads; side tables that have the epoch are skipped. Only *f* makes rows
+visible.
 """
 
 from __future__ import annotations
@@ -35,10 +36,7 @@ from headwater.intake.connectors.base import Connector, IntakeConfig, Limits
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
 from headwater.intake.epoch import Epoch, EpochWrite, StepResult
-from headwater.intake.quarantine import (
-    open_quarantine,
-    settle,
-)
+from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake, TableSpec
@@ -102,6 +100,7 @@ class Landing:
     ) -> None:
         self.source = source
         self.connector = open_connector(source, config, once=once)
+        self.connector.open(spark)
         self.spark = spark
         self._lake = lake
         self._identity = Marker(
@@ -112,6 +111,7 @@ class Landing:
         self._quarantine: LakeTable | None = None
         self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
         self._planned: ledger.Planned | None = None
+        self._begun: Begun | None = None
         self._last = self._identity
         self._load()
 
@@ -125,6 +125,8 @@ class Landing:
             self._ledger.refresh()
             done, self._planned = ledger.read(self._ledger, self._last.epoch)
             self.connector.restore(done)
+        elif self._lake.exists(quarantine_of(self.source.name)):
+            self._begun = begun(self.quarantine(), self._last)
         self._uncertain = False
 
     @property
@@ -161,7 +163,7 @@ class Landing:
 
     def finish_begun(self) -> None:
         """Land the epoch that a crash left half done, if there is one."""
-        if self._planned:
+        if self._planned or self._begun:
             self.step()
 
     def read_again(self, entries: Sequence[ledger.Entry]) -> StepResult:
@@ -182,7 +184,7 @@ class Landing:
         write = EpochWrite(self, epoch, stamp, self.next_marker(cut, stamp))
         self.commit(write.marker, write)
         self.connector.done(write.taken)
-        self._planned = None
+        self._planned = self._begun = None
         return write.result()
 
     def close(self, watermark: int) -> bool:
@@ -213,6 +215,9 @@ class Landing:
         if self._planned:
             taken = self.connector.planned(self.position, self._planned.entries)
             return Epoch(number, taken, self._planned.arrived_at, planned=True)
+        if self._begun and (position := self._begun.cut.get(self.source.name)):
+            taken = self.connector.between(self.position, position)
+            return Epoch(number, taken, self._begun.arrived_at or now_micros(), planned=False)
         found = self.connector.next_range(self.position, limits)
         return Epoch(number, found, now_micros(), planned=False) if found else None
 

@@ -17,11 +17,12 @@ came between the two. So a row is never in neither, and in both only until then.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.analyze.definitions import ARRIVAL_COLUMN
 from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import SideWrite, commit_side
@@ -70,6 +71,35 @@ def counts(quarantine: LakeTable, table: str) -> Mapping[str, int]:
     """
     commit = quarantine.newest(table)
     return {"quarantined": 0, "dropped": 0, **(commit.marker.counts if commit else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An epoch of a table without a ledger that was begun but is not in it.
+
+    Attributes:
+        cut: where it reads up to.
+        arrived_at: its arrival, microseconds since 1970 UTC; None if no row of it was kept.
+    """
+
+    cut: Mapping[str, str]
+    arrived_at: int | None
+
+
+def begun(quarantine: LakeTable, last: Marker) -> Begun | None:
+    """Return the epoch that has bad rows in the quarantine and is not in the table.
+
+    Args:
+        quarantine: the quarantine.
+        last: newest marker of the table.
+    """
+    quarantine.refresh()
+    newest = quarantine.newest(last.view)
+    if newest is None or newest.marker.epoch <= last.epoch:
+        return None
+    added = quarantine.added_by(newest.snapshot_id)
+    (arrived_at,) = added.select(F.unix_micros(F.max(ARRIVAL_COLUMN))).first() or (None,)
+    return Begun(newest.marker.cut_to, arrived_at)
 
 
 def without_files(quarantine: LakeTable, files: Sequence[str]) -> tuple[DataFrame, int]:

@@ -62,7 +62,7 @@ def replay(landing: Landing, *, dry_run: bool = False) -> Replayed:
         ServiceError: ``REPLAY_NOT_STABLE``; what landing raises.
     """
     name = landing.source.name
-    if not landing.connector.has_ledger:
+    if not landing.connector.has_records:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
             f'the rows of "{name}" have no bytes to decode again: the connector makes them',

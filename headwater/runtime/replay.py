@@ -51,7 +51,8 @@ def _replayed(
 ) -> Replayed:
     config, source = project.config, project.catalog.source_of(table)
     assert source is not None, "require_replayable"
-    with Lease.acquire(config) as lease, project_session(config, spark) as session:
+    kafka = source.connector == "kafka"
+    with Lease.acquire(config) as lease, project_session(config, spark, kafka=kafka) as session:
         own = session_for_thread(session)
         lake = Lake(own, config.namespace)
         if not lake.exists(quarantine_of(table)):

@@ -59,7 +59,12 @@ _SECRET_NAMES = (
 
 
 def open_session(
-    config: Config, *, app_name: str = "", jars: Sequence[Path] = (), delta: bool = False
+    config: Config,
+    *,
+    app_name: str = "",
+    jars: Sequence[Path] = (),
+    delta: bool = False,
+    kafka: bool = False,
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
@@ -68,6 +73,7 @@ def open_session(
         app_name: name of the Spark application; by default after the project.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         delta: whether Delta tables are written; otherwise the session starts without Delta.
+        kafka: whether a table is read from Kafka; likewise.
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -78,7 +84,7 @@ def open_session(
     try:
         for folder in (config.warehouse, logs):
             _check_writable(folder)
-        storage = Storage(catalog_database(config), config.warehouse.absolute(), delta)
+        storage = Storage(catalog_database(config), config.warehouse.absolute(), delta, kafka)
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)
@@ -95,7 +101,7 @@ def open_session(
 
 @contextmanager
 def project_session(
-    config: Config, given: SparkSession | None = None, *, delta: bool = False
+    config: Config, given: SparkSession | None = None, *, delta: bool = False, kafka: bool = False
 ) -> Iterator[SparkSession]:
     """Lend a running session, or open one for the block and stop it afterwards.
 
@@ -103,11 +109,12 @@ def project_session(
         config: the project's configuration.
         given: a running session to use.
         delta: whether Delta tables are written or maintained.
+        kafka: whether a table is read from Kafka.
 
     Raises:
         ServiceError: what :func:`open_session` raises.
     """
-    session = given or open_session(config, delta=delta)
+    session = given or open_session(config, delta=delta, kafka=kafka)
     try:
         yield session
     finally:

@@ -16,6 +16,7 @@ EXTENSIONS = "spark.sql.extensions"
 _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_KAFKA_SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
 
 
@@ -27,22 +28,26 @@ class Storage:
         database: the catalog's database.
         warehouse: folder of the tables, absolute.
         delta: whether Delta tables are written; otherwise Spark starts without Delta.
+        kafka: whether a table is read from Kafka.
     """
 
     database: CatalogDatabase
     warehouse: Path
     delta: bool = False
+    kafka: bool = False
 
     @property
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
-        return (*self.database.jars, *(["delta"] if self.delta else []))
+        asked = {"delta": self.delta, "kafka": self.kafka}
+        return (*self.database.jars, *(name for name, needed in asked.items() if needed))
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes that must be there once the jars are loaded."""
-        needed = (_ICEBERG_CATALOG, self.database.driver)
-        return (*needed, _DELTA_CATALOG) if self.delta else needed
+        asked = {_DELTA_CATALOG: self.delta, _KAFKA_SOURCE: self.kafka}
+        more = (name for name, needed in asked.items() if needed)
+        return (_ICEBERG_CATALOG, self.database.driver, *more)
 
     def settings(self, extensions: str | None) -> dict[str, str]:
         """Return the settings that nobody overrides.

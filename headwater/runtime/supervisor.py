@@ -191,7 +191,8 @@ class Supervisor:
         config = self._config
         self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
         delta = any(plan.view.is_delta for plan in self._plans.values())
-        self._spark = self._given or open_session(config, delta=delta)
+        kafka = any(self._catalog.sources[name].connector == "kafka" for name in self._tables)
+        self._spark = self._given or open_session(config, delta=delta, kafka=kafka)
         lake = Lake(self._spark, config.namespace)
         for name in self._tables:
             try:

@@ -7,11 +7,16 @@ from headwater.errors import SqlError
 from headwater.intake.connectors.base import Connector, IntakeConfig
 from headwater.intake.connectors.datagen import Datagen
 from headwater.intake.connectors.files import Files
+from headwater.intake.connectors.kafka import Kafka
 from headwater.intake.connectors.streams import quarantine_stream, stream
 
 __all__ = ["CONNECTORS", "open_connector", "quarantine_stream", "stream"]
 
-CONNECTORS: dict[str, type[Files] | type[Datagen]] = {"files": Files, "datagen": Datagen}
+CONNECTORS: dict[str, type[Files] | type[Datagen] | type[Kafka]] = {
+    "files": Files,
+    "datagen": Datagen,
+    "kafka": Kafka,
+}
 
 
 def open_connector(source: Source, config: IntakeConfig, *, once: bool = False) -> Connector:

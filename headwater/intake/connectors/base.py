@@ -47,7 +47,7 @@ class Limits:
     """Upper bounds of one epoch; None means the source's own or the project's.
 
     Attributes:
-        rows: most rows (``datagen``).
+        rows: most rows (``datagen``, ``kafka``).
         files: most files (``files``).
         bytes: most bytes (``files``); one file is always taken.
     """
@@ -66,14 +66,16 @@ class Range:
         units: how many files or rows it has.
         files: the files, for connectors with a ledger.
         rows: first and last row number plus one, for connectors that number rows.
-        started: when the generator was started, microseconds since 1970 UTC.
+        offsets: topic, partition, first offset and last one plus one, for ``kafka``.
+        lost: rows that were there to be read once, and are gone.
     """
 
     position: str
     units: int
     files: tuple[Entry, ...] = ()
     rows: tuple[int, int] = (0, 0)
-    started: int = 0
+    offsets: tuple[tuple[str, int, int, int], ...] = ()
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,10 @@ class Rows:
 class Connector(ABC):
     """One kind of input, opened for one source.
 
-    Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`restore` once, then per
-    epoch :meth:`next_range` (or :meth:`planned` after a crash), :meth:`read`, on failure
-    :meth:`without_unreadable`, then :meth:`check_unchanged`, and :meth:`done` after the commit.
+    Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`open` and :meth:`restore`
+    once, then per epoch :meth:`next_range` (or, after a crash, :meth:`planned` or :meth:`between`),
+    :meth:`read`, on failure :meth:`without_unreadable`, then :meth:`check_unchanged`, and
+    :meth:`done` after the commit.
 
     Attributes:
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
@@ -104,11 +107,20 @@ class Connector(ABC):
         unit: what :attr:`Range.units` and :meth:`backlog` count.
         has_ledger: whether the position alone does not say what was read, so that each epoch's
             files are kept in the table ``<name>__files``.
+        has_records: whether its rows are decoded from bytes, which can be decoded again.
     """
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]]
     unit: ClassVar[str]
     has_ledger: ClassVar[bool] = False
+    has_records: ClassVar[bool] = True
+
+    def open(self, spark: SparkSession) -> None:  # noqa: B027
+        """Take over a session through which servers can be asked.
+
+        Args:
+            spark: a session of the caller's own.
+        """
 
     def restore(self, entries: Sequence[Entry]) -> None:  # noqa: B027
         """Take over what earlier epochs have read; only called with a ledger.
@@ -138,6 +150,15 @@ class Connector(ABC):
 
         Raises:
             ServiceError: ``FILE_GONE`` or ``FILE_CHANGED`` if it cannot be read again.
+        """
+        raise NotImplementedError
+
+    def between(self, after: str | None, position: str) -> Range:
+        """Return the range of an epoch that was begun; only called without a ledger.
+
+        Args:
+            after: position before it.
+            position: position after it.
         """
         raise NotImplementedError
 

@@ -52,6 +52,7 @@ class Datagen(Connector):
 
     coordinates: ClassVar = (("_row", "BIGINT"),)
     unit: ClassVar = "rows"
+    has_records: ClassVar = False
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         options = source.options
@@ -71,6 +72,11 @@ class Datagen(Connector):
             return None
         position = {"next": last} if self._total is not None else {"next": last, "started": started}
         return Range(json.dumps(position), last - first, rows=(first, last))
+
+    def between(self, after: str | None, position: str) -> Range:
+        """See :meth:`Connector.between`."""
+        (first, _), (last, _) = _place(after), _place(position)
+        return Range(position, last - first, rows=(first, last))
 
     def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""

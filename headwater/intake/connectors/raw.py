@@ -35,6 +35,7 @@ from headwater.intake.decode import (
     VALUE,
     Decoder,
     Encoded,
+    Records,
     ddl,
     stored,
 )
@@ -129,9 +130,9 @@ class FileReader:
             view = f"_kept_{self._source.name}_{number}"
             rows.createOrReplaceTempView(view)
             if self._source.encode == "csv":
-                encoded = csv_lines(self._source, view, header, number=KNOWN)
+                encoded = csv_lines(self._source, Records(view, KNOWN), header)
             else:
-                encoded = json_lines(self._source, view, number=KNOWN)
+                encoded = json_lines(self._source, Records(view, KNOWN))
             decoders.append(Decoder(self._source, encoded, moment(arrived_at), self._max_future))
         return Rows(
             _union([spark.sql(decoder.rows()) for decoder in decoders]),
@@ -210,8 +211,8 @@ class FileReader:
         frame = reader.option("lineSep", "\n").text(paths)
         frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
         if self._source.encode == "csv":
-            return csv_lines(self._source, view, header)
-        return json_lines(self._source, view)
+            return csv_lines(self._source, Records(view), header)
+        return json_lines(self._source, Records(view))
 
     def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded | None:
         """The quicker decoding, if it gives the same rows; few bytes are not worth the check."""
@@ -221,7 +222,7 @@ class FileReader:
             return None
         frame = flat_reader(spark.read.option(*LITERAL_PATHS), self._source).json(paths)
         frame.selectExpr("*", *coordinates(self._path(spark, files))).createOrReplaceTempView(view)
-        return json_rows(self._source, view)
+        return json_rows(self._source, Records(view))
 
     def _paths(self, files: Sequence[Entry]) -> list[str]:
         return [str(self._folder / entry.file) for entry in files]

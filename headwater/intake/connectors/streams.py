@@ -28,7 +28,17 @@ from headwater.intake.connectors.base import IntakeConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
 from headwater.intake.connectors.flat import flat_reader, may_be_flat
 from headwater.intake.connectors.raw import SETTINGS, coordinates, record_columns, relative_path
-from headwater.intake.decode import BAD, PATH, ROW, UNNUMBERED, Decoder, Encoded, ddl, stored
+from headwater.intake.decode import (
+    BAD,
+    PATH,
+    ROW,
+    UNNUMBERED,
+    Decoder,
+    Encoded,
+    Records,
+    ddl,
+    stored,
+)
 from headwater.intake.decode_csv import csv_lines, parquet_rows
 from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.sqltext import name
@@ -137,14 +147,14 @@ def _files(
     if flat:
         frame = flat_reader(reader, source).json(str(folder)).where(_ARRIVED)
         frame.selectExpr("*", *coordinates(path)).createOrReplaceTempView(view)
-        return json_rows(source, view, number=UNNUMBERED)
+        return json_rows(source, Records(view, UNNUMBERED))
     frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
     frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
     if source.encode == "json":
-        return json_lines(source, view, number=UNNUMBERED)
+        return json_lines(source, Records(view, UNNUMBERED))
     if source.encode_options.get("header", "true").lower() == "true":
         raise _not_yet(source, "CSV with a header is not streamed: each file may have its own")
-    return csv_lines(source, view, None, number=UNNUMBERED)
+    return csv_lines(source, Records(view, UNNUMBERED), None)
 
 
 def _datagen(spark: SparkSession, source: Source, config: StreamConfig, view: str) -> Encoded:

@@ -1,0 +1,289 @@
+"""Connector ``kafka``: the records of topics, by offsets, each read once.
+
+In: topics of a cluster. Out: ranges of offsets per partition, and rows for them.
+
+The position is, by topic, its id and for each partition the offset that comes next. A range is read
+by Spark's own Kafka source between fixed offsets; under ``read_committed`` it ends before the first
+open transaction, so reading it again gives the same records. Partitions and topics that are new
+first get an epoch of their own without rows, which says where they begin (``START FROM``; what
+appears later is read from its oldest record): from then on a position is all that is needed to know
+what an epoch was to read.
+
+What cannot be read exactly is refused: a topic that was deleted and made again has another id;
+records that retention deleted unread are a gap, an error unless ``on_data_loss`` says to go on and
+count them; a keyed table's topic must keep its partitions, or the records of one key would have no
+order.
+
+Coordinates: ``_path``, ``<topic>/<partition>``, and ``_row``, the offset.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Source
+from headwater.analyze.kafka import topics
+from headwater.errors import ServiceError, TerminalError
+from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
+from headwater.intake.connectors.kafka_records import KafkaReader
+
+logger = logging.getLogger(__name__)
+
+ROWS_PER_EPOCH = 500_000
+
+
+@dataclass(slots=True)
+class Position:
+    """How far topics were read.
+
+    Attributes:
+        ids: by topic, its id.
+        offsets: by partition, the offset that comes next.
+    """
+
+    ids: dict[str, str] = field(default_factory=dict)
+    offsets: dict[Partition, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str | None) -> Position:
+        """Return the position that a commit holds.
+
+        Args:
+            text: JSON, ``{topic: {"id": …, "<partition>": offset}}``; None before the first.
+        """
+        position = cls()
+        for topic, held in json.loads(text or "{}").items():
+            position.ids[topic] = held.pop("id")
+            for number, offset in held.items():
+                position.offsets[topic, int(number)] = offset
+        return position
+
+    def text(self) -> str:
+        """Return it as a commit holds it."""
+        held: dict[str, dict[str, str | int]] = {t: {"id": i} for t, i in sorted(self.ids.items())}
+        for (topic, number), offset in sorted(self.offsets.items()):
+            held[topic][str(number)] = offset
+        return json.dumps(held, separators=(",", ":"))
+
+    def to(self, offsets: Mapping[Partition, int]) -> Position:
+        """Return the position with some partitions read further.
+
+        Args:
+            offsets: their offsets that come next.
+        """
+        return Position({**self.ids}, {**self.offsets, **offsets})
+
+
+class Kafka(Connector):
+    """The connector (see the module), for one source.
+
+    Args:
+        source: its definition.
+        config: the project's settings.
+        once: take only the records that the first look finds.
+    """
+
+    coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
+    unit: ClassVar = "rows"
+
+    def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
+        self._source = source
+        self._settings = client_settings(source, config.directory)
+        self._most = int(source.options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
+        self._skips = source.options.get("on_data_loss") == "skip"
+        self._reader = KafkaReader(source, self._settings, config.max_future)
+        self._once = once
+        self._ends: dict[Partition, int] | None = None
+        self._cluster: Cluster | None = None
+
+    def open(self, spark: SparkSession) -> None:
+        """See :meth:`Connector.open`."""
+        self._cluster = Cluster(spark, self._settings, self._source.name)
+
+    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+        """See :meth:`Connector.next_range`."""
+        held, found = Position.of(after), self._topics()
+        self._check_topics(held, found)
+        if new := self._new_partitions(held, found):
+            return self._begin(held, found, new)
+        if not held.offsets:
+            return None
+        begins, lost = self._after_gaps(held)
+        ends = self._latest(held)
+        waiting = {each: end - begins[each] for each, end in ends.items() if end > begins[each]}
+        if not waiting and not lost:
+            return None
+        takes = _shares(waiting, limits.rows or self._most)
+        upto = held.to(begins).to({each: begins[each] + n for each, n in takes.items()})
+        return Range(
+            upto.text(),
+            sum(takes.values()),
+            offsets=tuple((*each, begins[each], begins[each] + n) for each, n in takes.items()),
+            lost=lost,
+        )
+
+    def between(self, after: str | None, position: str) -> Range:
+        """See :meth:`Connector.between`."""
+        held, upto = Position.of(after), Position.of(position)
+        taken = tuple(
+            (*each, held.offsets[each], end)
+            for each, end in upto.offsets.items()
+            if end > held.offsets.get(each, end)
+        )
+        return Range(position, sum(end - begin for *_, begin, end in taken), offsets=taken)
+
+    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+        """See :meth:`Connector.read`."""
+        return self._reader.read(spark, taken.offsets, arrived_at)
+
+    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
+        """See :meth:`Connector.without_unreadable`: no record is to blame, but the cluster."""
+        if "org.apache.kafka" in str(error) or "KafkaIllegalState" in str(error):
+            first = next(line for line in str(error).splitlines() if line.strip())
+            raise self._asked().explained(first[:300]) from error
+        raise error
+
+    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Connector.again`."""
+        return self._reader.again(spark, kept, arrived_at)
+
+    def found(self, files: object) -> list[object]:  # type: ignore[override]
+        """See :meth:`Connector.found`: there are none."""
+        return []
+
+    def backlog(self, after: str | None) -> int:
+        """See :meth:`Connector.backlog`."""
+        held = Position.of(after)
+        ends = self._latest(held) if held.offsets else {}
+        return sum(max(0, end - held.offsets[each]) for each, end in ends.items())
+
+    def _asked(self) -> Cluster:
+        assert self._cluster is not None, "open() comes first"
+        return self._cluster
+
+    def _topics(self) -> dict[str, Topic]:
+        return self._asked().topics(topics(self._source), self._source.options.get("topic_pattern"))
+
+    def _check_topics(self, held: Position, found: Mapping[str, Topic]) -> None:
+        """Refuse topics that are gone or are others than before."""
+        for name in {*held.ids, *topics(self._source)}:
+            if name not in found:
+                raise ServiceError(
+                    "TOPIC_MISSING",
+                    f'topic "{name}" of table "{self._source.name}" does not exist',
+                    hint="create it, or correct the option topic",
+                    span=self._source.span,
+                )
+            if held.ids.get(name, found[name].id) != found[name].id:
+                raise TerminalError(
+                    "TOPIC_RECREATED",
+                    f'topic "{name}" of table "{self._source.name}" was deleted and made again: '
+                    "its offsets mean other records now",
+                    hint="read it into a table of another name",
+                    span=self._source.span,
+                )
+
+    def _new_partitions(self, held: Position, found: Mapping[str, Topic]) -> list[Partition]:
+        every = [(name, n) for name, topic in found.items() for n in range(topic.partitions)]
+        new = [each for each in every if each not in held.offsets]
+        grown = [name for name, _ in new if name in held.ids]
+        if grown and self._source.is_changes:
+            raise TerminalError(
+                "PARTITIONS_ADDED",
+                f'topic "{grown[0]}" of the keyed table has more partitions than when it was first '
+                "read: changes of one key can be in two of them, and have no order",
+                hint="read the topic into a table of another name once all its changes are written "
+                "with the new number of partitions",
+                span=self._source.span,
+            )
+        return new
+
+    def _begin(
+        self, held: Position, found: Mapping[str, Topic], new: list[Partition]
+    ) -> Range | None:
+        """An epoch without rows that says where new partitions begin."""
+        starts = self._starts(new) if not held.ids else self._asked().earliest(new)
+        begun = held.to(starts)
+        begun.ids = {name: topic.id for name, topic in found.items()}
+        return Range(begun.text(), 0)
+
+    def _starts(self, new: list[Partition]) -> dict[Partition, int]:
+        """Where the first reading begins."""
+        start = self._source.start
+        if start.kind == "latest":
+            return self._asked().latest(new)
+        if start.kind == "timestamp":
+            ends = self._asked().latest(new)
+            found = self._asked().at(new, -(-int(start.value) // 1000))
+            return {each: found[each] if found[each] >= 0 else ends[each] for each in new}
+        earliest = self._asked().earliest(new)
+        if start.kind == "offsets":
+            given = json.loads(start.value)
+            said = {(t, int(n)): offset for t, held in given.items() for n, offset in held.items()}
+            return {each: said.get(each, earliest[each]) for each in new}
+        return earliest
+
+    def _after_gaps(self, held: Position) -> tuple[dict[Partition, int], int]:
+        """Where reading can go on, and how many records before that are gone."""
+        earliest = self._asked().earliest(held.offsets)
+        gaps = {
+            each: (offset, earliest[each])
+            for each, offset in held.offsets.items()
+            if offset < earliest[each]
+        }
+        if gaps and not self._skips:
+            raise self._data_loss(gaps)
+        for (topic, number), (begin, end) in gaps.items():
+            logger.warning(
+                'table "%s": records %d to %d of partition %d of topic "%s" are gone, not read',
+                *(self._source.name, begin, end - 1, number, topic),
+            )
+        begins = {each: max(offset, earliest[each]) for each, offset in held.offsets.items()}
+        return begins, sum(end - begin for begin, end in gaps.values())
+
+    def _data_loss(self, gaps: Mapping[Partition, tuple[int, int]]) -> TerminalError:
+        ((topic, number), (begin, end)), *more = gaps.items()
+        others = f" (and of {len(more)} other partitions)" if more else ""
+        return TerminalError(
+            "DATA_LOSS",
+            f'table "{self._source.name}": records {begin} to {end - 1} of partition {number} of '
+            f'topic "{topic}"{others} were deleted before they were read',
+            hint="say on_data_loss = 'skip' to go on without them; keep records longer "
+            "(retention.ms) than the project may stand still",
+            span=self._source.span,
+        )
+
+    def _latest(self, held: Position) -> dict[Partition, int]:
+        """How far there is to read; of an input that ends, as the first look found it."""
+        if self._ends is not None:
+            known = self._ends
+            return {each: known.get(each, offset) for each, offset in held.offsets.items()}
+        ends = self._asked().latest(held.offsets)
+        for (topic, number), end in ends.items():
+            if end < held.offsets[topic, number]:
+                raise TerminalError(
+                    "DATA_LOSS",
+                    f'table "{self._source.name}": partition {number} of topic "{topic}" ends at '
+                    f"{end}, before {held.offsets[topic, number]}, up to which it was read",
+                    hint="the cluster lost records that were there; read the topic into a table of "
+                    "another name",
+                    span=self._source.span,
+                )
+        if self._once:
+            self._ends = ends
+        return ends
+
+
+def _shares(waiting: Mapping[Partition, int], most: int) -> dict[Partition, int]:
+    """How many records to take of each partition: in proportion, each at least one."""
+    total = sum(waiting.values())
+    if total <= most:
+        return {**waiting}
+    return {each: max(1, count * most // total) for each, count in waiting.items()}

@@ -1,0 +1,146 @@
+"""Records of Kafka between offsets → decoded rows, by batch reads of Spark.
+
+In: ranges of offsets. Out: all rows with ``_bad``, and the bad rows (see
+``headwater.intake.decode``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
+
+from headwater.analyze.definitions import Source
+from headwater.intake.connectors.base import Rows
+from headwater.intake.decode import (
+    COORDINATES,
+    PATH,
+    ROW,
+    VALUE,
+    Decoder,
+    Encoded,
+    Records,
+)
+from headwater.intake.decode_csv import csv_lines, raw_records
+from headwater.intake.decode_json import json_lines
+from headwater.intake.envelope import KEY, TOMBSTONE
+from headwater.intake.sqltext import moment
+
+_ROWS_PER_TASK = 50_000
+_OF_RECORDS = {
+    "_topic": "topic",
+    "_partition": "partition",
+    "_timestamp": "timestamp",
+    "_headers": "headers",
+    KEY: "key",
+    TOMBSTONE: "value IS NULL",
+}
+"""What can be carried beside a record's value, over the columns of Spark's Kafka source."""
+
+Offsets = Sequence[tuple[str, int, int, int]]
+"""Topic, partition, first offset and last one plus one."""
+
+
+class KafkaReader:
+    """Reads records of one source.
+
+    Args:
+        source: the definition.
+        settings: of the client.
+        max_future: how far event times may be ahead of arrival, where the source does not say.
+    """
+
+    def __init__(self, source: Source, settings: Mapping[str, str], max_future: timedelta) -> None:
+        self._source, self._settings, self._max_future = source, settings, max_future
+        self._carried = _carried(source)
+
+    def read(self, spark: SparkSession, offsets: Offsets, arrived_at: int) -> Rows:
+        """Return the rows of some offsets, not read yet.
+
+        Args:
+            spark: a session of the caller's own.
+            offsets: what to read.
+            arrived_at: their arrival, microseconds since 1970 UTC.
+        """
+        rows = sum(end - begin for *_, begin, end in offsets)
+        most = spark.sparkContext.defaultParallelism
+        tasks = max(1, min(most, -(-rows // _ROWS_PER_TASK)))
+        return self._decoded(spark, self._records(spark, offsets).coalesce(tasks), arrived_at)
+
+    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """Return rows of the quarantine decoded anew; see ``Connector.again``.
+
+        Args:
+            spark: a session of the caller's own.
+            kept: the rows; where more than the value is needed of a record, it is read again, and
+                left out if it is gone.
+            arrived_at: their arrival, microseconds since 1970 UTC.
+        """
+        records = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
+        if self._carried:
+            place = F.regexp_extract(PATH, "^(.*)/", 1), F.regexp_extract(PATH, "([0-9]+)$", 1)
+            spans = kept.groupBy(place[0].alias("t"), place[1].cast("int").alias("p")).agg(
+                F.min(ROW).alias("begin"), (F.max(ROW) + 1).alias("end")
+            )
+            there = self._records(spark, [tuple(row) for row in spans.collect()])
+            records = records.join(there.drop(VALUE), [PATH, ROW])
+        return self._decoded(spark, records, arrived_at)
+
+    def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
+        value = "CAST(value AS STRING)"
+        if self._source.format == "upsert":  # its key says which row goes
+            value = f"coalesce({value}, '{{}}')"
+        elif self._source.encode != "raw":  # what is no line must not look like none
+            value = f"coalesce({value}, 'null')"
+        return self._between(spark, offsets).selectExpr(
+            f"{value} AS {VALUE}",
+            f"concat(topic, '/', partition) AS {PATH}",
+            f"offset AS {ROW}",
+            *(f"{_OF_RECORDS[column]} AS {column}" for column in self._carried),
+        )
+
+    def _between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
+        """The records of Spark's own source."""
+        begins: dict[str, dict[str, int]] = {}
+        ends: dict[str, dict[str, int]] = {}
+        for topic, partition, begin, end in offsets:
+            begins.setdefault(topic, {})[str(partition)] = begin
+            ends.setdefault(topic, {})[str(partition)] = end
+        if not offsets:
+            schema = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT"
+            schema += ", timestamp TIMESTAMP, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+            return spark.createDataFrame([], schema)
+        partitions = {topic: [int(number) for number in held] for topic, held in begins.items()}
+        reader = spark.read.format("kafka").options(
+            assign=json.dumps(partitions),
+            startingOffsets=json.dumps(begins),
+            endingOffsets=json.dumps(ends),
+            includeHeaders=str("_headers" in self._carried).lower(),
+            failOnDataLoss="true",
+        )
+        return reader.options(**{f"kafka.{k}": v for k, v in self._settings.items()}).load()
+
+    def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
+        view = f"_raw_{self._source.name}"
+        records.createOrReplaceTempView(view)
+        encoded = self._encoded(Records(view, ROW, self._carried, lines=False))
+        decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
+        return Rows(spark.sql(decoder.rows()), lambda: spark.sql(decoder.rejected()))
+
+    def _encoded(self, records: Records) -> Encoded:
+        if self._source.encode == "csv":
+            return csv_lines(self._source, records, None)
+        if self._source.encode == "raw":
+            return raw_records(self._source, records)
+        return json_lines(self._source, records)
+
+
+def _carried(source: Source) -> tuple[str, ...]:
+    """What is needed of a record beside its value and its place."""
+    asked = [COORDINATES[column.metadata] for column in source.columns if column.metadata]
+    if source.format == "upsert":
+        asked += [KEY, TOMBSTONE]
+    return tuple(dict.fromkeys(column for column in asked if column in _OF_RECORDS))
