@@ -150,19 +150,27 @@ def _verify(jar: LockedJar, fetched: Path) -> None:
         )
 
 
-def run_pyspark_ivy(configurations: Sequence[str], staging: Path, progress: Progress) -> None:
+def run_pyspark_ivy(
+    configurations: Sequence[str],
+    staging: Path,
+    progress: Progress,
+    *,
+    ivy_file: Path | None = None,
+) -> None:
     """Retrieve the jars of some configurations with the Ivy inside PySpark.
 
     Args:
         configurations: Ivy configurations of ``ivy.xml``.
         staging: an empty folder; the jars arrive in ``<staging>/jars/<configuration>/``.
         progress: told the bytes so far; the bytes in all are not known here and given as 0.
+        ivy_file: where the configurations are defined; by default the ``ivy.xml`` beside us.
 
     Raises:
         ServiceError: ``JAR_FETCH`` with the reason that Ivy gave.
     """
     cache, log = staging / "ivy", staging / "ivy.log"
-    command = [str(find_java().executable), "-jar", str(_ivy_jar()), "-ivy", str(IVY_FILE)]
+    command = [str(find_java().executable), "-jar", str(_ivy_jar())]
+    command += ["-ivy", str(ivy_file or IVY_FILE)]
     if settings := os.environ.get("HEADWATER_IVY_SETTINGS"):
         command += ["-settings", settings]
     command += ["-cache", str(cache), "-confs", *configurations]
@@ -193,7 +201,7 @@ def _ivy_jar() -> Path:
 
 def _downloaded(cache: Path) -> int:
     total = 0
-    for path in cache.glob("**/*.jar*"):
+    for path in [*cache.glob("**/*.jar*"), *cache.glob("**/*.tar.gz*")]:
         # Ivy renames a finished download; it may be gone by now.
         try:
             total += path.stat().st_size
@@ -245,11 +253,11 @@ def lock_jars(
     configurations: Sequence[str] | None = None,
     run_ivy: IvyRunner = run_pyspark_ivy,
 ) -> int:
-    """Fetch every configuration of ``ivy.xml`` and write the lock from what came.
+    """Fetch every configuration of an Ivy file and write the lock from what came.
 
     Args:
         lock: the file to write.
-        configurations: which ones; by default all that ``ivy.xml`` has.
+        configurations: which ones; by default all that our ``ivy.xml`` has.
         run_ivy: what downloads.
 
     Returns:
@@ -258,7 +266,7 @@ def lock_jars(
     configurations = configurations or ivy_configurations()
     with tempfile.TemporaryDirectory(prefix="headwater-lock-") as folder:
         run_ivy(configurations, Path(folder), _silent)
-        found = sorted(Path(folder, "jars").glob("*/*.jar"))
+        found = sorted(Path(folder, "jars").glob("*/*"))
         jars = [LockedJar(path.parent.name, path.name, *measure(path)) for path in found]
     write_lock(jars, lock)
     return len(jars)
@@ -289,7 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             count = lock_jars()
             sys.stderr.write(f"jars.lock holds {count} jars\n")
             return 0
-        with _progress_line() as progress:
+        with progress_line() as progress:
             fetch(options.conf or ("core",), progress=progress)
     except HeadwaterError as error:
         sys.stderr.write(f"{error.render()}\n")
@@ -298,7 +306,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _progress_line() -> Iterator[Progress]:
+def progress_line() -> Iterator[Progress]:
     """Show a bar on a terminal and two plain lines elsewhere; nothing when nothing is fetched."""
     from rich.console import Console
 

@@ -20,9 +20,7 @@ from headwater.errors import HeadwaterError, ServiceError
 SUPPORTED = (17, 21)
 INSTALLATIONS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
 
-_HINT = (
-    "install a Java 17 or 21 runtime (for example openjdk-17-jre-headless) or set JAVA_HOME to one"
-)
+_HINT = "install a Java {} runtime (for example openjdk-{}-jre-headless) or set JAVA_HOME to one"
 _PROBE_TIMEOUT = 20.0  # seconds; a healthy `java -version` takes well under one
 
 
@@ -45,7 +43,10 @@ class Java:
 
 
 def find_java(
-    environ: Mapping[str, str] | None = None, installations: Sequence[Path] = INSTALLATIONS
+    environ: Mapping[str, str] | None = None,
+    installations: Sequence[Path] = INSTALLATIONS,
+    *,
+    oldest: int | None = None,
 ) -> Java:
     """Return the first Java of a supported version.
 
@@ -55,22 +56,25 @@ def find_java(
     Args:
         environ: the environment to read; the process's own by default.
         installations: folders that hold one Java home per entry.
+        oldest: any version from this one on is supported, instead of those that run Spark.
 
     Raises:
         ServiceError: ``JAVA_MISSING`` if there is no Java at all, ``JAVA_VERSION`` if none fits.
     """
     environ = os.environ if environ is None else environ
+    wanted = f"{oldest} or newer" if oldest else "17 or 21"
+    hint = _HINT.format(wanted, oldest or SUPPORTED[0])
     unfit: list[str] = []
     for home, origin in _candidates(environ, installations):
         version = java_version(home / "bin" / "java")
-        if version in SUPPORTED:
+        if version and (version >= oldest if oldest else version in SUPPORTED):
             return Java(home, version)
         if version:
             unfit.append(f"Java {version} ({origin})")
     if unfit:
         found = ", ".join(dict.fromkeys(unfit))
-        raise ServiceError("JAVA_VERSION", f"Java 17 or 21 is needed, found {found}", hint=_HINT)
-    raise ServiceError("JAVA_MISSING", "Java 17 or 21 is needed, found no Java", hint=_HINT)
+        raise ServiceError("JAVA_VERSION", f"Java {wanted} is needed, found {found}", hint=hint)
+    raise ServiceError("JAVA_MISSING", f"Java {wanted} is needed, found no Java", hint=hint)
 
 
 def java_version(executable: Path) -> int | None:

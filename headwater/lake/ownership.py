@@ -83,7 +83,7 @@ class Owner:
             lease: length of its lease.
         """
         pid = os.getpid()
-        started = _started(pid) or ""
+        started = process_started(pid) or ""
         host = socket.gethostname()
         return cls(host, _machine(), pid, started, time.time(), lease.total_seconds())
 
@@ -92,7 +92,7 @@ class Owner:
         """Whether the process lives, as far as this host can know."""
         if self.machine != _machine():
             return Life.ELSEWHERE
-        return Life.ALIVE if _started(self.pid) == self.started else Life.DEAD
+        return Life.ALIVE if process_started(self.pid) == self.started else Life.DEAD
 
     def __str__(self) -> str:
         age = _duration(max(0, int(time.time() - self.since)))
@@ -244,8 +244,15 @@ def _machine() -> str:
         return f"{uuid.getnode():x}"
 
 
-def _started(pid: int) -> str | None:
-    """Return when a process of this host started, in ticks of the system; None if it has ended."""
+def process_started(pid: int) -> str | None:
+    """Return when a process of this host started, to tell it from a later one of the same number.
+
+    Args:
+        pid: its number.
+
+    Returns:
+        A text to compare (ticks of the system, or a date); None if it has ended.
+    """
     if Path("/proc/self/stat").exists():
         with suppress(OSError, IndexError):
             # the name of the program comes second, in brackets, and may hold anything

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import SparkSession
 
+from docker.local.kafka import Kafka
 from headwater.config import Config, Secret
 from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
@@ -17,6 +18,13 @@ from tests.faults.postgres import MISSING, Server, postgres
 from tests.faults.proxy import Proxy
 
 _namespaces = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """A Kafka broker."""
+    with Kafka(tmp_path_factory.mktemp("stack")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

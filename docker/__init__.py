@@ -1,0 +1,1 @@
+"""The servers around a lake: for containers (``compose.yaml``) and as processes (``local``)."""
