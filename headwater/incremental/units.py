@@ -16,6 +16,7 @@ from headwater.incremental.changes import register_cached
 from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
 from headwater.incremental.linear import whole_writer
 from headwater.incremental.merge import Before
+from headwater.lake.java import planned_once
 from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
@@ -46,9 +47,7 @@ def units_writer(
         target.read(target.snapshot_id()).createOrReplaceTempView(CURRENT)
     with ExitStack() as cached:
         for step in program.steps:
-            # without its lineage: Spark would plan every step before it again, several times each
-            rows = session.sql(step.sql).localCheckpoint(eager=False)
-            register_cached(rows, step.name, cached)
+            register_cached(planned_once(session.sql(step.sql)), step.name, cached)
         touched = register_cached(session.sql(program.units_sql), UNITS, cached)
         counts = {TOUCHED: touched}
         if touched == 0:

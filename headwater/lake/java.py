@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from py4j.java_gateway import JavaClass, JavaObject
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 _classes: dict[tuple[int, str], JavaClass] = {}
 
@@ -53,6 +53,22 @@ def elements(collection: JavaObject) -> Iterator[Any]:
     iterator = collection.iterator()
     while iterator.hasNext():
         yield iterator.next()
+
+
+def planned_once(rows: DataFrame) -> DataFrame:
+    """Return the same rows as a query that is planned already.
+
+    What reads them is planned without what they are made of, which Spark would plan again for each
+    reader. ``localCheckpoint`` does the same and more: it keeps the rows a second time beside a
+    cache, and constraints on columns that they do not have, at which Spark's optimizer fails.
+
+    Args:
+        rows: any query; nothing runs yet.
+    """
+    plan = rows._jdf.queryExecution()  # noqa: SLF001
+    session = java_session(rows.sparkSession)
+    again = session.internalCreateDataFrame(plan.toRdd(), rows._jdf.schema(), False)  # noqa: SLF001, FBT003
+    return DataFrame(again, rows.sparkSession)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.types import spark_type
+from headwater.plan.floats import without_skipping
 from headwater.plan.shape import MICROSECOND, Relation, Window, relations_of
 
 Reader = Callable[[Relation], exp.Expr]
@@ -79,6 +80,8 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
     """
     if dialect != "duckdb" and query.find(exp.Qualify):
         query = _without_qualify(query)
+    if dialect == "spark":
+        query = without_skipping(query)
     return query.sql(
         dialect=SparkStream if dialect == "spark" else dialect,
         pretty=True,
