@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -72,27 +71,27 @@ class Connect(Service):
             ServiceError: ``CONNECTOR_FAILED`` if it is refused, fails, or does not run in time.
         """
         deadline = time.monotonic() + READY_WITHIN
-        refused = "it did not run in time"
-        registered = False
+        url, reason = f"{self.address}/connectors/{name}", "it did not run in time"
+        accepted = False
         while time.monotonic() < deadline:
             try:
-                if not registered:
-                    ask(f"{self.address}/connectors/{name}/config", dict(config), "PUT")
-                    registered = True
-                status = self.status(name)
+                if not accepted:
+                    ask(f"{url}/config", dict(config), "PUT")
+                    accepted = True
+                states = _states(self.status(name))
             except HTTPError as error:
-                refused = error.read().decode(errors="replace")
+                # 404 and 409: the worker is taking it in, or has just joined its group
+                reason = error.read().decode(errors="replace")
                 if error.code == 400:
                     break
-                status = {}  # 404 and 409: the worker is still taking it in
-            states = [status.get("connector", {}), *status.get("tasks", [])]
-            if failed := [one for one in states if one.get("state") == "FAILED"]:
-                refused = failed[0].get("trace", "it failed").splitlines()[0]
-                break
-            if len(states) > 1 and all(one["state"] == "RUNNING" for one in states):
-                return
+            else:
+                if all(state == "RUNNING" for state, _ in states) and len(states) > 1:
+                    return
+                if failed := [trace for state, trace in states if state == "FAILED"]:
+                    reason = failed[0]
+                    break
             time.sleep(_POLL)
-        message = f"connector {name}: {refused}"
+        message = f"connector {name}: {reason}"
         raise ServiceError("CONNECTOR_FAILED", message, hint=f"see {self.log}")
 
     def status(self, name: str) -> Any:  # noqa: ANN401 — JSON
@@ -118,9 +117,7 @@ class Connect(Service):
 
     def answers(self) -> bool:
         """Return whether the worker has joined its group and read its connectors."""
-        with suppress(HTTPError):
-            return isinstance(ask(f"{self.address}/connectors"), list)
-        return False
+        return isinstance(ask(f"{self.address}/connectors"), list)
 
 
 def postgres_connector(database: Postgres, name: str) -> dict[str, str]:
@@ -155,3 +152,9 @@ def postgres_connector(database: Postgres, name: str) -> dict[str, str]:
         "poll.interval.ms": "100",
         "retriable.restart.connector.wait.ms": "1000",
     }
+
+
+def _states(status: Any) -> list[tuple[str, str]]:  # noqa: ANN401 — JSON
+    """The state of a connector and of each of its tasks, with the reason if it failed."""
+    parts = [status["connector"], *status["tasks"]]
+    return [(part["state"], part.get("trace", "it failed").split("\n")[0]) for part in parts]

@@ -52,12 +52,12 @@ class Kafka(Service):
         if not (self.folder / "data" / "meta.properties").exists():
             identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
             # "=" because an identity may begin with "-"
-            arguments = ["format", "--standalone", f"--cluster-id={identity}"]
-            self.run([*_java(64), "kafka.tools.StorageTool", *arguments, "-c", self._properties])
+            tool = [*kafka_java(packages("kafka"), 64), "kafka.tools.StorageTool", "format"]
+            self.run([*tool, "--standalone", f"--cluster-id={identity}", "-c", self._properties])
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the broker."""
-        return [*_java(384), "kafka.Kafka", self._properties]
+        return [*kafka_java(packages("kafka"), 384), "kafka.Kafka", self._properties]
 
     def answers(self) -> bool:
         """Return whether the broker says which requests it understands.
@@ -88,7 +88,3 @@ def kafka_java(jars: Sequence[Path], heap: int) -> list[str | Path]:
     classes = os.pathsep.join(map(str, jars))
     options = [*java_options(heap), f"-Dlog4j2.configurationFile={CONFIGURATION / LOG}"]
     return [find_java(oldest=JAVA).executable, *options, "-cp", classes]
-
-
-def _java(heap: int) -> list[str | Path]:
-    return kafka_java(packages("kafka"), heap)

@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from docker.local.process import read_record
@@ -57,4 +57,6 @@ def sweep(base: Path) -> list[str]:
             name = path.parent.name
             killed.append(f"killed {name}, process {record.server.pid}: left by an earlier run")
         shutil.rmtree(path.parent, ignore_errors=True)
+        with suppress(OSError):  # other servers of the stack are still in it
+            path.parent.parent.rmdir()
     return killed
