@@ -88,8 +88,16 @@ compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
 	@$(BIN)/python -m tests.faults.compare
 
 .PHONY: test-services
-test-services: setup ## tests with servers that the run starts itself (PostgreSQL)
+test-services: setup ## tests with servers that the run starts itself (Kafka, PostgreSQL, Debezium, …)
 	@$(PYTEST) -q -m "services" tests/services $(ARGS)
+
+.PHONY: services-up
+services-up: setup ## start Kafka, PostgreSQL, Debezium, registry and object store (ARGS="kafka" for some)
+	@$(BIN)/python -m docker.local up $(ARGS)
+
+.PHONY: services-down
+services-down: setup ## stop them; their data stay in .services
+	@$(BIN)/python -m docker.local down $(ARGS)
 
 .PHONY: race
 race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
@@ -129,12 +137,13 @@ golden: setup ## rewrite the golden files; then read the diff
 	git --no-pager diff --stat -- tests sql
 
 .PHONY: lock
-lock: setup ## resolve pyproject.toml and ivy.xml anew: both lock files and jars.lock
+lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["build"], sep="\n")' \
 		| $(COMPILE) --output-file requirements-build.lock -
 	echo "resolving all packages (minutes: Spark's source is among them)"
 	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
 	$(BIN)/python -m headwater.jars.fetch --write-lock
+	$(BIN)/python -m docker.local lock
 
 .PHONY: clean
 clean: ## remove what setup and the tests made (not the jars in the cache)

@@ -20,7 +20,6 @@ from headwater.jars.java import find_java
 JAVA = 17
 """The oldest Java that runs Kafka and Connect."""
 
-_PROPERTIES = CONFIGURATION / "kafka" / "server.properties"
 _TIMEOUT = 2.0  # seconds for an answer of a broker that is ready
 
 # Kafka's request for the versions it speaks: the one that every version answers. Its number,
@@ -28,21 +27,21 @@ _TIMEOUT = 2.0  # seconds for an answer of a broker that is ready
 _API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
 
 
+LOG = "kafka/log4j2.properties"
+"""What the broker and Connect print."""
+
+
 class Kafka(Service):
     """A broker."""
 
     name = "kafka"
+    files = ("kafka/server.properties", LOG)
     port_names = ("BROKER_PORT", "BROKER_CLIENT_PORT", "CONTROLLER_PORT")
 
     @property
     def address(self) -> str:
         """What clients on this machine take for ``bootstrap.servers``."""
         return f"{HOST}:{self.ports['BROKER_CLIENT_PORT']}"
-
-    @property
-    def server_address(self) -> str:
-        """The same for the other servers of the stack."""
-        return f"{HOST}:{self.ports['BROKER_PORT']}"
 
     def environment(self) -> dict[str, str]:
         """Return the names that the configuration asks for."""
@@ -53,12 +52,12 @@ class Kafka(Service):
         if not (self.folder / "data" / "meta.properties").exists():
             identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
             # "=" because an identity may begin with "-"
-            arguments = ["format", "--standalone", f"--cluster-id={identity}"]
-            self.run([*_java(64), "kafka.tools.StorageTool", *arguments, "-c", _PROPERTIES])
+            tool = [*kafka_java(packages("kafka"), 64), "kafka.tools.StorageTool", "format"]
+            self.run([*tool, "--standalone", f"--cluster-id={identity}", "-c", self._properties])
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the broker."""
-        return [*_java(384), "kafka.Kafka", _PROPERTIES]
+        return [*kafka_java(packages("kafka"), 384), "kafka.Kafka", self._properties]
 
     def answers(self) -> bool:
         """Return whether the broker says which requests it understands.
@@ -71,6 +70,10 @@ class Kafka(Service):
             head = connection.recv(10, socket.MSG_WAITALL)  # length, our number, error
         return len(head) == 10 and struct.unpack(">iih", head)[1:] == (1, 0)
 
+    @property
+    def _properties(self) -> Path:
+        return CONFIGURATION / self.files[0]
+
 
 def kafka_java(jars: Sequence[Path], heap: int) -> list[str | Path]:
     """Return the command line of a JVM with the classes of Kafka or Connect, and their log.
@@ -82,11 +85,6 @@ def kafka_java(jars: Sequence[Path], heap: int) -> list[str | Path]:
     Raises:
         ServiceError: ``JAVA_MISSING`` or ``JAVA_VERSION``.
     """
-    log = CONFIGURATION / "kafka" / "log4j2.properties"
     classes = os.pathsep.join(map(str, jars))
-    options = [*java_options(heap), f"-Dlog4j2.configurationFile={log}"]
+    options = [*java_options(heap), f"-Dlog4j2.configurationFile={CONFIGURATION / LOG}"]
     return [find_java(oldest=JAVA).executable, *options, "-cp", classes]
-
-
-def _java(heap: int) -> list[str | Path]:
-    return kafka_java(packages("kafka"), heap)

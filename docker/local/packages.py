@@ -9,7 +9,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -74,7 +73,11 @@ def _unpack(archive: Path, folder: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def configurations() -> list[str]:
+    """Return the names of all configurations of ``ivy.xml``."""
+    return ivy_configurations(IVY_FILE)
+
+
 def write_lock() -> int:
     """Fetch all servers and write ``servers.lock`` from what came; return how many files."""
-    configurations: Sequence[str] = ivy_configurations(IVY_FILE)
-    return lock_jars(LOCK, configurations=configurations, run_ivy=_run_ivy)
+    return lock_jars(LOCK, configurations=configurations(), run_ivy=_run_ivy)

@@ -18,7 +18,15 @@ from headwater.errors import ServiceError
 _RANGE = range(15000, 32000)
 
 
-def ports(path: Path, names: Sequence[str], service: str) -> dict[str, int]:
+def read_ports(path: Path) -> dict[str, int]:
+    """Return the ports that a file holds; none if it is not there."""
+    if not path.exists():
+        return {}
+    known: dict[str, int] = json.loads(path.read_text(encoding="utf-8"))
+    return known
+
+
+def claim_ports(path: Path, names: Sequence[str], service: str) -> dict[str, int]:
     """Return a port for each name: those of the file, or free ones, which it then holds.
 
     Args:
@@ -29,20 +37,17 @@ def ports(path: Path, names: Sequence[str], service: str) -> dict[str, int]:
     Raises:
         ServiceError: ``PORT_TAKEN`` if something else listens on a port of the file.
     """
-    if path.exists():
-        known: dict[str, int] = json.loads(path.read_text(encoding="utf-8"))
-        if taken := [port for port in known.values() if not is_free(port)]:
-            raise ServiceError(
-                "PORT_TAKEN",
-                f"port {taken[0]} of {service} is taken by another program",
-                hint=f"stop that program, or remove {path} and the server gets another port",
-            )
-        return known
-    chosen: dict[str, int] = {}
+    known = read_ports(path)
+    if taken := [port for port in known.values() if not is_free(port)]:
+        raise ServiceError(
+            "PORT_TAKEN",
+            f"port {taken[0]} of {service} is taken by another program",
+            hint=f"stop that program, or remove {path} and the server gets another port",
+        )
     for name in names:
-        chosen[name] = free_port(without=chosen.values())
-    path.write_text(json.dumps(chosen), encoding="utf-8")
-    return chosen
+        known.setdefault(name, free_port(without=known.values()))
+    path.write_text(json.dumps(known), encoding="utf-8")
+    return known
 
 
 def free_port(without: Collection[int] = ()) -> int:

@@ -54,12 +54,26 @@ class Process:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing of it is left, so that its files and ports are free.
+
+        A killed process counts as dead when its first thread is; the others still hold its ports.
+        """
+        started = process_started(self.pid)
+        if started is not None:
+            return started != self.started
+        try:
+            return len(os.listdir(f"/proc/{self.pid}/task")) <= 1
+        except OSError:
+            return True
+
     def wait(self, timeout: float) -> bool:
         """Wait for its end; return whether it came within so many seconds."""
         deadline = time.monotonic() + timeout
-        while self.alive and time.monotonic() < deadline:
+        while not self.ended and time.monotonic() < deadline:
             time.sleep(_POLL)
-        ended = not self.alive
+        ended = self.ended
         with suppress(ChildProcessError):  # somebody else's child: they take note of its end
             os.waitpid(self.pid, os.WNOHANG)
         return ended

@@ -17,21 +17,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from docker.local.ports import ports
+from docker.local.ports import claim_ports, read_ports
 from docker.local.process import Process, Record, read_record
 from headwater.errors import ServiceError
 
 CONFIGURATION = Path(__file__).parents[1]
 """The folder of the configuration files, which ``compose.yaml`` mounts too."""
 
+DEFAULTS = dict(
+    line.split("=", 1)
+    for line in (CONFIGURATION / "stack.env").read_text(encoding="utf-8").splitlines()
+    if "=" in line and not line.startswith("#")
+)
+"""What the configuration files ask for, as ``compose.yaml`` hands it to containers."""
+
 HOST = "127.0.0.1"
 """Servers listen here only."""
 
-READY_WITHIN = 60.0  # seconds; five times what the slowest takes on a busy machine
+READY_WITHIN = 60.0  # seconds; the slowest takes 15 on a busy machine
 STOPPED_WITHIN = 30.0  # seconds after which a server that was asked to stop is killed
 
 _POLL = 0.1  # seconds between two questions whether a server is ready
-_ROOM = 200_000_000  # bytes that must be free: the broker's first files take half of it
+_ROOM = 200_000_000  # bytes that must be free: all servers take 40 MB empty, segments are 64 MB
 _LAST_LINES = 12  # of the log, in an error
 
 
@@ -45,6 +52,7 @@ class Service(ABC):
 
     Attributes:
         folder: data, log, ports and record of the process.
+        ports: by the names of its configuration; empty before the first start.
     """
 
     name: ClassVar[str]
@@ -53,12 +61,15 @@ class Service(ABC):
     port_names: ClassVar[Sequence[str]]
     """The names that its configuration has for its ports."""
 
+    files: ClassVar[Sequence[str]]
+    """Its configuration files, below :data:`CONFIGURATION`."""
+
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
     def __init__(self, folder: Path, *, lasting: bool = False) -> None:
         self.folder = folder.absolute() / self.name
         self._lasting = lasting
-        self.ports: dict[str, int] = {}
+        self.ports = read_ports(self._ports)
 
     @property
     def process(self) -> Process | None:
@@ -78,7 +89,7 @@ class Service(ABC):
             ServiceError: ``SERVICE_RUNNING`` if it runs already, ``SERVICE_FOLDER`` if its folder
                 cannot be used or its disk is full, ``SERVICE_ENDED`` if it stopped by itself,
                 ``SERVICE_NOT_READY`` if it did not answer in time; and what
-                :func:`docker.local.ports.ports` and :func:`headwater.jars.fetch.fetch` raise.
+                :func:`docker.local.ports.claim_ports` and :func:`headwater.jars.fetch.fetch` raise.
         """
         if running := self.process:
             raise ServiceError(
@@ -88,7 +99,7 @@ class Service(ABC):
             )
         try:
             self._make_folder()
-            self.ports = ports(self.folder / "ports.json", self.port_names, self.name)
+            self.ports = claim_ports(self._ports, self.port_names, self.name)
             self.prepare()
             process = self._spawn()
         except OSError as error:
@@ -132,6 +143,11 @@ class Service(ABC):
     ) -> None:
         self.stop()
 
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """Where it is, as its clients say it."""
+
     @abstractmethod
     def command(self) -> Sequence[str | Path]:
         """Return the command line; it is run in the server's folder."""
@@ -141,8 +157,9 @@ class Service(ABC):
         """Return whether the server does what it is for; errors of the network mean no."""
 
     def environment(self) -> dict[str, str]:
-        """Return the names that the configuration files ask for, see ``stack.env``."""
-        return {"LISTEN": HOST} | {name: str(port) for name, port in self.ports.items()}
+        """Return what the configuration files ask for: ``stack.env``, with our own address."""
+        ports = {name: str(port) for name, port in self.ports.items()}
+        return DEFAULTS | {"LISTEN": HOST} | ports
 
     def prepare(self) -> None:  # noqa: B027 — most need nothing
         """Make what the first start needs; it is called before every start."""
@@ -165,6 +182,10 @@ class Service(ABC):
             )  # fmt: skip
         if done.returncode:
             raise self._failed("SERVICE_ENDED", f"{Path(command[0]).name} failed")
+
+    @property
+    def _ports(self) -> Path:
+        return self.folder / "ports.json"
 
     @property
     def _record(self) -> Path:

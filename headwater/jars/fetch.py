@@ -155,7 +155,7 @@ def run_pyspark_ivy(
     staging: Path,
     progress: Progress,
     *,
-    ivy_file: Path | None = None,
+    ivy_file: Path = IVY_FILE,
 ) -> None:
     """Retrieve the jars of some configurations with the Ivy inside PySpark.
 
@@ -170,7 +170,7 @@ def run_pyspark_ivy(
     """
     cache, log = staging / "ivy", staging / "ivy.log"
     command = [str(find_java().executable), "-jar", str(_ivy_jar())]
-    command += ["-ivy", str(ivy_file or IVY_FILE)]
+    command += ["-ivy", str(ivy_file)]
     if settings := os.environ.get("HEADWATER_IVY_SETTINGS"):
         command += ["-settings", settings]
     command += ["-cache", str(cache), "-confs", *configurations]

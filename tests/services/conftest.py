@@ -5,46 +5,80 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from docker.local.connect import Connect
 from docker.local.kafka import Kafka
+from docker.local.leftover import temporary_stack
+from docker.local.postgres import Postgres, is_installed
+from docker.local.registry import Registry
+from docker.local.store import Store
 from headwater.config import Config, Secret
 from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
-from tests.faults.postgres import MISSING, Server, postgres
+from tests.faults.postgres import postgres
 from tests.faults.proxy import Proxy
 
 _namespaces = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+def stack() -> Iterator[Path]:
+    """The folder of the servers; a test starts those whose fixtures it asks for, no others."""
+    with temporary_stack() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def broker(stack: Path) -> Iterator[Kafka]:
     """A Kafka broker."""
-    with Kafka(tmp_path_factory.mktemp("stack")) as running:
+    with Kafka(stack) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def connect(stack: Path, broker: Kafka) -> Iterator[Connect]:
+    """Kafka Connect with Debezium."""
+    with Connect(stack, broker) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def registry(stack: Path) -> Iterator[Registry]:
+    """A schema registry."""
+    with Registry(stack) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def store(stack: Path) -> Iterator[Store]:
+    """An object store."""
+    with Store(stack) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Postgres]:
     """A PostgreSQL server."""
-    if MISSING:
-        pytest.skip(MISSING)
+    if not is_installed():
+        pytest.skip("no PostgreSQL is installed")
     with postgres() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def proxy(server: Server) -> Iterator[Proxy]:
+def proxy(server: Postgres) -> Iterator[Proxy]:
     """The proxy between the server and everyone whose configuration is `proxied`."""
     with Proxy(server.port) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def direct(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Config:
+def direct(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Config:
     """A project whose catalog is in PostgreSQL."""
     folder = tmp_path_factory.mktemp("lake")
     return Config(
@@ -61,7 +95,7 @@ def direct(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Config:
 
 
 @pytest.fixture(scope="session")
-def proxied(direct: Config, server: Server, proxy: Proxy) -> Config:
+def proxied(direct: Config, server: Postgres, proxy: Proxy) -> Config:
     """The same project, reached through the proxy."""
     return replace(direct, catalog_uri=Secret(server.uri(proxy.port)))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from docker.local.postgres import Postgres
 from headwater.config import Config, Secret
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake import postgres as module
@@ -22,7 +23,7 @@ from headwater.lake.ownership import LeaseRow, Owner, owner_of
 from headwater.runtime import lease as leases
 from headwater.runtime.lease import Lease
 from headwater.serve.lake import LakeReader
-from tests.faults.postgres import PASSWORD, Server
+from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import Proxy
 
 
@@ -89,7 +90,7 @@ def test_newcomers_on_an_empty_database_do_not_trip_over_each_other(config: Conf
 
 
 def test_owner_survives_a_cut_connection_and_a_dead_server(
-    config: Config, server: Server, proxy: Proxy
+    config: Config, server: Postgres, proxy: Proxy
 ) -> None:
     proxied = replace(config, catalog_uri=Secret(server.uri(proxy.port)))
     with Lease.acquire(proxied) as lease:
@@ -101,7 +102,7 @@ def test_owner_survives_a_cut_connection_and_a_dead_server(
             lease.check()
         assert error.value.condition == "CATALOG_DOWN"
         proxy.disarm()
-        server.stop("immediate")
+        server.kill()
         with pytest.raises(ServiceError) as error:
             lease.check()
         assert error.value.condition == "CATALOG_DOWN"
@@ -126,9 +127,10 @@ def test_readers_find_no_tables_before_the_first_run(config: Config) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [("PG_CANARY", "HOME"), ("lake:", "nobody_here:"), ("/postgres", "/nowhere")]
+    "change",
+    [("POSTGRES_PASSWORD", "HOME"), ("headwater:", "nobody_here:"), ("/postgres", "/nowhere")],
 )
-def test_refused_user_is_told(config: Config, server: Server, change: tuple[str, str]) -> None:
+def test_refused_user_is_told(config: Config, server: Postgres, change: tuple[str, str]) -> None:
     wrong = replace(config, catalog_uri=Secret(server.uri().replace(*change)))
     for ask in (owner_of, Lease.acquire, lambda config: LakeReader(config).names()):
         with pytest.raises(ServiceError) as error:
@@ -137,8 +139,8 @@ def test_refused_user_is_told(config: Config, server: Server, change: tuple[str,
         assert PASSWORD not in str(error.value)
 
 
-def test_refused_is_one_line_of_every_command(server: Server, tmp_path: Path) -> None:
-    uri = server.uri().replace("PG_CANARY", "HOME")
+def test_refused_is_one_line_of_every_command(server: Postgres, tmp_path: Path) -> None:
+    uri = server.uri(variable="HOME")
     settings = f'name = "a"\n[catalog]\ntype = "jdbc"\nuri = "{uri}"\n'
     (tmp_path / "headwater.toml").write_text(settings)
     (tmp_path / "a.sql").write_text(

@@ -5,13 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from docker.local import packages
 from headwater.errors import ServiceError
 from headwater.jars import fetch as fetching
-from headwater.jars.fetch import Progress, fetch, installed_jars, ivy_configurations, lock_jars
+from headwater.jars.fetch import (
+    IvyRunner,
+    Progress,
+    fetch,
+    installed_jars,
+    ivy_configurations,
+    lock_jars,
+    run_pyspark_ivy,
+)
 from headwater.jars.store import LOCK, LockedJar, cache_folder, read_lock, select, write_lock
 
 CONTENT = {"a-1.jar": b"first" * 1000, "b-2.jar": b"second" * 1000}
@@ -179,6 +189,21 @@ def test_every_dependency_of_ivy_xml_is_locked() -> None:
     assert all(d.attrib["transitive"] == "false" for d in dependencies)
 
 
+def test_every_server_is_locked() -> None:
+    from xml.etree import ElementTree
+
+    dependencies = list(ElementTree.parse(packages.IVY_FILE).iter("dependency"))
+    assert all(d.attrib["transitive"] == "false" for d in dependencies)
+    wanted = {
+        (conf, f"{d.attrib['name']}-{d.attrib['rev']}.{'jar' if kind is None else kind.get('ext')}")
+        for d in dependencies
+        for conf in d.attrib["conf"].split(",")
+        for kind in [d.find("artifact")]
+    }
+    assert wanted == {(jar.configuration, jar.name) for jar in read_lock(packages.LOCK)}
+    assert {conf for conf, _ in wanted} == set(packages.configurations())
+
+
 def test_an_unknown_configuration_is_refused() -> None:
     with pytest.raises(ServiceError, match="no configuration named 'flink'"):
         fetch(["flink"], run_ivy=no_ivy)
@@ -196,6 +221,12 @@ def test_a_lock_can_be_written_and_read_back(tmp_path: Path) -> None:
     assert read_lock(tmp_path / "jars.lock") == tuple(locked(*item) for item in CONTENT.items())
     write_lock(read_lock(), tmp_path / "copy")
     assert (tmp_path / "copy").read_text() == LOCK.read_text()
+
+
+def test_a_lock_holds_archives_too(tmp_path: Path) -> None:
+    archive = FakeIvy({"server-1.tar.gz": b"packed"})
+    lock_jars(tmp_path / "servers.lock", configurations=["server"], run_ivy=archive)
+    assert [jar.name for jar in read_lock(tmp_path / "servers.lock")] == ["server-1.tar.gz"]
 
 
 @pytest.fixture
@@ -226,15 +257,18 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "</ivy-module>"
     )
     monkeypatch.setenv("HEADWATER_IVY_SETTINGS", str(settings))
-    monkeypatch.setattr(fetching, "IVY_FILE", ivy)
     return root
+
+
+def site_ivy(repository: Path) -> IvyRunner:
+    return partial(run_pyspark_ivy, ivy_file=repository.with_name("ivy.xml"))
 
 
 @pytest.mark.spark
 def test_ivy_itself_fetches_from_a_sites_repository(
     repository: Path, lock: Path, cache: Path
 ) -> None:
-    paths = fetch(cache=cache, lock=lock)
+    paths = fetch(cache=cache, lock=lock, run_ivy=site_ivy(repository))
     assert [path.read_bytes() for path in paths] == list(CONTENT.values())
 
 
@@ -245,6 +279,6 @@ def test_ivys_own_reason_is_told(
     monkeypatch.setattr(fetching, "TRIES", 1)
     (repository / "b" / "2" / "b-2.jar").unlink()
     with pytest.raises(ServiceError) as caught:
-        fetch(cache=cache, lock=lock)
+        fetch(cache=cache, lock=lock, run_ivy=site_ivy(repository))
     assert caught.value.condition == "JAR_FETCH"
     assert "t#b;2" in caught.value.message

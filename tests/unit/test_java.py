@@ -60,6 +60,19 @@ def test_no_java_is_one_line_and_what_to_install(tmp_path: Path) -> None:
     assert "install a Java 17 or 21" in caught.value.render()
 
 
+def test_a_server_may_need_a_newer_one_than_spark(tmp_path: Path) -> None:
+    default = fake_java(tmp_path / "default", "17")
+    newer = fake_java(tmp_path / "jvm" / "java-25", "25")
+    environ = {"JAVA_HOME": str(default), "PATH": ""}
+    assert find_java(environ, [tmp_path / "jvm"], oldest=17).home == default
+    assert find_java(environ, [tmp_path / "jvm"], oldest=21).home == newer
+    with pytest.raises(ServiceError) as caught:
+        find_java(environ, (), oldest=21)
+    assert caught.value.condition == "JAVA_VERSION"
+    assert caught.value.message.startswith("Java 21 or newer is needed, found Java 17")
+    assert "openjdk-21" in caught.value.hint
+
+
 def test_a_java_that_does_not_run_is_no_java(tmp_path: Path) -> None:
     assert java_version(tmp_path / "java") is None
     with pytest.raises(ServiceError) as caught:

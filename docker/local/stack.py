@@ -1,0 +1,107 @@
+"""All servers together, for a person: started, looked at and stopped by one command.
+
+In: a folder. Out: servers that outlive the program, a line about each.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from docker.local.connect import Connect
+from docker.local.kafka import Kafka
+from docker.local.postgres import Postgres
+from docker.local.registry import Registry
+from docker.local.service import Service
+from docker.local.store import Store
+from headwater.errors import HeadwaterError, ServiceError
+
+
+class Stack:
+    """The servers of one folder.
+
+    Args:
+        folder: of data, logs and records; made when a server is started.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        kafka = Kafka(folder, lasting=True)
+        self._services: dict[str, Service] = {
+            service.name: service
+            for service in (
+                Postgres(folder, lasting=True),
+                kafka,
+                Connect(folder, kafka, lasting=True),
+                Registry(folder, lasting=True),
+                Store(folder, lasting=True),
+            )
+        }
+
+    def choose(self, names: Sequence[str]) -> list[Service]:
+        """Return the servers of some names, with what they need, in the order of their start.
+
+        Args:
+            names: of servers; none means all.
+
+        Raises:
+            HeadwaterError: ``UNKNOWN_SERVICE`` if there is no such server.
+        """
+        for name in names:
+            if name not in self._services:
+                hint = f"there are {', '.join(self._services)}"
+                raise HeadwaterError("UNKNOWN_SERVICE", f"no server named {name}", hint=hint)
+        wanted = set(names or self._services)
+        if "connect" in wanted:
+            wanted.add("kafka")
+        return [service for name, service in self._services.items() if name in wanted]
+
+    def up(self, names: Sequence[str] = ()) -> Iterator[str]:
+        """Start servers that do not run; give a line about each when it answers.
+
+        Args:
+            names: of servers; none means all.
+
+        Raises:
+            ServiceError: as :meth:`docker.local.service.Service.start` does; what was started
+                before goes on running.
+        """
+        with self._alone():
+            for service in self.choose(names):
+                if not service.process:
+                    service.start()
+                yield self.describe(service)
+
+    def down(self, names: Sequence[str] = ()) -> Iterator[str]:
+        """Stop servers, those that need others first; give a line about each that ran.
+
+        Args:
+            names: of servers; none means all.
+        """
+        chosen = [one for one in self.choose(names) if not names or one.name in names]
+        with self._alone():
+            for service in reversed(chosen):
+                if process := service.process:
+                    service.stop()
+                    yield f"{service.name:<9} stopped, process {process.pid}"
+
+    def describe(self, service: Service) -> str:
+        """Return a line about a server: whether it runs, its process and its address."""
+        process = service.process
+        if process is None:
+            return f"{service.name:<9} stopped"
+        return f"{service.name:<9} runs, process {process.pid:<8} {service.address}"
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second `up` or `down` of the same folder away."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                message = f"another program starts or stops the servers of {self.folder}"
+                raise ServiceError("SERVICE_BUSY", message, hint="wait until it is done") from None
+            yield

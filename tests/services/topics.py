@@ -1,0 +1,36 @@
+"""Writing and reading topics as a client does."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable
+
+from confluent_kafka import Consumer, Message, Producer
+
+from docker.local.kafka import Kafka
+
+_PATIENCE = 60.0  # seconds, for a broker or a connector that has just started again
+
+
+def write(broker: Kafka, topic: str, values: Iterable[bytes]) -> None:
+    """Write messages; they are acknowledged when this returns."""
+    producer = Producer({"bootstrap.servers": broker.address, "acks": "all"})
+    for value in values:
+        producer.produce(topic, value)
+    assert producer.flush(_PATIENCE) == 0
+
+
+def read(broker: Kafka, topic: str, until: Callable[[list[Message]], bool]) -> list[Message]:
+    """Read a topic from its beginning until what has come is what was waited for."""
+    settings = {"group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"}
+    settings |= {"topic.metadata.refresh.interval.ms": "500"}  # the topic may not be there yet
+    consumer = Consumer({"bootstrap.servers": broker.address} | settings)
+    consumer.subscribe([topic])
+    messages: list[Message] = []
+    deadline = time.monotonic() + _PATIENCE
+    while not until(messages) and time.monotonic() < deadline:
+        messages += [one for one in consumer.consume(1000, 0.5) if not one.error()]
+    consumer.close()
+    assert until(messages), [one.value() for one in messages[-10:]]
+    return messages
