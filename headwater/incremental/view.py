@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
+from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.subqueries import has_predicates
 from headwater.errors import TerminalError
 from headwater.incremental.affected import affected_writer
 from headwater.incremental.aggregates import aggregate_writer, whole_state_sql
@@ -47,6 +49,10 @@ from headwater.plan.program import (
     UnitsProgram,
 )
 
+_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+"""With it Spark's optimizer fails ("key not found") at a UNION ALL over a correlated subquery that
+one side selects: it looks up the subquery's own columns among those of the side."""
+
 
 class IncrementalView:
     """Keeps one view by ticks.
@@ -76,6 +82,8 @@ class IncrementalView:
         self.plan = plan
         self._limits = limits
         self._session = lake.spark
+        if any(map(has_predicates, plan.view.query.find_all(exp.Select))):
+            self._session.conf.set(_CONSTRAINTS, "false")
         self._writer = writer
         self._fence = fence
         self.target = ensure_target(lake, plan)

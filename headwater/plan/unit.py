@@ -6,7 +6,7 @@ FROM, so that a WHERE on it can stand in front of everything that looks at sever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -18,6 +18,7 @@ from headwater.analyze.shape import (
     window_calls,
 )
 from headwater.analyze.typed import type_of
+from headwater.analyze.types import spark_type
 from headwater.plan.render import spark_expression
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
@@ -35,6 +36,17 @@ def unit_of(select: exp.Select, tag: int | None) -> exp.Expr:
         parts.insert(0, exp.Literal.number(tag))
     if not parts:
         return spark_expression("CAST(0 AS BIGINT)")
+    return exp.Anonymous(this="xxhash64", expressions=parts)
+
+
+def unit_of_equal(columns: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the name of the unit of all rows that are equal, on either side of a set operation.
+
+    Args:
+        columns: the rows' columns. Equal values have equal hashes only if they are of one type, and
+            Spark has INT where the language has BIGINT: ``row_number()``, ``cardinality(x)``.
+    """
+    parts = [exp.cast(column.copy(), spark_type(type_of(column))) for column in columns]
     return exp.Anonymous(this="xxhash64", expressions=parts)
 
 

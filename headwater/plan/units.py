@@ -42,7 +42,7 @@ from headwater.plan.rewrites import (
 )
 from headwater.plan.shape import Relation, Shape, relations_of
 from headwater.plan.touched import LATERAL, Pattern, State, patterns
-from headwater.plan.unit import holds_map, unit_of, unit_parts
+from headwater.plan.unit import holds_map, unit_of, unit_of_equal, unit_parts
 
 
 def units_program(
@@ -109,7 +109,7 @@ class _Builder:
         copy = exp.Paren(this=query.copy())
         for side, own in zip(operands(copy.this), operands(query), strict=True):
             columns = outputs(own, "__side")
-            unit = exp.Anonymous(this="xxhash64", expressions=[each.copy() for each in columns])
+            unit = unit_of_equal(columns)
             rows = render(own, self._catalog, self._reader(state)).subquery("__side")
             chosen = exp.select(*columns, exp.alias_(unit, UNIT)).from_(rows)
             if units is not None:
@@ -131,7 +131,7 @@ class _Builder:
         return exp.select("unit").distinct().from_(union_all(parts).subquery("__touched"))
 
     def _touched_equal(self, side: exp.Query) -> exp.Query:
-        unit = exp.Anonymous(this="xxhash64", expressions=outputs(side, "__side"))
+        unit = unit_of_equal(outputs(side, "__side"))
         change = self._change(side).subquery("__side")
         return exp.select(exp.alias_(unit, "unit")).from_(change)
 
