@@ -18,7 +18,7 @@ zero) is a bad row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -27,13 +27,13 @@ from sqlglot import exp
 from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGE_COLUMN, UPSERTED, Column, Source
 from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
-from headwater.intake.envelope import OP, SAID, envelope
+from headwater.intake.envelope import LEFT_OUT, OP, SAID, envelope, leaves_out
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN = "_bad", "_broken"
-COORDINATES = {"file": PATH, "row": ROW, "change": OP}
+COORDINATES = {"file": PATH, "row": ROW, "change": OP, "unchanged": LEFT_OUT}
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"
 """Always true, but not for the optimizer, which otherwise copies what stands beside it into filters
@@ -117,7 +117,7 @@ class Decoder:
         if self.source.is_changes:  # what reasons are made of
             kept += [
                 c
-                for c in map(name, [*(c.name for c in stored(self.source)), SAID])
+                for c in map(name, [*(c.name for c in stored(self.source)), *self._opened()])
                 if c not in kept
             ]
         return (
@@ -125,12 +125,18 @@ class Decoder:
             f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}\nFROM ({self._computed()})"
         )
 
+    def _opened(self) -> Iterable[str]:
+        return envelope(self.source).opened
+
     def _computed(self) -> str:
         """Add metadata columns, then computed ones, which may use them."""
         source, inner = self.source, self.encoded.sql
         if opened := envelope(source).opened:
             values = ", ".join(f"{value} AS {name(column)}" for column, value in opened.items())
             inner = f"SELECT *, {values} FROM ({inner})"
+        if ignored := envelope(source).ignored:
+            kept = f"coalesce({BROKEN}, false) OR NOT coalesce({ignored}, false)"
+            inner = f"SELECT * FROM ({inner}) WHERE CASE WHEN {ONCE} THEN {kept} ELSE true END"
         extra = [f"{name(c.metadata_column)} AS {name(c.name)}" for c in metadata(source)]
         if extra:
             inner = f"SELECT *, {', '.join(extra)} FROM ({inner})"
@@ -158,11 +164,15 @@ class Decoder:
                 condition, reason = _null(column, "NULL in NOT NULL column")
                 if source.is_changes:
                     condition += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"
+                if column.name in source.left_out:
+                    condition += f" AND NOT {leaves_out(column.name)}"
                 cases.append((condition, reason))
+        cases += envelope(source).refused
         for column in source.columns:
-            if said := envelope(source).texts.get(column.name):
-                condition = f"{said} IS NOT NULL AND {name(column.name)} IS NULL"
-                cases.append((condition, misread(column, said)))
+            if found := envelope(source).readings.get(column.name):
+                condition = f"{found.said} IS NOT NULL AND {name(column.name)} IS NULL"
+                shown = _outside_text(column, found.said) if found.counted else ""
+                cases.append((condition, shown or misread(column, found.said)))
             if condition := outside(name(column.name), column.type):
                 cases.append((condition, _outside_text(column)))
         if source.watermark:
@@ -312,9 +322,11 @@ def value_start(value: str) -> str:
     return f"substr({value}, 1, 40)"
 
 
-def _outside_text(column: Column) -> str:
+def _outside_text(column: Column, said: str = "") -> str:
     start = text(f'column "{column.name}": ')
-    value = "'a time'" if is_nested(column.type) else f"CAST({name(column.name)} AS STRING)"
+    value = said or f"CAST({name(column.name)} AS STRING)"
+    if is_nested(column.type):
+        value = "'a time'"
     return f"concat({start}, {value}, {text(f' is not between {EARLIEST} and {LATEST}')})"
 
 
