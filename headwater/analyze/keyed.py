@@ -26,6 +26,7 @@ from headwater.analyze.definitions import CHANGE_COLUMN, CHANGES, UNCHANGED_COLU
 from headwater.analyze.report import Report
 from headwater.dialect import syntax
 
+
 def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
     """Whether a statement defines a keyed table, or tries to."""
     return (

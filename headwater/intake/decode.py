@@ -157,6 +157,12 @@ class Decoder:
         for column in source.columns:
             if column.computed is not None and (failed := failed_sql(column)):
                 cases.append((failed, text(f'column "{column.name}": cannot be computed')))
+        cases += envelope(source).refused
+        for column in source.columns:
+            if found := envelope(source).readings.get(column.name):
+                condition = f"{found.said} IS NOT NULL AND {name(column.name)} IS NULL"
+                shown = _outside_text(column, found.said) if found.counted else ""
+                cases.append((condition, shown or misread(column, found.said)))
         for column in source.columns:
             if column.name in source.primary_key:
                 cases.append(_null(column, "NULL in PRIMARY KEY"))
@@ -167,12 +173,7 @@ class Decoder:
                 if column.name in source.left_out:
                     condition += f" AND NOT {leaves_out(column.name)}"
                 cases.append((condition, reason))
-        cases += envelope(source).refused
         for column in source.columns:
-            if found := envelope(source).readings.get(column.name):
-                condition = f"{found.said} IS NOT NULL AND {name(column.name)} IS NULL"
-                shown = _outside_text(column, found.said) if found.counted else ""
-                cases.append((condition, shown or misread(column, found.said)))
             if condition := outside(name(column.name), column.type):
                 cases.append((condition, _outside_text(column)))
         if source.watermark:

@@ -169,7 +169,9 @@ def _otherwise(readings: Mapping[str, Reading]) -> Iterator[tuple[str, str]]:
     """Yield that the schema in an event says that a value is written in another way."""
     for column, each in readings.items():
         field_ = f"get(filter({_DECLARED}, part -> part.field = {text(column)}), 0)"
-        written = f"concat_ws(' ', coalesce({field_}.name, {field_}.type), {field_}.parameters.scale)"
+        written = (
+            f"concat_ws(' ', coalesce({field_}.name, {field_}.type), {field_}.parameters.scale)"
+        )
         reason = f'column "{column}": declared to be written as {each.schema}, and it is '
         yield (
             f"{field_} IS NOT NULL AND {written} <> {text(each.schema)}",
