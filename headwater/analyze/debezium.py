@@ -1,4 +1,4 @@
-"""What a keyed table declares about Debezium's events: how values are written, what may be left out.
+"""What a keyed table declares about Debezium's events: how values are written, what is left out.
 
 In: the statement of a keyed table with ``FORMAT DEBEZIUM``. Out: errors for what cannot be read for
 sure, and the columns whose value an event may leave out.

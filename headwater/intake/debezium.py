@@ -2,8 +2,8 @@
 
 In: a column and the modes that the definition names (``decimals``, ``times``). Out: how its JSON
 value is parsed, the expression of its value (NULL where it is none), and the text that a reason
-shows. Nothing is guessed: a value in another mode than the declared one is refused by the type it is
-parsed as, and where two modes write the same JSON type, by its form.
+shows. Nothing is guessed: a value in another mode than the declared one is refused by the type it
+is parsed as, and where two modes write the same JSON type, by its form.
 
 - ``string``: digits with a point, as ``numeric(p, s)`` is written; base64 has no point. Without
   fraction digits nothing tells ``"1234"`` from base64: there the definition alone decides.

@@ -9,9 +9,9 @@ NULL for what no keyed table can follow, which makes a bad row.
 ``DEBEZIUM``: a record is a change event, with or without its schema around it; the row is its
 ``after``. A deletion has its key only, out of ``before``, whose other values are NULL or zeros
 unless the table's replica identity is full. How values are written is
-:mod:`headwater.intake.debezium`'s; a value that an event leaves out is NULL, and its column is named
-in ``_unchanged``. An insert that leaves one out has no row before it: it is bad. Events that are
-about no row (messages, heartbeats, transaction markers) are passed over as tombstones are.
+:mod:`headwater.intake.debezium`'s; a value that an event leaves out is NULL, and its column is
+named in ``_unchanged``. An insert that leaves one out has no row before it: it is bad. Events that
+are about no row (messages, heartbeats, transaction markers) are passed over as tombstones are.
 See the Debezium documentation, "PostgreSQL connector: data change events".
 """
 

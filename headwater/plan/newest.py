@@ -6,8 +6,8 @@ Out: an :class:`~headwater.plan.program.AggregateProgram` whose state is a row a
 The greater place wins, in whatever order changes arrive. A row remembers its place in hidden
 columns, and of each column that changes may leave out the place of the change that its value comes
 from: a late change can say the value of a column whose row was changed after it. A deletion says
-that there is no value. Of a key that has no row, the deletions in the log do, so that an older change that arrives
-late does not bring it back.
+that there is no value. Of a key that has no row, the deletions in the log do, so that an older
+change that arrives late does not bring it back.
 """
 
 from __future__ import annotations

@@ -46,6 +46,11 @@ FORMAT DEBEZIUM ENCODE JSON (decimals = 'precise', times = 'adaptive')
 """
 
 
+def wall(text: str) -> datetime:
+    """Return a wall-clock time."""
+    return datetime.fromisoformat(text)
+
+
 def values(
     spark: SparkSession, column: Column, parsed: str, given: Iterable[object], **modes: str
 ) -> list[Any]:
@@ -122,12 +127,13 @@ def test_a_double_is_taken_for_the_number_whose_nearest_it_is(spark: SparkSessio
 
 DAYS = {0: date(1970, 1, 1), -1: date(1969, 12, 31), -25567: date(1900, 1, 1), -25568: None,
         2147483647: None, 9223372036825200000: None}  # fmt: skip
-MICROS = {0: datetime(1970, 1, 1), -1: datetime(1969, 12, 31, 23, 59, 59, 999999),
-          1769862896123456: datetime(2026, 1, 31, 12, 34, 56, 123456),
+MICROS = {0: wall("1970-01-01 00:00:00"), -1: wall("1969-12-31 23:59:59.999999"),
+          1769862896123456: wall("2026-01-31 12:34:56.123456"),
           9223372036825200000: None, -9223372036832400000: None}  # fmt: skip
-MILLIS = {0: datetime(1970, 1, 1), -1: datetime(1969, 12, 31, 23, 59, 59, 999000),
-          1769862896123: datetime(2026, 1, 31, 12, 34, 56, 123000),
-          1769862896123456: None, 9223372036825200000: None, -9223372036832400000: None}  # fmt: skip
+MILLIS = {0: wall("1970-01-01 00:00:00"), -1: wall("1969-12-31 23:59:59.999000"),
+          1769862896123: wall("2026-01-31 12:34:56.123000"),
+          1769862896123456: None, 9223372036825200000: None,
+          -9223372036832400000: None}  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", ["adaptive", "adaptive_time_microseconds", "connect"])
@@ -146,7 +152,7 @@ def test_iso_times_are_text_and_those_with_a_zone_always_are(spark: SparkSession
     assert found == [date(2026, 1, 31), date(2026, 1, 31), None, None]
     column = Column("v", t.TIMESTAMP)
     found = values(spark, column, "STRING", ["1969-12-31T23:59:59.999999Z", "0"], **iso)
-    assert found == [datetime(1969, 12, 31, 23, 59, 59, 999999), None]
+    assert found == [wall("1969-12-31 23:59:59.999999"), None]
     found = values(spark, Column("v", t.TIMESTAMPTZ), "STRING", ["infinity", None])
     assert found == [None, None]
 
@@ -207,7 +213,7 @@ def test_all_that_a_real_connector_wrote_is_read_or_refused_with_a_reason(
     assert kinds == "+++-++++" + "+++++-"  # without the tombstones, and the key that changed
     first, update = good[0], good[2]
     assert (first.amount, first.d, first.qty) == (Decimal("12.34"), date(2026, 1, 31), 3)
-    assert first.ts == datetime(2026, 1, 31, 12, 34, 56, 123456)
+    assert first.ts == wall("2026-01-31 12:34:56.123456")
     assert first.tstz.astimezone(UTC) == datetime(2026, 1, 31, 10, 34, 56, 123456, UTC)
     assert first.blob == bytearray.fromhex("deadbeef") and first.tags == ["a", "b", None]
     assert first.any_num.scale == 3
@@ -228,8 +234,9 @@ def test_what_is_about_no_row_is_passed_over(spark: SparkSession) -> None:
     assert len(about_no_row) == 3
     items = [sample["value"] for sample in SAMPLES if sample["topic"] == "shop.public.items"]
     source = changes_of("""
-    CREATE TABLE items (id BIGINT, order_id BIGINT, sku VARCHAR, price DECIMAL(19, 2), PRIMARY KEY (id))
-    WITH (connector = 'files', path = 'items') FORMAT DEBEZIUM ENCODE JSON (decimals = 'precise')
+    CREATE TABLE items (
+      id BIGINT, order_id BIGINT, sku VARCHAR, price DECIMAL(19, 2), PRIMARY KEY (id)
+    ) WITH (connector = 'files', path = 'items') FORMAT DEBEZIUM ENCODE JSON (decimals = 'precise')
     """)
     flat = '{"id":7,"order_id":1,"sku":"a row without its envelope","price":"AA=="}'
     lines = [*about_no_row, '{"ts_ms":1}', heartbeat, "null", *items, flat, '{"status":"BEGIN"}']

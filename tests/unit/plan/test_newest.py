@@ -45,7 +45,7 @@ def changes(seed: int, count: int = 60) -> list[Change]:
 
 
 def held(log: Sequence[Change]) -> list[tuple[Any, ...]]:
-    """Return the rows that are there after changes, one after the other in the order of the input."""
+    """Return the rows that are there after changes in the order of the input."""
     rows: dict[Any, tuple[Any, ...]] = {}
     for key, n, body, raw, kind, left_out, *_ in sorted(log, key=lambda change: change[-2:]):
         _, old_body, old_raw = rows.pop(key, (None, None, None))
