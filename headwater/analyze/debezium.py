@@ -37,6 +37,10 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
             hint = "say how Debezium writes times: times = 'isostring'"
             message = f'FORMAT DEBEZIUM takes no "{option.this}"'
             report.add("INVALID_OPTION", message, option, hint)
+        elif option.this == "unavailable_value" and not option.expression.name:
+            hint = "leave it out, or write Debezium's unavailable.value.placeholder"
+            message = "every empty text would stand for a value that is not there"
+            report.add("INVALID_OPTION", message, option, hint)
     for node in statement.args.get("columns") or []:
         if node.this.name in DEBEZIUM_FIELDS:
             hint = "leave it out: it has the name of a part of Debezium's events"
