@@ -32,7 +32,7 @@ from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
-BAD, BROKEN = "_bad", "_broken"
+BAD, BROKEN, IGNORED = "_bad", "_broken", "_ignored"
 COORDINATES = {"file": PATH, "row": ROW, "change": OP, "unchanged": LEFT_OUT}
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"
@@ -89,7 +89,10 @@ class Decoder:
 
     def rows(self) -> str:
         """Return the SELECT of all rows: columns, coordinates, ``_bad``, ``_value``."""
-        return f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\nFROM ({self._judged()})"
+        return (
+            f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\n"
+            f"FROM ({self._judged()}) WHERE NOT {IGNORED}"
+        )
 
     def rejected(self) -> str:
         """Return the SELECT of the bad rows: ``_arrived_at``, ``reason``, ``raw``, coordinates."""
@@ -101,7 +104,8 @@ class Decoder:
             f"{case([broken, *self._refusals()])} AS reason,\n"
             f"CASE WHEN {is_long(self.source)}"
             f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
-            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self._judged()})\nWHERE {BAD})"
+            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self._judged()})\n"
+            f"WHERE {BAD} AND NOT {IGNORED})"
         )
 
     def _kept(self) -> list[str]:
@@ -122,8 +126,17 @@ class Decoder:
             ]
         return (
             f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
-            f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}\nFROM ({self._computed()})"
+            f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}, {self._ignored()} AS {IGNORED}\n"
+            f"FROM ({self._computed()})"
         )
+
+    def _ignored(self) -> str:
+        """Not a filter below: Spark would parse once more for each column that it reads."""
+        condition = envelope(self.source).ignored
+        if not condition:
+            return "false"
+        about_no_row = f"NOT coalesce({BROKEN}, false) AND coalesce({condition}, false)"
+        return f"CASE WHEN {ONCE} THEN {about_no_row} ELSE false END"
 
     def _opened(self) -> Iterable[str]:
         return envelope(self.source).opened
@@ -134,9 +147,6 @@ class Decoder:
         if opened := envelope(source).opened:
             values = ", ".join(f"{value} AS {name(column)}" for column, value in opened.items())
             inner = f"SELECT *, {values} FROM ({inner})"
-        if ignored := envelope(source).ignored:
-            kept = f"coalesce({BROKEN}, false) OR NOT coalesce({ignored}, false)"
-            inner = f"SELECT * FROM ({inner}) WHERE CASE WHEN {ONCE} THEN {kept} ELSE true END"
         extra = [f"{name(c.metadata_column)} AS {name(c.name)}" for c in metadata(source)]
         if extra:
             inner = f"SELECT *, {', '.join(extra)} FROM ({inner})"

@@ -180,7 +180,7 @@ def _otherwise(readings: Mapping[str, Reading]) -> Iterator[tuple[str, str]]:
 
 
 def _no_row() -> str:
-    keys = "array_sort(json_object_keys(coalesce(get_json_object(_value, '$.payload'), _value)))"
+    keys = "sort_array(json_object_keys(coalesce(get_json_object(_value, '$.payload'), _value)))"
     known = ", ".join(f"array({', '.join(map(text, each))})" for each in _ABOUT_NO_ROW)
     return f"CASE WHEN {SAID} IS NULL THEN {keys} IN ({known}) ELSE {SAID} = 'm' END"
 
