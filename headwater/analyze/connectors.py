@@ -245,6 +245,9 @@ class Format:
     options: Mapping[str, Option] = field(default_factory=dict)
 
 
+UNAVAILABLE = "__debezium_unavailable_value"
+"""What stands for a value that is not in an event, if Debezium is not told otherwise."""
+
 FORMATS: Mapping[str, Format] = {
     "plain": Format(keyed=False, encodings=("json", "csv", "parquet", "raw")),
     "upsert": Format(
@@ -265,7 +268,28 @@ FORMATS: Mapping[str, Format] = {
             ),
         },
     ),
-    "debezium": Format(keyed=True, encodings=("json",)),
+    "debezium": Format(
+        keyed=True,
+        encodings=("json",),
+        options={
+            "decimals": Option(
+                "choice",
+                "Debezium's decimal.handling.mode; needed for DECIMAL columns",
+                choices=("string", "precise", "double"),
+            ),
+            "times": Option(
+                "choice",
+                "Debezium's time.precision.mode; needed for DATE and TIMESTAMP columns",
+                choices=("isostring", "adaptive", "adaptive_time_microseconds", "connect"),
+            ),
+            "unavailable_value": Option(
+                "text",
+                "Debezium's unavailable.value.placeholder, which stands for a long value that did"
+                " not change",
+                default=UNAVAILABLE,
+            ),
+        },
+    ),
 }
 """The formats by name."""
 

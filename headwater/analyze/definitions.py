@@ -22,6 +22,8 @@ CHANGES = "__changes"
 CHANGE_COLUMN = "_change_type"
 """What a row of the log of a keyed table does to its key: :data:`UPSERTED` or :data:`DELETED`."""
 UPSERTED, DELETED = "UPSERT", "DELETE"
+UNCHANGED_COLUMN = "_unchanged"
+"""Of a log whose records may leave values out: the names of those columns, as text ``a,b``."""
 
 
 class ChangelogMode(Enum):
@@ -61,10 +63,12 @@ class Column(Field):
     Attributes:
         metadata: the connector's metadata key, for ``METADATA FROM 'key'``.
         computed: the expression, for ``col AS expr``.
+        digits: fraction digits that the source's own column has, for ``TIMESTAMP(p)``.
     """
 
     metadata: str | None = None
     computed: exp.Expression | None = None
+    digits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ class Source:
         on_error: ``quarantine``, ``fail`` or ``drop``.
         position: of changes, the columns that order those of one key; landing adds them.
         start: where its first reading begins.
+        left_out: of changes, the columns whose value a record may leave out as it did not change.
         span: where it is defined.
     """
 
@@ -134,6 +139,7 @@ class Source:
     on_error: str = "quarantine"
     position: tuple[Field, ...] = ()
     start: StartFrom = StartFrom()
+    left_out: tuple[str, ...] = ()
     span: Span | None = None
 
     @property
@@ -144,7 +150,7 @@ class Source:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns a query sees (system columns such as ``_watermark`` are not among them)."""
-        never_null = (*self.primary_key, CHANGE_COLUMN)
+        never_null = (*self.primary_key, CHANGE_COLUMN, UNCHANGED_COLUMN)
         columns = (
             Field(c.name, c.type, c.nullable or (self.is_changes and c.name not in never_null))
             for c in self.columns

@@ -5,6 +5,10 @@ that is the table: of each key the newest row, unless it was deleted. So a keyed
 the same law as any view, its history can be read, and every format of changes only has to say how
 a record becomes a row of the log (:mod:`headwater.intake.envelope`).
 
+A record may leave values out that did not change (:func:`headwater.analyze.debezium.left_out`):
+such a column has the newest value that a change of its row gave it, NULL if none since the row
+was last deleted.
+
 The newest row is the one that stands last in the input, which is what a connector's coordinates
 say. It does not depend on when a row arrived, so changes that are delivered twice, late or in
 another order make no difference.
@@ -17,12 +21,10 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from headwater.analyze.connectors import CONNECTORS, FORMATS
-from headwater.analyze.definitions import CHANGE_COLUMN, CHANGES, UPSERTED
+from headwater.analyze.debezium import check_debezium, left_out
+from headwater.analyze.definitions import CHANGE_COLUMN, CHANGES, UNCHANGED_COLUMN, UPSERTED
 from headwater.analyze.report import Report
 from headwater.dialect import syntax
-
-DEBEZIUM_FIELDS = ("before", "after", "op", "payload")
-"""The parts of a change event that are read."""
 
 
 def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
@@ -48,10 +50,8 @@ def check_keyed(statement: syntax.CreateSource, report: Report) -> None:
     if not statement.args.get("primary_key"):
         hint = "say which columns identify a row: PRIMARY KEY (id)"
         report.add("MISSING_KEY", f"{words} needs a PRIMARY KEY", statement, hint)
-    for column in statement.args.get("columns") or []:
-        if _format(statement) == "debezium" and column.this.name in DEBEZIUM_FIELDS:
-            hint = "leave it out: it has the name of a part of Debezium's events"
-            report.not_yet(f'column "{column.this.name}" with {words}', column, hint)
+    if _format(statement) == "debezium":
+        check_debezium(statement, report)
     for option in statement.args.get("options") or []:
         if option.this == "order" and option.expression.name.lower() != "name":
             hint = "name the files in the order in which they were written, and leave order out"
@@ -74,18 +74,21 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
     """Return the definition of the view that holds the newest row of each key."""
     name = statement.this.name
     keys = [exp.column(key.name) for key in statement.args["primary_key"]]
-    place = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=keys,
-        order=exp.Order(
-            expressions=[
-                exp.Ordered(this=exp.column(column), desc=True, nulls_first=False)
-                for column in position(statement)
-            ]
-        ),
-    )
+    latest_first = [
+        exp.Ordered(this=exp.column(column), desc=True, nulls_first=False)
+        for column in position(statement)
+    ]
+    place = _over(exp.RowNumber(), keys, latest_first)
     kept = exp.column(CHANGE_COLUMN).eq(exp.Literal.string(UPSERTED))
-    query = exp.select(*(exp.column(column.this.name) for column in statement.args["columns"]))
+    unchanged = left_out(statement)
+    query = exp.select(
+        *(
+            _last_said(column.this.name, keys, latest_first)
+            if column.this.name in unchanged
+            else exp.column(column.this.name)
+            for column in statement.args["columns"]
+        )
+    )
     query = query.from_(exp.to_table(name + CHANGES))
     query.set("qualify", exp.Qualify(this=exp.and_(place.eq(exp.Literal.number(1)), kept)))
     view = syntax.CreateStreamingView(
@@ -95,6 +98,25 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
     )
     view.meta.update(statement.meta)
     return view
+
+
+def _last_said(name: str, keys: list[exp.Column], latest_first: list[exp.Ordered]) -> exp.Expr:
+    """The newest value that a change gives a column; a deletion says that there is none."""
+    comma = exp.Literal.string(",")
+    listed = exp.DPipe(this=comma, expression=exp.column(UNCHANGED_COLUMN), safe=True)
+    listed = exp.DPipe(this=listed, expression=comma.copy(), safe=True)
+    where = exp.StrPosition(this=listed, substr=exp.Literal.string(f",{name},"))
+    said_first = exp.Ordered(this=exp.GT(this=where, expression=exp.Literal.number(0)))
+    value = exp.FirstValue(this=exp.column(name))
+    return exp.alias_(_over(value, keys, [said_first, *latest_first]), name)
+
+
+def _over(call: exp.Expr, keys: list[exp.Column], order: list[exp.Ordered]) -> exp.Window:
+    return exp.Window(
+        this=call,
+        partition_by=[key.copy() for key in keys],
+        order=exp.Order(expressions=[part.copy() for part in order]),
+    )
 
 
 def position(statement: syntax.CreateSource) -> tuple[str, ...]:

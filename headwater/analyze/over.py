@@ -54,6 +54,8 @@ WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
 _IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
 _SIDES = ("UNBOUNDED", "CURRENT ROW")
+_WHOLE = ("boolean", "number", "text", "time", "binary", "unknown")
+"""Families of types whose values have no parts."""
 
 
 def window_call(node: exp.Expr, report: Report) -> exp.DataType:
@@ -73,8 +75,8 @@ def window_call(node: exp.Expr, report: Report) -> exp.DataType:
         return t.DOUBLE
     if type(node) in NUMBERED:
         return t.BIGINT
-    if t.family(type_of(node.this)) not in ("boolean", "number", "text", "time", "unknown"):
-        message = f"{name} needs a number, text, boolean or time"
+    if t.family(type_of(node.this)) not in _WHOLE:
+        message = f"{name} needs a number, text, boolean, time or bytes"
         report.add("TYPE_CLASH", message, node.this, "take one of its parts")
     default = node.args.get("default")
     given = [node.this, *([default] if default is not None else [])]

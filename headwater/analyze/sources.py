@@ -14,7 +14,15 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connector, Option
-from headwater.analyze.definitions import CHANGE_COLUMN, Column, Field, Source, Watermark
+from headwater.analyze.debezium import fraction_digits, left_out
+from headwater.analyze.definitions import (
+    CHANGE_COLUMN,
+    UNCHANGED_COLUMN,
+    Column,
+    Field,
+    Source,
+    Watermark,
+)
 from headwater.analyze.event_time import interval
 from headwater.analyze.infer import infer
 from headwater.analyze.kafka import bind_start, check_kafka
@@ -37,11 +45,12 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
     connector_name, connector = _connector(statement, report)
     encode = str(statement.args.get("encode") or "").lower()
     format_ = str(statement.args.get("format") or "plain").lower()
-    keyed = FORMATS[format_].keyed
+    keyed, unchanged = FORMATS[format_].keyed, left_out(statement)
+    system = (*((_CHANGE,) if keyed else ()), *((_UNCHANGED,) if unchanged else ()))
     source = Source(
         name=statement.this.name,
         kept=bool(statement.args["kept"]),
-        columns=(*columns, _CHANGE) if keyed else columns,
+        columns=(*columns, *system),
         connector=connector_name,
         primary_key=_primary_key(statement, columns, report),
         watermark=_watermark(statement, columns, report),
@@ -50,6 +59,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
         encode=encode,
         encode_options=_encoding(statement, connector_name, connector, encode, report),
         position=_position(connector) if keyed else (),
+        left_out=unchanged,
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
         start=bind_start(statement, connector, report),
         span=report.place(None),
@@ -60,6 +70,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
 
 
 _CHANGE = Column(CHANGE_COLUMN, t.VARCHAR, nullable=False, metadata="change")
+_UNCHANGED = Column(UNCHANGED_COLUMN, t.VARCHAR, nullable=False, metadata="unchanged")
 
 
 def _position(connector: Connector | None) -> tuple[Field, ...]:
@@ -72,7 +83,12 @@ def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ..
     if not nodes:
         hint = "name the columns and their types: (id BIGINT, ts TIMESTAMP, …)"
         report.add("NO_COLUMNS", f'"{statement.this.name}" has no columns', statement, hint)
-    plain = [_plain_column(node, report) for node in nodes if node.args.get("computed") is None]
+    sized = str(statement.args.get("format") or "").lower() == "debezium"
+    plain = [
+        _plain_column(node, report, sized=sized)
+        for node in nodes
+        if node.args.get("computed") is None
+    ]
     relation = Relation(statement.this.name, as_fields(plain), statement)
     by_name: dict[str, Column] = {}
     stored = iter(plain)
@@ -87,15 +103,20 @@ def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ..
     return tuple(by_name.values())
 
 
-def _plain_column(node: syntax.SourceColumn, report: Report) -> Column:
-    kind = t.UNKNOWN
+def _plain_column(node: syntax.SourceColumn, report: Report, *, sized: bool) -> Column:
+    """A column as declared; ``sized``: that of a TIMESTAMP says how its values are written."""
+    kind, written = t.UNKNOWN, node.args["kind"]
+    digits = fraction_digits(node) if sized else None
+    if digits is not None:
+        written = written.copy()
+        written.set("expressions", [])
     try:
-        kind = t.canonical(node.args["kind"])
+        kind = t.canonical(written)
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
     metadata = node.args.get("metadata")
     key = None if metadata is None else str(getattr(metadata, "name", metadata))
-    return Column(node.this.name, kind, not node.args.get("not_null"), metadata=key)
+    return Column(node.this.name, kind, not node.args.get("not_null"), key, digits=digits)
 
 
 def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Report) -> Column:

@@ -18,7 +18,7 @@ zero) is a bad row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -27,16 +27,17 @@ from sqlglot import exp
 from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGE_COLUMN, UPSERTED, Column, Source
 from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
-from headwater.intake.envelope import KEY, OP, SAID, envelope
+from headwater.intake.envelope import KEY, LEFT_OUT, OP, SAID, envelope, leaves_out
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
-BAD, BROKEN = "_bad", "_broken"
+BAD, BROKEN, IGNORED = "_bad", "_broken", "_ignored"
 COORDINATES = {
     "file": PATH,
     "row": ROW,
     "change": OP,
+    "unchanged": LEFT_OUT,
     "topic": "_topic",
     "partition": "_partition",
     "offset": ROW,
@@ -122,7 +123,10 @@ class Decoder:
 
     def rows(self) -> str:
         """Return the SELECT of all rows: columns, coordinates, ``_bad``, ``_value``."""
-        return f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\nFROM ({self._judged()})"
+        return (
+            f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\n"
+            f"FROM ({self._judged()}) WHERE NOT {IGNORED}"
+        )
 
     def rejected(self) -> str:
         """Return the SELECT of the bad rows: ``_arrived_at``, ``reason``, ``raw``, coordinates."""
@@ -134,7 +138,8 @@ class Decoder:
             f"{case([broken, *self._refusals()])} AS reason,\n"
             f"CASE WHEN {is_long(self.source)}"
             f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
-            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self._judged()})\nWHERE {BAD})"
+            f"FROM (SELECT *, {self.encoded.parsed} AS _s FROM ({self._judged()})\n"
+            f"WHERE {BAD} AND NOT {IGNORED})"
         )
 
     def _kept(self) -> list[str]:
@@ -150,13 +155,25 @@ class Decoder:
         if self.source.is_changes:  # what reasons are made of
             kept += [
                 c
-                for c in map(name, [*(c.name for c in stored(self.source)), SAID])
+                for c in map(name, [*(c.name for c in stored(self.source)), *self._opened()])
                 if c not in kept
             ]
         return (
             f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
-            f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}\nFROM ({self._computed()})"
+            f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}, {self._ignored()} AS {IGNORED}\n"
+            f"FROM ({self._computed()})"
         )
+
+    def _ignored(self) -> str:
+        """Not a filter below: Spark would parse once more for each column that it reads."""
+        condition = envelope(self.source).ignored
+        if not condition:
+            return "false"
+        about_no_row = f"NOT coalesce({BROKEN}, false) AND coalesce({condition}, false)"
+        return f"CASE WHEN {ONCE} THEN {about_no_row} ELSE false END"
+
+    def _opened(self) -> Iterable[str]:
+        return envelope(self.source).opened
 
     def _computed(self) -> str:
         """Add metadata columns, then computed ones, which may use them."""
@@ -184,6 +201,12 @@ class Decoder:
         for column in source.columns:
             if column.computed is not None and (failed := failed_sql(column)):
                 cases.append((failed, text(f'column "{column.name}": cannot be computed')))
+        cases += envelope(source).refused
+        for column in source.columns:
+            if found := envelope(source).readings.get(column.name):
+                condition = f"{found.said} IS NOT NULL AND {name(column.name)} IS NULL"
+                shown = _outside_text(column, found.said) if found.counted else ""
+                cases.append((condition, shown or misread(column, found.said)))
         for column in source.columns:
             if column.name in source.primary_key:
                 cases.append(_null(column, "NULL in PRIMARY KEY"))
@@ -191,11 +214,10 @@ class Decoder:
                 condition, reason = _null(column, "NULL in NOT NULL column")
                 if source.is_changes:
                     condition += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"
+                if column.name in source.left_out:
+                    condition += f" AND NOT {leaves_out(column.name)}"
                 cases.append((condition, reason))
         for column in source.columns:
-            if said := envelope(source).texts.get(column.name):
-                condition = f"{said} IS NOT NULL AND {name(column.name)} IS NULL"
-                cases.append((condition, misread(column, said)))
             if condition := outside(name(column.name), column.type):
                 cases.append((condition, _outside_text(column)))
         if source.watermark:
@@ -342,9 +364,11 @@ def value_start(value: str) -> str:
     return f"substr({value}, 1, 40)"
 
 
-def _outside_text(column: Column) -> str:
+def _outside_text(column: Column, said: str = "") -> str:
     start = text(f'column "{column.name}": ')
-    value = "'a time'" if is_nested(column.type) else f"CAST({name(column.name)} AS STRING)"
+    value = said or f"CAST({name(column.name)} AS STRING)"
+    if is_nested(column.type):
+        value = "'a time'"
     return f"concat({start}, {value}, {text(f' is not between {EARLIEST} and {LATEST}')})"
 
 

@@ -16,11 +16,12 @@ they are lower case. Empty lines are skipped. Nesting is limited to 1,000 levels
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
-from headwater.analyze.types import is_float, spark_type
+from headwater.analyze.types import elements, is_float, spark_type
 from headwater.intake.decode import (
     BROKEN,
     ONCE,
@@ -229,13 +230,33 @@ def _value_faults(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
         f"concat('not one JSON object: ', {start})",
     )
     for column in columns:
-        value, typed = f"get(_s._, 0).{name(column.name)}", name(column.name)
-        misfit = f"{typed} IS NULL"
-        if is_nested(column.type):
-            alone = f"""concat('{{"v":', {value}, '}}')"""
-            schema = f"v {spark_type(column.type)}, `_corrupt` STRING"
-            misfit = f"{_from_json(alone, schema)}._corrupt IS NOT NULL"
-        elif is_float(column.type):
-            misfit += f" OR {not_finite(typed)}"
-        yield f"{value} IS NOT NULL AND ({misfit})", misread(column, value)
+        yield from _column_faults(column, f"get(_s._, 0).{name(column.name)}", name(column.name))
     yield "true", f"concat('a value does not fit its column: ', {start})"
+
+
+def _column_faults(column: Column, value: str, typed: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a column, or with the fields of a row that are not nested.
+
+    Args:
+        column: the column or field, by the name that reasons show.
+        value: expression of its JSON text.
+        typed: expression of what the parser made of it.
+    """
+    misfit = f"{typed} IS NULL"
+    if is_nested(column.type):
+        if column.type.this is exp.DataType.Type.STRUCT:
+            fields = [
+                Column(field.name, kind)
+                for field, kind in zip(column.type.expressions, elements(column.type), strict=True)
+            ]
+            within = _from_json(value, ddl(fields, lambda kind: "STRING"))
+            for field in fields:
+                inner = replace(field, name=f"{column.name}.{field.name}")
+                part = name(field.name)
+                yield from _column_faults(inner, f"{within}.{part}", f"{typed}.{part}")
+        alone = f"""concat('{{"v":', {value}, '}}')"""
+        schema = f"v {spark_type(column.type)}, `_corrupt` STRING"
+        misfit = f"{_from_json(alone, schema)}._corrupt IS NOT NULL"
+    elif is_float(column.type):
+        misfit += f" OR {not_finite(typed)}"
+    yield f"{value} IS NOT NULL AND ({misfit})", misread(column, value)

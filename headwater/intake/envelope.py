@@ -8,33 +8,51 @@ NULL for what no keyed table can follow, which makes a bad row.
 Over Kafka the key's columns are those of the record's key, and a record without a value deletes.
 
 ``DEBEZIUM``: a record is a change event, with or without its schema around it; the row is its
-``after``, that of a deletion its ``before``, of which the key is enough. Values are read as JSON
-shows them: Debezium is to write numbers and times as text (``decimal.handling.mode=string``,
-``time.precision.mode=isostring``), or they are declared as what it writes.
+``after``. A deletion has its key only, out of ``before``, whose other values are NULL or zeros
+unless the table's replica identity is full. How values are written is
+:mod:`headwater.intake.debezium`'s; a value that an event leaves out is NULL, and its column is
+named in ``_unchanged``. An insert that leaves one out has no row before it: it is bad. Events that
+are about no row (messages, heartbeats, transaction markers) are passed over as tombstones are.
 See the Debezium documentation, "PostgreSQL connector: data change events".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from headwater.analyze import types as t
-from headwater.analyze.definitions import DELETED, UPSERTED, Column, Source
-from headwater.analyze.keyed import DEBEZIUM_FIELDS
+from headwater.analyze.connectors import UNAVAILABLE
+from headwater.analyze.debezium import DEBEZIUM_FIELDS
+from headwater.analyze.definitions import DELETED, UNCHANGED_COLUMN, UPSERTED, Column, Source
 from headwater.analyze.types import spark_type
+from headwater.intake.debezium import Reading, reading, unavailable
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_time
 
 KEY, TOMBSTONE = "_key", "_tombstone"
 """Of a record of Kafka: its key as bytes, and whether it has no value."""
-OP, SAID = "_op", "_said"
-"""What a record does, as far as it is known; and in its own words, for the reason of a bad row."""
-_WRITES = ("c", "i", "r", "u", "insert", "update", "upsert", "false")
-_DELETES = ("d", "delete", "true")
-_BEFORE, _AFTER, _KIND, _PAYLOAD = DEBEZIUM_FIELDS
+OP, SAID, LEFT_OUT = "_op", "_said", "_left_out"
+"""What a record does, as far as it is known; and in its own words, for the reason of a bad row; the
+columns that it leaves out."""
+_FLAGS = {
+    UPSERTED: ("c", "i", "r", "u", "insert", "update", "upsert", "false"),
+    DELETED: ("d", "delete", "true"),
+}
+_EVENTS = {UPSERTED: ("c", "r", "u"), DELETED: ("d",)}
+_BEFORE, _AFTER, _KIND, _PAYLOAD, _SCHEMA = DEBEZIUM_FIELDS
+_ABOUT_NO_ROW = (
+    ("ts_ms",),  # a heartbeat
+    ("data_collections", "event_count", "id", "status", "ts_ms"),  # a transaction begins or ends
+)
+"""The keys of records without ``op`` that are no changes."""
+_DECLARED, _KEY_TEXT = "_declared", "_key_text"
+_PART = t.row({"field": t.VARCHAR, "type": t.VARCHAR, "name": t.VARCHAR,
+               "parameters": t.row({"scale": t.VARCHAR})})  # fmt: skip
+_PARTS = t.row({"fields": t.array(t.row({"field": t.VARCHAR, "fields": t.array(_PART)}))})
+"""What is read of the schema in an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +63,16 @@ class Envelope:
         stored: the columns that are read from a record.
         opened: column → Spark SQL over them: the definition's own where they are not stored,
             :data:`OP` and :data:`SAID`; empty where every record adds a row.
-        texts: column → Spark SQL of the text that it was made of, where that can fail.
+        readings: column → how its value is made of another one, where that can fail.
+        refused: what else makes a record bad: conditions and reasons over the columns above.
+        ignored: the condition that a record is about no row; empty for never.
     """
 
     stored: tuple[Column, ...]
     opened: Mapping[str, str]
-    texts: Mapping[str, str] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    refused: tuple[tuple[str, str], ...] = ()
+    ignored: str = ""
 
 
 def envelope(source: Source) -> Envelope:
@@ -80,7 +102,7 @@ def _upsert(source: Source) -> Envelope:
     if flag not in [column.name for column in fields]:
         fields = (*fields, Column(flag, t.VARCHAR))
     said = f"CAST({name(flag)} AS STRING)"
-    op = f"CASE WHEN {said} IS NULL THEN {text(UPSERTED)} {_cases(said)} END"
+    op = f"CASE WHEN {said} IS NULL THEN {text(UPSERTED)} {_cases(f'lower({said})', _FLAGS)} END"
     return Envelope(fields, {OP: op, SAID: said})
 
 
@@ -88,8 +110,10 @@ def _upsert_by_key(source: Source) -> Envelope:
     keys = [column for column in _fields(source) if column.name in source.primary_key]
     rest = tuple(column for column in _fields(source) if column not in keys)
     said = f"CAST({KEY} AS STRING)"
-    opened = {OP: f"if({TOMBSTONE}, {text(DELETED)}, {text(UPSERTED)})", SAID: "NULL"}
+    op = f"if({TOMBSTONE}, {text(DELETED)}, {text(UPSERTED)})"
+    opened = {OP: op, SAID: "NULL", _KEY_TEXT: said}
     as_text = source.encode_options.get("key_encode") == "text"
+    readings = {}
     for column in keys:
         value = said if as_text else _of_json_key(source, column)
         if is_time(column.type):
@@ -97,7 +121,8 @@ def _upsert_by_key(source: Source) -> Envelope:
         elif as_text:
             value = f"try_cast({value} AS {spark_type(column.type)})"
         opened[column.name] = value
-    return Envelope(rest, opened, dict.fromkeys(source.primary_key, said))
+        readings[column.name] = Reading(column.type, value, _KEY_TEXT, "")
+    return Envelope(rest, opened, readings)
 
 
 def _of_json_key(source: Source, column: Column) -> str:
@@ -112,18 +137,89 @@ def _of_json_key(source: Source, column: Column) -> str:
 
 
 def _debezium(source: Source) -> Envelope:
-    fields = _fields(source)
-    read = [replace(c, type=t.VARCHAR) if is_time(c.type) else c for c in fields]
-    event = [Column(_BEFORE, _row(read)), Column(_AFTER, _row(read)), Column(_KIND, t.VARCHAR)]
-    said = _either(_KIND)
-    opened, texts = {OP: f"CASE {_cases(said)} END", SAID: said}, {}
-    for column in fields:
-        before, after = (f"{_either(side)}.{name(column.name)}" for side in (_BEFORE, _AFTER))
-        value = f"CASE WHEN {said} = 'd' THEN {before} ELSE {after} END"
-        if is_time(column.type):
-            texts[column.name], value = value, cast_time(value, column.type, None)
-        opened[column.name] = value
-    return Envelope((*event, Column(_PAYLOAD, _row(event))), opened, texts)
+    said, fields = _either(_KIND), _fields(source)
+    values = {
+        column.name: f"{_either(_AFTER)}.{name(column.name)}"
+        if column.name not in source.primary_key
+        else f"CASE WHEN {said} = 'd' THEN {_either(_BEFORE)}.{name(column.name)}"
+        f" ELSE {_either(_AFTER)}.{name(column.name)} END"
+        for column in fields
+    }
+    found = {c.name: reading(c, values[c.name], source.encode_options) for c in fields}
+    readings = {column: each for column, each in found.items() if each}
+    parsed = [replace(c, type=readings[c.name].parsed) if c.name in readings else c for c in fields]
+    keys = [column for column in parsed if column.name in source.primary_key]
+    event = [Column(_BEFORE, _row(keys)), Column(_AFTER, _row(parsed)), Column(_KIND, t.VARCHAR)]
+    opened = {OP: f"CASE {_cases(said, _EVENTS)} END", SAID: said, _DECLARED: _declared()}
+    opened |= values | {column: each.value for column, each in readings.items()}
+    missing = {c.name: _missing(source, c, values[c.name]) for c in fields}
+    for column in source.left_out:
+        opened[column] = f"CASE WHEN NOT {missing[column]} THEN {values[column]} END"
+    if source.left_out:
+        names = (f"CASE WHEN {missing[c]} THEN {text(c)} END" for c in source.left_out)
+        opened[LEFT_OUT] = f"concat_ws(',', {', '.join(names)})"
+    refused = [*_otherwise(readings), *_not_said(source, missing)]
+    stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))
+    return Envelope(stored, opened, readings, tuple(refused), _no_row())
+
+
+def leaves_out(column: str) -> str:
+    """Return the condition that a record of a log leaves the value of a column out.
+
+    Args:
+        column: its name.
+    """
+    return f"contains(concat(',', {UNCHANGED_COLUMN}, ','), {text(f',{column},')})"
+
+
+def _missing(source: Source, column: Column, value: str) -> str:
+    placeholder = source.encode_options.get("unavailable_value", UNAVAILABLE)
+    return unavailable(column.type, value, placeholder)
+
+
+def _not_said(source: Source, missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield why a value that is left out cannot be that of the row before."""
+    if source.left_out:
+        reason = "a row begins without the value of "
+        yield (
+            f"{SAID} IN ('c', 'r') AND {UNCHANGED_COLUMN} <> ''",
+            f"concat({text(reason)}, {UNCHANGED_COLUMN})",
+        )
+    for column, condition in missing.items():
+        if condition and column not in source.left_out:
+            yield condition, text(f'column "{column}": the event does not say its value')
+    for computed in source.columns:
+        if computed.computed is not None:
+            read = {part.name for part in computed.computed.find_all(exp.Column)}
+            for column in sorted(read.intersection(source.left_out)):
+                reason = f'column "{computed.name}": the event does not say the value of "{column}"'
+                yield leaves_out(column), text(reason)
+
+
+def _declared() -> str:
+    """What the schema in an event says of the fields of a row; NULL where there is none."""
+    of_rows = f"filter({name(_SCHEMA)}.fields, part -> part.field = {text(_AFTER)})"
+    return f"get({of_rows}, 0).fields"
+
+
+def _otherwise(readings: Mapping[str, Reading]) -> Iterator[tuple[str, str]]:
+    """Yield that the schema in an event says that a value is written in another way."""
+    for column, each in readings.items():
+        field_ = f"get(filter({_DECLARED}, part -> part.field = {text(column)}), 0)"
+        written = (
+            f"concat_ws(' ', coalesce({field_}.name, {field_}.type), {field_}.parameters.scale)"
+        )
+        reason = f'column "{column}": declared to be written as {each.schema}, and it is '
+        yield (
+            f"{field_} IS NOT NULL AND {written} <> {text(each.schema)}",
+            f"concat({text(reason)}, {written})",
+        )
+
+
+def _no_row() -> str:
+    keys = "sort_array(json_object_keys(coalesce(get_json_object(_value, '$.payload'), _value)))"
+    known = ", ".join(f"array({', '.join(map(text, each))})" for each in _ABOUT_NO_ROW)
+    return f"CASE WHEN {SAID} IS NULL THEN {keys} IN ({known}) ELSE {SAID} = 'm' END"
 
 
 def _row(columns: Sequence[Column]) -> exp.DataType:
@@ -137,10 +233,9 @@ def _either(part: str) -> str:
     return f"coalesce({name(part)}, {name(_PAYLOAD)}.{name(part)})"
 
 
-def _cases(said: str) -> str:
-    listed = {UPSERTED: _WRITES, DELETED: _DELETES}
+def _cases(said: str, listed: Mapping[str, Sequence[str]]) -> str:
     return " ".join(
-        f"WHEN lower({said}) IN ({', '.join(map(text, words))}) THEN {text(op)}"
+        f"WHEN {said} IN ({', '.join(map(text, words))}) THEN {text(op)}"
         for op, words in listed.items()
     )
 

@@ -4,15 +4,26 @@ In: the view over the log of a keyed table (:mod:`headwater.analyze.keyed`).
 Out: an :class:`~headwater.plan.program.AggregateProgram` whose state is a row and its place.
 
 The greater place wins, in whatever order changes arrive. A row remembers its place in hidden
-columns; of a key that has no row, the deletions in the log do, so that an older change that arrives
-late does not bring it back.
+columns, and of each column that changes may leave out the place of the change that its value comes
+from: a late change can say the value of a column whose row was changed after it. A deletion says
+that there is no value. Of a key that has no row, the deletions in the log do, so that an older
+change that arrives late does not bring it back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
-from headwater.analyze.definitions import CHANGE_COLUMN, DELETED, UPSERTED, Catalog, View
+from headwater.analyze.definitions import (
+    CHANGE_COLUMN,
+    DELETED,
+    UNCHANGED_COLUMN,
+    UPSERTED,
+    Catalog,
+    Source,
+    View,
+)
 from headwater.analyze.types import spark_type
 from headwater.plan.program import AggregateProgram, StateColumn
 from headwater.plan.render import print_sql, spark
@@ -31,21 +42,44 @@ def newest_program(
         allowed: no row of a log is late.
     """
     del shape, allowed
-    places = {f"_state{field.name}": field for field in catalog.sources[view.changes].position}
-    ours, theirs = (f"struct({', '.join(f'{side}.{p}' for p in places)})" for side in "st")
-    later = f"{ours} > {theirs}"
+    log = catalog.sources[view.changes]
+    places = {f"_state{field.name}": field for field in log.position}
+    later = _later(places)
     columns = [
         _newer(field.name, spark_type(field.type), later, is_key=field.name in view.primary_key)
         for field in view.fields
+        if field.name not in log.left_out
     ]
     columns += [_newer(name, spark_type(f.type), later) for name, f in places.items()]
+    for field in view.fields:
+        if field.name in log.left_out:
+            own = {said_at(field.name, place.name): place for place in places.values()}
+            columns.append(_newer(field.name, spark_type(field.type), _later(own)))
+            columns += [_newer(name, spark_type(f.type), _later(own)) for name, f in own.items()]
+    shown = [field.name for field in view.fields]
+    columns.sort(key=lambda c: shown.index(c.name) if c.name in shown else len(shown))
     return AggregateProgram(
-        _change_sql(view, {name: field.name for name, field in places.items()}),
+        _change_sql(view, log),
         view.primary_key,
         tuple(columns),
         delete_when=f"s.{CHANGE_COLUMN} = '{DELETED}' AND {later}",
         insert_when=f"s.{CHANGE_COLUMN} = '{UPSERTED}'",
     )
+
+
+def said_at(column: str, place: str) -> str:
+    """Return the hidden column with the place of the change that a value comes from.
+
+    Args:
+        column: a column that changes may leave out.
+        place: one of the columns of a place.
+    """
+    return f"_state{place}_{column}"
+
+
+def _later(places: Iterable[str]) -> str:
+    ours, theirs = (f"struct({', '.join(f'{side}.`{p}`' for p in places)})" for side in "st")
+    return f"{ours} > {theirs}"
 
 
 def _newer(name: str, kind: str, later: str, *, is_key: bool = False) -> StateColumn:
@@ -54,25 +88,35 @@ def _newer(name: str, kind: str, later: str, *, is_key: bool = False) -> StateCo
     return StateColumn(name, kind, value, update)
 
 
-def _change_sql(view: View, places: dict[str, str]) -> str:
-    """The newest change of each key, without those that a deletion known before outlasts."""
+def _change_sql(view: View, log: Source) -> str:
+    """The newest change of each key, without those that a deletion known before outlasts.
+
+    Of a column that changes may leave out: its newest value among them, and where that was said.
+    """
     keys = [f"`{key}`" for key in view.primary_key]
-    latest_first = ", ".join(f"{place} DESC" for place in places.values())
-    shown = ", ".join(f"`{field.name}`" for field in view.fields)
-    named = ", ".join(f"{place} AS {name}" for name, place in places.items())
+    partition = f"PARTITION BY {', '.join(keys)}"
+    place = [field.name for field in log.position]
+    latest_first = ", ".join(f"{column} DESC" for column in place)
+    taken = [f"`{field.name}`" for field in view.fields if field.name not in log.left_out]
+    taken += [CHANGE_COLUMN, *(f"{column} AS _state{column}" for column in place)]
+    taken.append(f"row_number() OVER ({partition} ORDER BY {latest_first}) AS _nth")
+    shown = [f"`{field.name}`" for field in view.fields if field.name not in log.left_out]
+    shown += [CHANGE_COLUMN, *(f"_state{column}" for column in place)]
+    for column in log.left_out:
+        said = f"struct({', '.join(place)}, `{column}` AS value)"
+        says = f"instr(concat(',', {UNCHANGED_COLUMN}, ','), ',{column},') = 0"
+        newest = f"max(CASE WHEN {says} THEN {said} END) OVER ({partition})"
+        taken.append(f"{newest} AS `_said_{column}`")
+        shown.append(f"`_said_{column}`.value AS `{column}`")
+        shown += [f"`_said_{column}`.{p} AS `{said_at(column, p)}`" for p in place]
     same_key = " AND ".join(f"d.{key} = c.{key}" for key in keys)
-    newer = " > ".join(
-        f"struct({', '.join(f'{side}.{place}' for place in columns)})"
-        for side, columns in (("d", places.values()), ("c", places))
-    )
+    newer = " > ".join(f"struct({', '.join(f'{side}.{p}' for p in place)})" for side in "dc")
     query = spark(
-        f"SELECT c.* FROM ("
-        f"SELECT {shown}, {CHANGE_COLUMN}, {named},"
-        f" row_number() OVER (PARTITION BY {', '.join(keys)} ORDER BY {latest_first}) AS _nth"
-        f" FROM {view.changes}__change) AS c"
+        f"SELECT {', '.join(shown)} FROM ("
+        f"SELECT {', '.join(taken)} FROM {view.changes}__change AS c"
         f" LEFT ANTI JOIN ("
         f"SELECT d.* FROM {view.changes}__before AS d LEFT SEMI JOIN {view.changes}__change AS c"
         f" ON {same_key} WHERE d.{CHANGE_COLUMN} = '{DELETED}') AS d"
-        f" ON {same_key} AND {newer} WHERE c._nth = 1"
+        f" ON {same_key} AND {newer}) AS c WHERE c._nth = 1"
     )
     return print_sql(query, "spark")
