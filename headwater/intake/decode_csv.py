@@ -69,10 +69,13 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
     }
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
-    kept, lines = records.kept, lines_to_parse(records, _line_faults(source), _LINE)
+    empty, faults = f"length(trim({_LINE})) = 0", _line_faults(source)
     conditions = [f"{ROW} > 0"] if header is not None else []
     if records.lines:
-        conditions.append(f"length(trim({_LINE})) > 0")
+        conditions.append(f"NOT {empty}")
+    else:
+        faults.append((empty, "'an empty record'"))
+    kept, lines = records.kept, lines_to_parse(records, faults, _LINE)
     parsed = (
         f"SELECT {kept}, from_csv(_line, {text(schema)}, {options}) AS _k\n"
         f"FROM ({lines}) WHERE {' AND '.join(conditions) or 'true'}"
@@ -92,7 +95,7 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
         (PATH, ROW),
         f"from_csv({_LINE}, {text(schema)}, {options})",
         (
-            *_line_faults(source),
+            *faults,
             ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the line")),
             *(_value_fault(column, places[column.name].format("_s")) for column in found),
         ),
@@ -114,7 +117,8 @@ def raw_records(source: Source, records: Records) -> Encoded:
     broken = " OR ".join(f"coalesce({condition}, false)" for condition, _ in faults)
     return Encoded(
         f"SELECT {value} AS {name(column.name)}, {records.kept}, {broken} AS {BROKEN}\n"
-        f"FROM (SELECT *, {records.number} AS {ROW} FROM {records.relation})",
+        f"FROM (SELECT {', '.join((VALUE, PATH, *records.carried))}, {records.number} AS {ROW}"
+        f" FROM {records.relation})",
         (PATH, ROW),
         faults=tuple(faults),
     )

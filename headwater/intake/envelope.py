@@ -48,7 +48,7 @@ _ABOUT_NO_ROW = (
     ("data_collections", "event_count", "id", "status", "ts_ms"),  # a transaction begins or ends
 )
 """The keys of records without ``op`` that are no changes."""
-_DECLARED, _KEY_TEXT = "_declared", "_key_text"
+_DECLARED, _KEY_TEXT, _NOTHING = "_declared", "_key_text", "_nothing"
 _PART = t.row({"field": t.VARCHAR, "type": t.VARCHAR, "name": t.VARCHAR,
                "parameters": t.row({"scale": t.VARCHAR})})  # fmt: skip
 _PARTS = t.row({"fields": t.array(t.row({"field": t.VARCHAR, "fields": t.array(_PART)}))})
@@ -122,7 +122,7 @@ def _upsert_by_key(source: Source) -> Envelope:
             value = f"try_cast({value} AS {spark_type(column.type)})"
         opened[column.name] = value
         readings[column.name] = Reading(column.type, value, _KEY_TEXT, "")
-    return Envelope(rest, opened, readings)
+    return Envelope(rest or (Column(_NOTHING, t.VARCHAR),), opened, readings)
 
 
 def _of_json_key(source: Source, column: Column) -> str:

@@ -132,13 +132,11 @@ class EpochWrite:
 
     def _counts(self) -> dict[str, int]:
         kept = self._bad if self._landing.source.on_error == "quarantine" else 0
-        lost = {"lost": self.taken.lost} if self.taken.lost else {}
         return {
             "in": self._seen,
             "out": self._seen - self._bad,
             "quarantined": kept,
             "dropped": self._bad - kept,
-            **lost,
         }
 
     def _write_quarantine(

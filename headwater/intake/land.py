@@ -181,7 +181,9 @@ class Landing:
     def _land(self, epoch: Epoch) -> StepResult:
         stamp = watermark_after(self.table, self.source)
         cut = {self.source.name: epoch.taken.position}
-        write = EpochWrite(self, epoch, stamp, self.next_marker(cut, stamp))
+        counts = {"lost": epoch.taken.lost} if epoch.taken.lost else {}
+        marker = replace(self.next_marker(cut, stamp), counts=counts)
+        write = EpochWrite(self, epoch, stamp, marker)
         self.commit(write.marker, write)
         self.connector.done(write.taken)
         self._planned = self._begun = None

@@ -105,7 +105,7 @@ def spark(proxied: Config) -> Iterator[SparkSession]:
     """The one Spark session of the test run; it waits for locks for two seconds only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BUSY_TIMEOUT", 2000)
-        session = open_session(proxied, app_name="headwater-services")
+        session = open_session(proxied, app_name="headwater-services", kafka=True)
     yield session
     session.stop()
 

@@ -1,0 +1,373 @@
+"""Tables over a real Kafka: each record once, in whatever order things fail."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from pyspark.sql import SparkSession
+
+from docker.local.kafka import Kafka
+from headwater.config import Config
+from headwater.errors import HeadwaterError
+from headwater.intake import land as land_module
+from headwater.intake.connectors.base import Limits
+from headwater.intake.land import Landing
+from headwater.intake.replay import replay
+from headwater.lake.catalog import Lake
+from tests.spark.running import Running, planned
+
+pytestmark = pytest.mark.services
+Record = tuple[str | None, str | None]
+"""Key and value."""
+
+
+class Topic:
+    """A topic of the broker with a name of its own."""
+
+    def __init__(self, broker: Kafka, partitions: int = 2) -> None:
+        self.name, self.broker = f"t{uuid.uuid4().hex[:8]}", broker
+        self.admin = AdminClient({"bootstrap.servers": broker.address})
+        self.create(partitions)
+
+    def create(self, partitions: int = 2) -> None:
+        topic = NewTopic(self.name, partitions, 1)
+        self.admin.create_topics([topic])[self.name].result()
+
+    def delete(self) -> None:
+        self.admin.delete_topics([self.name])[self.name].result()
+        deadline = time.monotonic() + 30
+        while self.name in self.admin.list_topics(timeout=10).topics:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+    def producer(self, **settings: str) -> Producer:
+        servers = {"bootstrap.servers": self.broker.address, "acks": "all"}
+        return Producer(servers | {name.replace("_", "."): v for name, v in settings.items()})
+
+    def write(self, *records: Record, partition: int = 0, headers: object = None) -> None:
+        producer = self.producer()
+        for key, value in records:
+            producer.produce(self.name, value, key, partition, headers=headers)
+        assert producer.flush(60) == 0
+
+    def definition(self, columns: str, rest: str = "FORMAT PLAIN ENCODE JSON", **more: str) -> str:
+        options = {"topic": self.name, "bootstrap_servers": self.broker.address, **more}
+        listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
+        return f"CREATE TABLE t ({columns}) WITH (connector = 'kafka', {listed}) {rest};\n"
+
+
+@pytest.fixture
+def topic(broker: Kafka) -> Topic:
+    return Topic(broker)
+
+
+@pytest.fixture
+def landing(spark: SparkSession, lake: Lake, proxied: Config) -> Callable[..., Landing]:
+    def make(definition: str, name: str = "t", *, once: bool = False) -> Landing:
+        catalog, _ = planned(definition)
+        return Landing(spark, lake, catalog.sources[name], proxied, once=once)
+
+    return make
+
+
+def ints(count: int, start: int = 0) -> list[Record]:
+    return [(None, json.dumps({"id": n})) for n in range(start, start + count)]
+
+
+def drain(land: Landing, limits: Limits = Limits()) -> int:  # noqa: B008 - frozen
+    """Land all there is; return how many rows."""
+    done = 0
+    while result := land.step(limits):
+        done += result.rows_in
+    return done
+
+
+def ids(lake: Lake) -> list[int]:
+    return sorted(row.id for row in lake.table("t").read().collect())
+
+
+@pytest.fixture
+def crash(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Let the next epoch end after its quarantine is committed, before its rows are published."""
+    whole = land_module.EpochWrite.__call__
+
+    def arm() -> None:
+        def end(self: land_module.EpochWrite, target: str) -> None:
+            whole(self, target)
+            monkeypatch.setattr(land_module.EpochWrite, "__call__", whole)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(land_module.EpochWrite, "__call__", end)
+
+    return arm
+
+
+def test_each_record_lands_once_through_restarts_and_a_killed_broker(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    definition = topic.definition("id BIGINT")
+    topic.write(*ints(60))
+    topic.write(*ints(40, 60), partition=1)
+    land = landing(definition)
+    assert land.step() is not None  # where it begins
+    first = land.step(Limits(rows=30))
+    assert first is not None
+    assert (first.units, land.backlog()) == (30, 70)
+    topic.broker.kill()
+    with pytest.raises(HeadwaterError) as caught:
+        land.step()
+    assert caught.value.condition == "KAFKA_UNAVAILABLE"
+    topic.broker.start()
+    topic.write(*ints(10, 100))
+    assert drain(landing(definition), Limits(rows=25)) == 80
+    assert drain(landing(definition)) == 0
+    assert ids(lake) == list(range(110))
+    places = {(row._path, row._row) for row in lake.table("t").read().collect()}
+    assert places == {(f"{topic.name}/0", n) for n in range(70)} | {
+        (f"{topic.name}/1", n) for n in range(40)
+    }
+
+
+def test_what_a_record_says_of_itself(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    columns = (
+        "id BIGINT, key VARBINARY METADATA FROM 'key', p INTEGER METADATA FROM 'partition',"
+        " o BIGINT METADATA FROM 'offset', name VARCHAR METADATA FROM 'topic',"
+        " at TIMESTAMP WITH TIME ZONE METADATA FROM 'timestamp',"
+        " h ARRAY(ROW(key VARCHAR, value VARBINARY)) METADATA FROM 'headers'"
+    )
+    topic.write(("k", '{"id": 1}'), partition=1, headers=[("a", b"x"), ("a", None)])
+    assert drain(landing(topic.definition(columns))) == 1
+    (row,) = lake.table("t").read().collect()
+    assert (row.id, bytes(row.key), row.p, row.o, row.name) == (1, b"k", 1, 0, topic.name)
+    assert [(h.key, h.value and bytes(h.value)) for h in row.h] == [("a", b"x"), ("a", None)]
+    assert row.at is not None
+
+
+@pytest.mark.parametrize(
+    ("columns", "rest", "good"),
+    [
+        ("id BIGINT, s VARCHAR", "FORMAT PLAIN ENCODE CSV", [(1, "x")]),
+        ("body VARBINARY", "FORMAT PLAIN ENCODE RAW", [(b"1,x",), (b"\xff",), (b"",), (None,)]),
+        ("body VARCHAR", "FORMAT PLAIN ENCODE RAW", [("1,x",), ("",), (None,)]),
+    ],
+    ids=["csv", "bytes", "text"],
+)
+def test_other_encodings(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake, columns: str, rest: str, good: object
+) -> None:
+    for value in ("1,x", b"\xff", "", None):
+        topic.write((None, value))  # type: ignore[arg-type]
+    assert drain(landing(topic.definition(columns, rest))) == 4
+    names = [part.split()[0] for part in columns.split(", ")]
+    rows = lake.table("t").read().orderBy("_row").select(*names).collect()
+    held = [tuple(bytes(v) if isinstance(v, bytearray) else v for v in row) for row in rows]
+    assert held == good
+
+
+def test_nothing_is_lost_that_is_no_row(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    topic.write((None, '{"id": 1}'), (None, ""), (None, None), (None, "no"), (None, '{"id": "x"}'))
+    assert drain(landing(topic.definition("id BIGINT"))) == 5
+    assert ids(lake) == [1]
+    bad = lake.table("t__quarantine").read().orderBy("_row").collect()
+    assert [(row._row, row.reason.split(":")[0]) for row in bad] == [
+        (1, "not valid JSON"),
+        (2, "not one JSON object"),
+        (3, "not valid JSON"),
+        (4, 'column "id"'),
+    ]
+
+
+def test_an_epoch_that_was_begun_reads_what_it_was_to_read(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake, crash: Callable[[], None]
+) -> None:
+    definition = topic.definition("id BIGINT")
+    topic.write(*ints(3), (None, "bad"))
+    land = landing(definition)
+    land.step()
+    crash()
+    with pytest.raises(KeyboardInterrupt):
+        land.step()
+    topic.write(*ints(3, 3), (None, "worse"))
+    again = landing(definition)
+    done = again.step()
+    assert done is not None
+    assert (done.rows_out, done.quarantined) == (3, 1)
+    assert drain(again) == 4
+    assert ids(lake) == list(range(6))
+    assert lake.table("t__quarantine").read().count() == 2
+
+
+def test_quarantined_records_are_decoded_again_with_their_keys(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    columns = "id BIGINT, s VARCHAR {}, key VARBINARY METADATA FROM 'key'"
+    topic.write(("a", '{"id": 7}'), ("b", '{"id": "no"}'), (None, '{"id": 1, "s": "x"}'))
+    assert drain(landing(topic.definition(columns.format("NOT NULL")))) == 3
+    result = replay(landing(topic.definition(columns.format(""))))
+    assert (result.waiting, result.landed, result.refused) == (2, 1, 1)
+    held = lake.table("t").read().where("id = 7").collect()
+    assert [(row.s, bytes(row.key), row._row) for row in held] == [(None, b"a", 0)]
+
+
+def test_a_keyed_table_follows_keys_and_tombstones(
+    topic: Topic, landing: Callable[..., Landing], spark: SparkSession, lake: Lake
+) -> None:
+    rest = "FORMAT UPSERT ENCODE JSON"
+    definition = topic.definition("id BIGINT, s VARCHAR NOT NULL, PRIMARY KEY (id)", rest)
+    land = landing(definition, "t__changes")
+    topic.write(("1", '{"s": "a"}'), ('{"id": 2}', '{"s": "b"}'), ("1", '{"s": "c"}'))
+    topic.write(("3", '{"s": "d"}'), ("3", None), ("x", '{"s": "e"}'), (None, '{"s": "f"}'))
+    assert drain(land) == 7
+    running = Running(spark, lake, definition)
+    assert not running.tick()
+    assert sorted(running.held("t")) == [(1, "c"), (2, "b")]
+    topic.write(("2", None), ("3", '{"s": "g"}'))
+    drain(land)
+    assert not running.tick()
+    assert sorted(running.held("t")) == [(1, "c"), (3, "g")]
+    bad = lake.table("t__quarantine").read().orderBy("_row").collect()
+    assert [row._row for row in bad] == [5, 6]
+
+
+def test_events_of_debezium_and_their_tombstones(
+    topic: Topic, landing: Callable[..., Landing], spark: SparkSession, lake: Lake
+) -> None:
+    definition = topic.definition(
+        "id BIGINT, s VARCHAR, PRIMARY KEY (id)", "FORMAT DEBEZIUM ENCODE JSON"
+    )
+    events: Sequence[Record] = [
+        ('{"id":1}', '{"op": "c", "before": null, "after": {"id": 1, "s": "a"}}'),
+        ('{"id":2}', '{"op": "c", "before": null, "after": {"id": 2, "s": "b"}}'),
+        ('{"id":1}', '{"op": "d", "before": {"id": 1}, "after": null}'),
+        ('{"id":1}', None),
+    ]
+    topic.write(*events)
+    drain(landing(definition, "t__changes"))
+    running = Running(spark, lake, definition)
+    assert not running.tick()
+    assert running.held("t") == [(2, "b")]
+    assert not lake.exists("t__quarantine") or not lake.table("t__quarantine").read().count()
+
+
+def test_where_the_first_reading_begins(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    topic.write(*ints(3))
+    middle = time.time() + 1
+    time.sleep(1.5)
+    topic.write(*ints(2, 3))
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(middle))
+    rest = "FORMAT PLAIN ENCODE JSON START FROM "
+    starts = {
+        "EARLIEST": [0, 1, 2, 3, 4, 5],
+        "LATEST": [5],
+        f"TIMESTAMP '{stamp}'": [3, 4, 5],
+        f'OFFSETS \'{{"{topic.name}": {{"0": 4}}}}\'': [4, 5],
+    }
+    landings = {}
+    for number, start in enumerate(starts):
+        text = topic.definition("id BIGINT", rest + start).replace("TABLE t ", f"TABLE t{number} ")
+        landings[number] = (text, landing(text, f"t{number}"))
+        landings[number][1].step()  # where it begins is kept, whatever happens before it reads
+    topic.write(*ints(1, 5))
+    for number, expected in enumerate(starts.values()):
+        drain(landing(landings[number][0], f"t{number}"))
+        held = lake.table(f"t{number}").read().collect()
+        assert sorted(row.id for row in held) == expected
+
+
+def test_only_what_transactions_committed_is_read(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    producer = topic.producer(transactional_id=topic.name)
+    producer.init_transactions()
+    for number, ends in enumerate((True, False, True)):
+        producer.begin_transaction()
+        producer.produce(topic.name, json.dumps({"id": number}), partition=0)
+        producer.flush()
+        producer.commit_transaction() if ends else producer.abort_transaction()
+    producer.begin_transaction()
+    producer.produce(topic.name, '{"id": 3}', partition=0)
+    producer.flush()
+    land = landing(topic.definition("id BIGINT"))
+    drain(land)
+    assert ids(lake) == [0, 2]
+    producer.commit_transaction()
+    drain(land)
+    assert ids(lake) == [0, 2, 3]
+
+
+def test_records_that_are_gone_are_a_gap(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    definition = topic.definition("id BIGINT")
+    topic.write(*ints(5))
+    land = landing(definition)
+    land.step()
+    gone = TopicPartition(topic.name, 0, 3)
+    topic.admin.delete_records([gone])[gone].result()
+    with pytest.raises(HeadwaterError) as caught:
+        land.step()
+    assert caught.value.condition == "DATA_LOSS"
+    assert "records 0 to 2 of partition 0" in caught.value.message
+    skipping = landing(topic.definition("id BIGINT", on_data_loss="skip"))
+    skipping.step()
+    assert skipping.marker is not None
+    assert skipping.marker.counts["lost"] == 3
+    assert ids(lake) == [3, 4]
+
+
+def test_a_topic_of_the_same_name_is_another(topic: Topic, landing: Callable[..., Landing]) -> None:
+    definition = topic.definition("id BIGINT")
+    topic.write(*ints(2))
+    land = landing(definition)
+    drain(land)
+    topic.delete()
+    with pytest.raises(HeadwaterError) as caught:
+        land.step()
+    assert caught.value.condition == "TOPIC_MISSING"
+    topic.create()
+    topic.write(*ints(9))
+    with pytest.raises(HeadwaterError) as caught:
+        land.step()
+    assert caught.value.condition == "TOPIC_RECREATED"
+
+
+def test_new_partitions_are_read_but_not_into_a_keyed_table(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    land = landing(topic.definition("id BIGINT", topic="", topic_pattern=f"{topic.name}.*"))
+    keyed = topic.definition("id BIGINT, PRIMARY KEY (id)", "FORMAT UPSERT ENCODE JSON")
+    changes = landing(keyed.replace("TABLE t ", "TABLE k "), "k__changes")
+    topic.write(("1", '{"id": 1}'))
+    drain(land)
+    drain(changes)
+    topic.admin.create_partitions([NewPartitions(topic.name, 3)])[topic.name].result()
+    topic.write(("2", '{"id": 2}'), partition=2)
+    assert drain(land) == 1
+    assert ids(lake) == [1, 2]
+    with pytest.raises(HeadwaterError) as caught:
+        changes.step()
+    assert caught.value.condition == "PARTITIONS_ADDED"
+
+
+def test_an_input_that_ends_ends_where_it_was_first_looked_at(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    topic.write(*ints(4))
+    land = landing(topic.definition("id BIGINT"), once=True)
+    land.step()
+    land.step(Limits(rows=2))
+    topic.write(*ints(4, 4))
+    drain(land)
+    assert ids(lake) == [0, 1, 2, 3]
