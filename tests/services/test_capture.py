@@ -1,0 +1,159 @@
+"""PostgreSQL → Debezium → Kafka → a keyed table that equals it, while each part is killed."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+from pyspark.sql import SparkSession
+
+from docker.local.connect import Connect
+from docker.local.kafka import Kafka
+from docker.local.postgres import Postgres
+from docker.local.service import HOST
+from headwater.config import Config
+from headwater.errors import HeadwaterError
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from tests.faults.postgres import postgres
+from tests.spark.running import Running, planned
+
+pytestmark = pytest.mark.services
+
+TABLE = """CREATE TABLE orders (
+  id bigint PRIMARY KEY, amount numeric(12, 2), qty int, price double precision, ok boolean,
+  day date, at timestamp, brief timestamp(3), tz timestamptz, mood mood, body text, raw bytea,
+  uid uuid, doc jsonb, tags text[])"""
+KEYED = """CREATE TABLE orders (
+  id BIGINT, amount DECIMAL(12, 2), qty INTEGER, price DOUBLE, ok BOOLEAN,
+  day DATE, at TIMESTAMP(6), brief TIMESTAMP(3), tz TIMESTAMP WITH TIME ZONE, mood VARCHAR,
+  body VARCHAR, raw VARBINARY, uid VARCHAR, doc VARCHAR, tags ARRAY(VARCHAR), PRIMARY KEY (id)
+) WITH (connector = 'kafka', topic = 'cap.public.orders', bootstrap_servers = '{servers}')
+FORMAT DEBEZIUM ENCODE JSON (decimals = 'precise', times = 'adaptive');"""
+LONG = "'x' || repeat(md5(random()::text), 400)"  # so long that an update leaves it out
+VALUES: dict[str, tuple[str, ...]] = {
+    "amount": ("NULL", "0", "-0.01", "9999999999.99", "12.5"),
+    "qty": ("NULL", "-2147483648", "0", "7"),
+    "price": ("NULL", "0", "-1.5e300", "0.1"),
+    "ok": ("NULL", "true", "false"),
+    "day": ("NULL", "'1969-12-31'", "'2026-02-28'"),
+    "at": ("NULL", "'1999-12-31 23:59:59.999999'", "'2026-01-01'"),
+    "brief": ("NULL", "'1960-01-01 00:00:00.001'", "'2026-06-01 12:00'"),
+    "tz": ("NULL", "'2026-01-01 12:00:00+05:30'", "'1970-01-01 00:00:00.000001Z'"),
+    "mood": ("NULL", "'sad'", "'happy'"),
+    "body": ("NULL", "''", "'short'", LONG, LONG, LONG),
+    "raw": ("NULL", r"'\x00ff'", "''"),
+    "uid": ("NULL", "gen_random_uuid()"),
+    "doc": ("NULL", """'{"a": 1.50, "b": ["ü", null]}'""", "'[]'"),
+    "tags": ("NULL", "'{}'", "'{a,NULL,\"b c\"}'"),
+}
+
+
+@contextmanager
+def connected(server: Postgres) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(
+        host=HOST, port=server.port, user=server.user, password=server.password,
+        dbname="postgres", autocommit=True,
+    ) as connection:  # fmt: skip
+        connection.execute("SET timezone = 'UTC'")
+        yield connection
+
+
+def change(server: Postgres, rnd: Random, count: int) -> None:
+    """Run random statements: rows come, change in some columns, get another key, go."""
+    with connected(server) as run:
+        for _ in range(count):
+            key = rnd.randint(1, 20)
+            columns = rnd.sample([*VALUES], rnd.randint(1, 4))
+            sets = [f"{column} = {rnd.choice(VALUES[column])}" for column in columns]
+            statements = (
+                f"INSERT INTO orders ({', '.join(['id', *VALUES])}) VALUES"
+                f" ({key}, {', '.join(rnd.choice(each) for each in VALUES.values())})"
+                " ON CONFLICT (id) DO NOTHING",
+                f"UPDATE orders SET {', '.join(sets)} WHERE id = {key}",
+                f"UPDATE orders SET {', '.join(sets)} WHERE id = {key}",
+                f"DELETE FROM orders WHERE id = {key}",
+            )
+            run.execute(rnd.choice(statements))  # type: ignore[call-overload]
+
+
+def held_by(server: Postgres) -> list[str]:
+    items = [
+        {"doc": "doc::text", "uid": "uid::text", "mood": "mood::text"}.get(c, c) for c in VALUES
+    ]
+    with connected(server) as run:
+        rows = run.execute(f"SELECT id, {', '.join(items)} FROM orders").fetchall()  # type: ignore[arg-type]
+    return sorted(map(shown, rows))
+
+
+def shown(row: Sequence[object]) -> str:
+    """A row as text, a moment in UTC, long texts by their hash."""
+    values = list(row)
+    for at, value in enumerate(values):
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            values[at] = value.astimezone(UTC)
+        elif isinstance(value, str) and len(value) > 50:
+            values[at] = f"{value[:5]} {len(value)} {zlib.crc32(value.encode())}"
+    return repr(values)
+
+
+def held_in(running: Running) -> list[str]:
+    rows = running.read("orders").select("id", *VALUES).toArrow().to_pylist()
+    return sorted(shown([*row.values()]) for row in rows)
+
+
+def comes_to_equal(server: Postgres, land: Callable[[], Landing], running: Running) -> None:
+    deadline, landing = time.monotonic() + 40, land()
+    while True:
+        try:
+            while landing.step():
+                pass
+            assert not running.tick()
+        except HeadwaterError as error:
+            assert error.condition == "KAFKA_UNAVAILABLE", error
+        expected = held_by(server)
+        if (held := held_in(running)) == expected:
+            return
+        if time.monotonic() > deadline:
+            assert [*zip(held, expected, strict=False)] == [*zip(expected, expected, strict=True)]
+        time.sleep(0.5)
+
+
+def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(
+    broker: Kafka, connect: Connect, spark: SparkSession, lake: Lake, proxied: Config
+) -> None:
+    rnd = Random(6)
+    definition = KEYED.format(servers=broker.address)
+    catalog, _ = planned(definition)
+
+    def land() -> Landing:
+        return Landing(spark, lake, catalog.sources["orders__changes"], proxied)
+
+    with postgres() as server:
+        with connected(server) as run:
+            run.execute("CREATE TYPE mood AS ENUM ('sad', 'happy')")
+            run.execute(TABLE)
+        change(server, rnd, 40)
+        modes = {"decimal_handling_mode": "precise", "time_precision_mode": "adaptive"}
+        connect.capture(server, "cap", table_include_list="public.orders", **modes)
+        change(server, rnd, 40)
+        land().step()  # so that there is a log to read
+        running = Running(spark, lake, definition)
+        comes_to_equal(server, land, running)
+        for kill in (connect, broker, server):
+            change(server, rnd, 30)
+            kill.kill()
+            if kill is not server:
+                change(server, rnd, 30)
+            kill.start()
+            change(server, rnd, 30)
+            comes_to_equal(server, land, running)
+    bad = lake.table("orders__quarantine") if lake.exists("orders__quarantine") else None
+    assert bad is None or not bad.read().count()
