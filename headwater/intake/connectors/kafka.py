@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
 from headwater.intake.connectors.kafka_records import KafkaReader
+from headwater.intake.ledger import Entry
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +155,7 @@ class Kafka(Connector):
         """See :meth:`Connector.again`."""
         return self._reader.again(spark, kept, arrived_at)
 
-    def found(self, files: object) -> list[object]:  # type: ignore[override]
+    def found(self, files: Sequence[str]) -> list[Entry]:
         """See :meth:`Connector.found`: there are none."""
         return []
 

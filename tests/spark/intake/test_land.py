@@ -6,7 +6,9 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from conftest import column
 
+from headwater.analyze.definitions import Source, Watermark
 from headwater.errors import ServiceError
 from headwater.intake import land as land_module
 from headwater.intake.connectors.base import Limits
@@ -42,6 +44,32 @@ def crash_before_publishing(monkeypatch):
         monkeypatch.setattr(land_module.EpochWrite, "__call__", crash)
 
     return arm
+
+
+def test_an_epoch_without_a_ledger_is_read_again_as_it_was_begun(
+    lake, landing, crash_before_publishing, monkeypatch
+):
+    # a row a second from the arrival on: those more than three seconds ahead of it are bad
+    options = {
+        "rows_per_second": "1",
+        "number_of_rows": "8",
+        "fields.id.kind": "sequence",
+        "fields.ts.start": "2026-01-01 12:00:00",
+        "max_future": "3 seconds",
+    }
+    columns = (column("id", "bigint"), column("ts", "timestamp with time zone"))
+    watermark = Watermark("ts", timedelta(seconds=1))
+    source = Source("t", True, columns, "datagen", options=options, watermark=watermark)
+    monkeypatch.setattr(land_module, "now_micros", lambda: micros("2026-01-01 12:00:00"))
+    land = landing(source)
+    crash_before_publishing()
+    with pytest.raises(Crash):
+        land.step(Limits(rows=6))
+    assert lake.table("t__quarantine").read().count() == 2
+    monkeypatch.setattr(land_module, "now_micros", lambda: micros("2026-01-01 13:00:00"))
+    result = landing(source).step()
+    assert (result.rows_in, result.quarantined) == (6, 2)
+    assert ids(lake) == [0, 1, 2, 3]
 
 
 def test_rows_of_json_lines_land_with_their_coordinates(lake, drop, landing, files_source):
