@@ -120,6 +120,10 @@ bench: setup ## the benchmarks, against Spark by hand and DuckDB
 bench-incremental: setup ## a tick against plain Spark that computes and overwrites: ARGS="--rows 10000000 --change 10000"
 	@$(BIN)/python bench/incremental.py $(ARGS)
 
+.PHONY: bench-kafka
+bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"
+	@$(BIN)/python -m bench.kafka $(ARGS)
+
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
 	@$(BIN)/python bench/maintenance.py $(ARGS)

@@ -1,0 +1,144 @@
+"""``make bench-kafka``: JSON out of a real Kafka into a table, against Spark written by hand.
+
+In: how many records. Out: rows per second of both ways and their ratio, the median of runs that
+alternate in one session. By hand: a Structured Streaming query that parses with ``from_json`` and
+appends to an Iceberg table, as many records a batch as Headwater takes an epoch. It checks nothing
+and keeps no bad rows.
+
+    python -m bench.kafka --rows 1000000 --repeat 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
+
+from docker.local.kafka import Kafka
+from headwater.analyze.binder import bind_all
+from headwater.config import Config
+from headwater.dialect import parse
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from headwater.runtime.session import open_session
+
+TOPIC, PARTITIONS, PER_EPOCH = "orders", 4, 250_000
+COLUMNS = "id BIGINT, customer STRING, amount DECIMAL(10,2), ts TIMESTAMP, note STRING"
+DEFINITION = """CREATE TABLE {name} (id BIGINT, customer VARCHAR, amount DECIMAL(10,2),
+ts TIMESTAMP WITH TIME ZONE, note VARCHAR) WITH (connector = 'kafka', topic = '{topic}',
+bootstrap_servers = '{servers}', max_rows_per_epoch = {most}) FORMAT PLAIN ENCODE JSON;"""
+
+
+def produce(broker: Kafka, rows: int) -> None:
+    """Write records of about 150 bytes to a topic."""
+    topics = AdminClient({"bootstrap.servers": broker.address})
+    topics.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result()
+    producer = Producer({"bootstrap.servers": broker.address, "linger.ms": 50})
+    for number in range(rows):
+        value = {
+            "id": number,
+            "customer": f"customer {number % 5000}",
+            "amount": number % 100_000 / 100,
+            "ts": f"2026-01-01T{number % 24:02}:00:00Z",
+            "note": "as it came, with some words more",
+        }
+        producer.produce(TOPIC, json.dumps(value), partition=number % PARTITIONS)
+        producer.poll(0)
+        if number % 50_000 == 0:
+            producer.flush()
+    producer.flush()
+
+
+def ours(spark: SparkSession, config: Config, broker: Kafka, name: str) -> None:
+    """Land all there is."""
+    text = DEFINITION.format(name=name, topic=TOPIC, servers=broker.address, most=PER_EPOCH)
+    catalog, errors = bind_all({"bench.sql": parse(text, file="bench.sql")})
+    assert not errors
+    landing = Landing(spark, Lake(spark, "bench"), catalog.sources[name], config, once=True)
+    while landing.step():
+        pass
+
+
+def by_hand(spark: SparkSession, config: Config, broker: Kafka, name: str) -> None:
+    """The same by a query of Structured Streaming."""
+    table = f"lake.bench.{name}"
+    places = "_partition INT, _offset BIGINT"
+    spark.sql(f"CREATE TABLE {table} ({COLUMNS}, {places}) USING iceberg")
+    records = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", broker.address)
+        .option("subscribe", TOPIC)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", PER_EPOCH)
+        .load()
+    )
+    parsed = F.from_json(F.col("value").cast("string"), COLUMNS)
+    rows = records.select(parsed.alias("r"), F.col("partition"), F.col("offset"))
+    query = (
+        rows.select("r.*", F.col("partition").alias("_partition"), F.col("offset").alias("_offset"))
+        .coalesce(2)
+        .writeStream.format("iceberg")
+        .option("checkpointLocation", str(config.state / name))
+        .trigger(availableNow=True)
+        .toTable(table)
+    )
+    query.awaitTermination()
+
+
+def main() -> None:
+    """Run both ways in turn."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    ways: dict[str, Callable[[SparkSession, Config, Kafka, str], None]] = {
+        "headwater": ours,
+        "by_hand": by_hand,
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    with tempfile.TemporaryDirectory() as folder, Kafka(Path(folder)) as broker:
+        home = Path(folder)
+        config = Config(
+            directory=home,
+            name="bench",
+            namespace="bench",
+            warehouse=home / "warehouse",
+            state=home / "state",
+            master="local[2]",
+        )
+        spark = open_session(config, kafka=True)
+        spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
+        produce(broker, options.rows)
+        for number in range(options.repeat + 1):  # the first round warms up
+            for way, run in ways.items():
+                name = f"{way}_{number}"
+                began = time.monotonic()
+                run(spark, config, broker, name)
+                taken = time.monotonic() - began
+                held = spark.table(f"lake.bench.{name}").count()
+                assert held == options.rows, (name, held)
+                if number:
+                    seconds[way].append(taken)
+        spark.stop()
+    print(f"{platform.machine()}, {os.cpu_count()} cores; {options.rows:,} records of JSON")
+    for way, taken in seconds.items():
+        rate = options.rows / statistics.median(taken)
+        print(f"{way:10} {rate:12,.0f} rows/s   {', '.join(f'{s:.1f} s' for s in taken)}")
+    pairs = zip(seconds["by_hand"], seconds["headwater"], strict=True)
+    ratio = statistics.median(theirs / own for theirs, own in pairs)
+    print(f"ratio      {ratio:.2f} x the rate by hand (asked: 0.9)")
+
+
+if __name__ == "__main__":
+    main()
