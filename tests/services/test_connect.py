@@ -16,6 +16,7 @@ from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
 from docker.local.service import HOST
 from headwater.errors import ServiceError
+from tests.faults.postgres import postgres
 from tests.services.topics import read
 
 pytestmark = pytest.mark.services
@@ -35,10 +36,17 @@ def table(messages: list[Message]) -> dict[int, str]:
     rows: dict[int, str] = {}
     for value in (json.loads(one.value()) for one in messages if one.value()):
         if value["op"] == "d":
-            del rows[value["before"]["id"]]
+            rows.pop(value["before"]["id"], None)  # a change may come twice
         else:
             rows[value["after"]["id"]] = value["after"]["amount"]
     return rows
+
+
+@pytest.fixture
+def server() -> Iterator[Postgres]:
+    """A server that nothing else reads from: it is killed."""
+    with postgres() as running:
+        yield running
 
 
 def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: Connect) -> None:

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, Message, Producer
 
 from docker.local.kafka import Kafka
 
-_PATIENCE = 60.0  # seconds, for a broker or a connector that has just started again
+_PATIENCE = 120.0  # seconds, for a broker or a connector that has just started again
 
 
 def write(broker: Kafka, topic: str, values: Iterable[bytes]) -> None:

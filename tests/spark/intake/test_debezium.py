@@ -23,7 +23,7 @@ from headwater.analyze.binder import bind
 from headwater.analyze.definitions import Column, Source
 from headwater.dialect import parse
 from headwater.intake.debezium import reading, unavailable
-from headwater.intake.decode import Decoder
+from headwater.intake.decode import Decoder, Records
 from headwater.intake.decode_json import json_lines
 
 pytestmark = pytest.mark.spark
@@ -184,7 +184,7 @@ def read(spark: SparkSession, source: Source, lines: list[str]) -> tuple[list[An
     frame = spark.createDataFrame(rows, "_value STRING, _path STRING, _row BIGINT")
     frame.createOrReplaceTempView("records")
     decoder = Decoder(
-        source, json_lines(source, "records", number="_row"), "TIMESTAMP '2026-11-22 00:00:00'"
+        source, json_lines(source, Records("records", "_row")), "TIMESTAMP '2026-11-22 00:00:00'"
     )
     good = spark.sql(decoder.rows()).where("NOT _bad").orderBy("_row").collect()
     bad = {row["_row"]: row.reason for row in spark.sql(decoder.rejected()).collect()}

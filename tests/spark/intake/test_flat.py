@@ -10,7 +10,7 @@ from test_bad_rows import GOOD, JSON_COLUMNS, JSON_LINES
 from headwater.intake.connectors import raw
 from headwater.intake.connectors.flat import are_flat, flat_reader
 from headwater.intake.connectors.raw import coordinates, record_columns
-from headwater.intake.decode import Decoder
+from headwater.intake.decode import Decoder, Records
 from headwater.intake.decode_json import json_lines, json_rows
 
 SCALARS = ";".join(c for c in JSON_COLUMNS.split(";") if "array" not in c)
@@ -38,7 +38,7 @@ def test_flat_lines_are_decoded_alike_by_both(tmp_path, spark, source):
     found = []
     for (decoding, frame), expressions in zip(frames.items(), places, strict=True):
         frame.selectExpr(*expressions).createOrReplaceTempView("records")
-        rows = Decoder(source, decoding(source, "records"), "current_timestamp()").rows()
+        rows = Decoder(source, decoding(source, Records("records")), "current_timestamp()").rows()
         good = spark.sql(rows).where("NOT _bad").drop("_value").collect()
         found.append(Counter(map(str, good)))
         assert spark.sql(rows).count() == len(flat)
