@@ -94,6 +94,25 @@ class Connect(Service):
         message = f"connector {name}: {reason}"
         raise ServiceError("CONNECTOR_FAILED", message, hint=f"see {self.log}")
 
+    def await_offsets(self, name: str) -> None:
+        """Wait until a connector has stored how far it is.
+
+        Killed before, Debezium takes its snapshot again: what was deleted meanwhile is in no event.
+
+        Args:
+            name: of the connector.
+
+        Raises:
+            ServiceError: ``SERVICE_NOT_READY`` if it stores nothing in time.
+        """
+        deadline = time.monotonic() + READY_WITHIN
+        while time.monotonic() < deadline:
+            if ask(f"{self.address}/connectors/{name}/offsets")["offsets"]:
+                return
+            time.sleep(_POLL)
+        message = f"connector {name} has stored no offsets within {READY_WITHIN:.0f} s"
+        raise ServiceError("SERVICE_NOT_READY", message, hint=f"see {self.log}")
+
     def status(self, name: str) -> Any:  # noqa: ANN401 — JSON
         """Return what the worker says of a connector and its tasks."""
         return ask(f"{self.address}/connectors/{name}/status")

@@ -147,6 +147,7 @@ def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(
         land().step()  # so that there is a log to read
         running = Running(spark, lake, definition)
         comes_to_equal(server, land, running)
+        connect.await_offsets("cap")
         for kill in (connect, broker, server):
             change(server, rnd, 30)
             kill.kill()

@@ -58,6 +58,7 @@ def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: 
         run.execute("INSERT INTO orders VALUES (1, 10.50), (2, 1)")
     connect.capture(server, "shop", table_include_list="public.orders")
     arrives({1: "10.50", 2: "1.00"})
+    connect.await_offsets("shop")
 
     connect.kill()
     with database(server) as run:
