@@ -53,7 +53,6 @@ class Connector:
             happened in the order of these columns.
         fields: options of one column, written ``fields.<column>.<option>``.
         start: which words of ``START FROM`` it takes.
-        streams: whether a ``SOURCE`` can have it.
         built: False for a connector that is planned but not here yet.
     """
 
@@ -63,7 +62,6 @@ class Connector:
     position: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Option] = field(default_factory=dict)
     start: tuple[str, ...] = ("earliest",)
-    streams: bool = True
     built: bool = True
 
 
@@ -197,7 +195,6 @@ KAFKA = Connector(
     },
     position=FILES.position,
     start=("earliest", "latest", "timestamp", "offsets"),
-    streams=False,
 )
 """Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
 

@@ -62,6 +62,19 @@ def fraction_digits(node: syntax.SourceColumn) -> int | None:
     return digits if digits <= 6 else None
 
 
+def without_digits(node: syntax.SourceColumn) -> exp.DataType:
+    """Return the type of a column as written, a TIMESTAMP without its precision.
+
+    Args:
+        node: the column as parsed.
+    """
+    kind: exp.DataType = node.args["kind"]
+    if fraction_digits(node) is not None:
+        kind = kind.copy()
+        kind.set("expressions", [])
+    return kind
+
+
 def left_out(statement: syntax.CreateSource) -> tuple[str, ...]:
     """Return the columns whose value an event may leave out because it did not change.
 
@@ -87,11 +100,8 @@ def _stored(node: syntax.SourceColumn) -> exp.DataType | None:
     """The type of a column that is read from an event; None for others, and for unknown types."""
     if node.args.get("computed") is not None or node.args.get("metadata") is not None:
         return None
-    kind = node.args["kind"].copy()
-    if fraction_digits(node) is not None:
-        kind.set("expressions", [])
     try:
-        return t.canonical(kind)
+        return t.canonical(without_digits(node))
     except t.TypeRefused:
         return None
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connector, Option
-from headwater.analyze.debezium import fraction_digits, left_out
+from headwater.analyze.debezium import fraction_digits, left_out, without_digits
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     UNCHANGED_COLUMN,
@@ -105,13 +105,9 @@ def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ..
 
 def _plain_column(node: syntax.SourceColumn, report: Report, *, sized: bool) -> Column:
     """A column as declared; ``sized``: that of a TIMESTAMP says how its values are written."""
-    kind, written = t.UNKNOWN, node.args["kind"]
-    digits = fraction_digits(node) if sized else None
-    if digits is not None:
-        written = written.copy()
-        written.set("expressions", [])
+    kind, digits = t.UNKNOWN, fraction_digits(node) if sized else None
     try:
-        kind = t.canonical(written)
+        kind = t.canonical(without_digits(node) if sized else node.args["kind"])
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
     metadata = node.args.get("metadata")

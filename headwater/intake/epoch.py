@@ -91,6 +91,8 @@ class EpochWrite:
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL.
             ServiceError: ``FILE_CHANGED``.
         """
+        if not self.taken.units:  # it only moves the position
+            return
         rows = self._staged(target)
         self._landing.connector.check_unchanged(self.taken)
         on_error = self._landing.source.on_error

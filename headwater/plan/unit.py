@@ -44,7 +44,7 @@ def unit_of_equal(columns: Sequence[exp.Expr]) -> exp.Expr:
 
     Args:
         columns: the rows' columns. Equal values have equal hashes only if they are of one type, and
-            Spark has INT where the language has BIGINT: ``row_number()``, ``cardinality(x)``.
+            Spark's differ from the language's: INT for ``cardinality(x)``, BIGINT for ``i / 2``.
     """
     parts = [exp.cast(column.copy(), spark_type(type_of(column))) for column in columns]
     return exp.Anonymous(this="xxhash64", expressions=parts)

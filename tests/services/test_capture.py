@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from random import Random
-from typing import Any
 
-import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
 from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
-from docker.local.service import HOST
 from headwater.config import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from tests.faults.postgres import postgres
+from tests.faults.postgres import connected, postgres
 from tests.spark.running import Running, planned
 
 pytestmark = pytest.mark.services
@@ -54,16 +50,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "doc": ("NULL", """'{"a": 1.50, "b": ["ü", null]}'""", "'[]'"),
     "tags": ("NULL", "'{}'", "'{a,NULL,\"b c\"}'"),
 }
-
-
-@contextmanager
-def connected(server: Postgres) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(
-        host=HOST, port=server.port, user=server.user, password=server.password,
-        dbname="postgres", autocommit=True,
-    ) as connection:  # fmt: skip
-        connection.execute("SET timezone = 'UTC'")
-        yield connection
 
 
 def change(server: Postgres, rnd: Random, count: int) -> None:

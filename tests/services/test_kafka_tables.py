@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 from docker.local.kafka import Kafka
 from headwater.config import Config
 from headwater.errors import HeadwaterError
-from headwater.intake import land as land_module
 from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
+from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned
 
 pytestmark = pytest.mark.services
@@ -93,19 +93,8 @@ def ids(lake: Lake) -> list[int]:
 
 
 @pytest.fixture
-def crash(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Let the next epoch end after its quarantine is committed, before its rows are published."""
-    whole = land_module.EpochWrite.__call__
-
-    def arm() -> None:
-        def end(self: land_module.EpochWrite, target: str) -> None:
-            whole(self, target)
-            monkeypatch.setattr(land_module.EpochWrite, "__call__", whole)
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(land_module.EpochWrite, "__call__", end)
-
-    return arm
+def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return before_publishing(monkeypatch)
 
 
 def test_each_record_lands_once_through_restarts_and_a_killed_broker(
@@ -195,7 +184,7 @@ def test_an_epoch_that_was_begun_reads_what_it_was_to_read(
     land = landing(definition)
     land.step()
     crash()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Crash):
         land.step()
     topic.write(*ints(3, 3), (None, "worse"))
     again = landing(definition)

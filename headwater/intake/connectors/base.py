@@ -63,7 +63,7 @@ class Range:
 
     Attributes:
         position: position after it, JSON text, at most a few hundred characters.
-        units: how many files or rows it has.
+        units: how many files or rows it has; none where it only moves the position.
         files: the files, for connectors with a ledger.
         rows: first and last row number plus one, for connectors that number rows.
         offsets: topic, partition, first offset and last one plus one, for ``kafka``.

@@ -206,9 +206,7 @@ class Kafka(Connector):
             )
         return new
 
-    def _begin(
-        self, held: Position, found: Mapping[str, Topic], new: list[Partition]
-    ) -> Range | None:
+    def _begin(self, held: Position, found: Mapping[str, Topic], new: list[Partition]) -> Range:
         """An epoch without rows that says where new partitions begin."""
         starts = self._starts(new) if not held.ids else self._asked().earliest(new)
         begun = held.to(starts)

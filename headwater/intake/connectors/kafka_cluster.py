@@ -7,12 +7,12 @@ through the client that Spark's own Kafka source brings along, so the same setti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from py4j.java_gateway import JavaObject
+from py4j.java_gateway import JavaClass, JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
@@ -158,7 +158,9 @@ class Cluster:
             self._admin.close()
             self._admin = None
 
-    def _offsets(self, partitions: Iterable[Partition], spec: object) -> dict[Partition, int]:
+    def _offsets(
+        self, partitions: Iterable[Partition], spec: Callable[[JavaClass], JavaObject]
+    ) -> dict[Partition, int]:
         kafka = "org.apache.kafka"
         place = java_class(self._spark, f"{kafka}.common.TopicPartition")
         specs = java_class(self._spark, f"{kafka}.clients.admin.OffsetSpec")
@@ -167,7 +169,7 @@ class Cluster:
         asked = java_class(self._spark, "java.util.HashMap")()
         places = {each: place(*each) for each in partitions}
         for each in places.values():
-            asked.put(each, spec(specs))  # type: ignore[operator]
+            asked.put(each, spec(specs))
         level = getattr(levels, self._settings["isolation.level"].upper())
         with self._asking() as admin:
             result = admin.listOffsets(asked, options(level))

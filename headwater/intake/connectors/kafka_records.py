@@ -17,6 +17,7 @@ from headwater.analyze.definitions import Source
 from headwater.intake.connectors.base import Rows
 from headwater.intake.decode import (
     COORDINATES,
+    KNOWN,
     PATH,
     ROW,
     VALUE,
@@ -126,7 +127,7 @@ class KafkaReader:
     def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
-        encoded = self._encoded(Records(view, ROW, self._carried, lines=False))
+        encoded = self._encoded(Records(view, KNOWN, self._carried, lines=False))
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
         return Rows(spark.sql(decoder.rows()), lambda: spark.sql(decoder.rejected()))
 

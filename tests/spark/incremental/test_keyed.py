@@ -12,6 +12,7 @@ from running import Running
 
 from headwater.analyze.definitions import DELETED, UPSERTED
 from headwater.incremental.choice import RECOMPUTED, Limits
+from tests import left_out
 
 pytestmark = pytest.mark.spark
 
@@ -99,33 +100,6 @@ CREATE STREAMING VIEW bodies AS SELECT body, count(*) AS docs FROM docs GROUP BY
 DOCS_LOG = {"id": "BIGINT", "n": "BIGINT", "body": "STRING", "raw": "BINARY",
             "_change_type": "STRING", "_unchanged": "STRING", "_path": "STRING",
             "_row": "BIGINT"}  # fmt: skip
-EVENTS = 36
-
-
-def events(seed: int) -> list[Change]:
-    """Return changes some of which leave values out, in the order in which they happened."""
-    chance, made = random.Random(seed), []
-    for number in range(EVENTS):
-        key, place = chance.randrange(3), (f"{number // 3:02}", number % 3)
-        if chance.random() < 0.2:
-            made.append((key, None, None, None, DELETED, "", *place))
-            continue
-        left_out = chance.choice(("", "body", "raw", "body,raw"))
-        body = None if "body" in left_out else chance.choice("xy")
-        raw = None if "raw" in left_out else chance.choice((b"1", None))
-        made.append((key, number, body, raw, UPSERTED, left_out, *place))
-    return made
-
-
-def with_what_was_before(arrived: Sequence[Change]) -> list[tuple[Any, ...]]:
-    """Return the rows that are left, with the values that changes leave out as they were."""
-    held: dict[Any, tuple[Any, ...]] = {}
-    for key, n, body, raw, kind, left_out, *_ in sorted(arrived, key=lambda change: change[-2:]):
-        _, old_body, old_raw = held.pop(key, (None, None, None))
-        if kind == UPSERTED:
-            body = old_body if "body" in left_out else body
-            held[key] = n, body, old_raw if "raw" in left_out else raw
-    return sorted((key, *row) for key, row in held.items())
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -134,7 +108,7 @@ def test_what_changes_leave_out_is_kept_in_whatever_order_they_arrive(
 ) -> None:
     log = Landed(lake, "docs__changes", DOCS_LOG)
     running = Running(spark, lake, DOCS)
-    waiting = events(seed)
+    waiting = left_out.changes(seed, count=36)
     random.Random(seed).shuffle(waiting)
     arrived: list[Change] = []
     while waiting:
@@ -142,7 +116,7 @@ def test_what_changes_leave_out_is_kept_in_whatever_order_they_arrive(
         log.land(*some)
         arrived += some
         assert not running.tick()
-        expected = with_what_was_before(arrived)
+        expected = left_out.held(arrived)
         held = [
             (*row[:3], None if row[3] is None else bytes(row[3])) for row in running.held("docs")
         ]

@@ -15,6 +15,7 @@ from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.watermark import watermark_after
 from headwater.lake.marker import Marker
+from tests.spark.crash import Crash, before_publishing
 
 
 def micros(text: str) -> int:
@@ -25,25 +26,9 @@ def ids(lake, table="t"):
     return sorted(row.id for row in lake.table(table).read().collect())
 
 
-class Crash(Exception):
-    """Stands for the end of the process."""
-
-
 @pytest.fixture
 def crash_before_publishing(monkeypatch):
-    """Let the next epoch end after its side tables are committed, before the target is."""
-
-    def arm():
-        whole = land_module.EpochWrite.__call__
-
-        def crash(self, target):
-            whole(self, target)
-            monkeypatch.setattr(land_module.EpochWrite, "__call__", whole)
-            raise Crash
-
-        monkeypatch.setattr(land_module.EpochWrite, "__call__", crash)
-
-    return arm
+    return before_publishing(monkeypatch)
 
 
 def test_an_epoch_without_a_ledger_is_read_again_as_it_was_begun(

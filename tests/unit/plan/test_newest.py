@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import Any
 
 import duckdb
 import pytest
 
 from headwater.analyze.binder import bind
-from headwater.analyze.definitions import DELETED, UPSERTED
 from headwater.dialect import parse
 from headwater.plan.at_rest import at_rest_sql
 from headwater.plan.planner import plan_project
+from tests.left_out import changes, held
 
 SQL = """
 CREATE TABLE docs (id BIGINT, n BIGINT, body VARCHAR NOT NULL, raw VARBINARY, PRIMARY KEY (id))
@@ -23,36 +21,6 @@ LOG = (
     "id BIGINT, n BIGINT, body VARCHAR, raw BLOB, _change_type VARCHAR, _unchanged VARCHAR,"
     " _path VARCHAR, _row BIGINT"
 )
-LEFT_OUT = ("", "", "body", "raw", "body,raw")
-
-Change = tuple[Any, ...]
-
-
-def changes(seed: int, count: int = 60) -> list[Change]:
-    """Return changes of a few keys, in the order in which they happened."""
-    chance, made = random.Random(seed), []
-    for number in range(count):
-        place = f"{number // 4:03}", number % 4
-        key = chance.randrange(3)
-        if chance.random() < 0.15:
-            made.append((key, None, None, None, DELETED, "", *place))
-            continue
-        left_out = chance.choice(LEFT_OUT)
-        body = None if "body" in left_out else chance.choice(("x", "y"))
-        raw = None if "raw" in left_out else chance.choice((b"1", b"", None))
-        made.append((key, number, body, raw, UPSERTED, left_out, *place))
-    return made
-
-
-def held(log: Sequence[Change]) -> list[tuple[Any, ...]]:
-    """Return the rows that are there after changes in the order of the input."""
-    rows: dict[Any, tuple[Any, ...]] = {}
-    for key, n, body, raw, kind, left_out, *_ in sorted(log, key=lambda change: change[-2:]):
-        _, old_body, old_raw = rows.pop(key, (None, None, None))
-        if kind == UPSERTED:
-            body = old_body if "body" in left_out else body
-            rows[key] = n, body, old_raw if "raw" in left_out else raw
-    return sorted((key, *row) for key, row in rows.items())
 
 
 @pytest.mark.parametrize("seed", range(20))
