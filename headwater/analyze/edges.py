@@ -32,10 +32,19 @@ def spark_whole(node: exp.Expr) -> exp.Expr:
     """
     kind, value = type_of(node.this), node.this
     if not t.is_float(kind):
-        return node
+        return whole(node)
     small = exp.LT(this=exp.Abs(this=value.copy()), expression=exp.Literal.number(_ALL_WHOLE))
-    whole = exp.Cast(this=node.copy(), to=kind.copy())
-    return exp.Case(ifs=[exp.If(this=small, true=whole)], default=value.copy())
+    cut = exp.Cast(this=node.copy(), to=kind.copy())
+    return exp.Case(ifs=[exp.If(this=small, true=cut)], default=value.copy())
+
+
+def whole(node: exp.Expr) -> exp.Expr:
+    """What is whole stays what it is: Spark makes a BIGINT of an INTEGER, DuckDB a DOUBLE.
+
+    Args:
+        node: a typed call of floor, ceil or truncate.
+    """
+    return exp.paren(node.this.copy()) if t.is_integer(type_of(node.this)) else node
 
 
 def spark_extreme(node: exp.Expr) -> exp.Expr:

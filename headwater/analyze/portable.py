@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from headwater.analyze import edges, gathering
 from headwater.analyze import types as t
-from headwater.analyze.fallible import can_fail, negates_least
 from headwater.analyze.membership import spark_in
 from headwater.analyze.over import NUMBERED
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
 from headwater.analyze.typed import type_of
 
 _NARROW = 18
+_ONE = exp.cast(exp.Literal.number(1), t.BIGINT)
 Tree = TypeVar("Tree", bound=exp.Expr)
 Fix = Callable[[exp.Expr], exp.Expr]
 
@@ -74,10 +74,13 @@ def _kept_type(node: exp.Expr) -> exp.Expr:
     return _cast(node, type_of(node.this))
 
 
+def _spark_counted(node: exp.Expr) -> exp.Expr:
+    """Spark's lengths, places and parts of a time are INTEGER, and its seconds have a fraction."""
+    return _cast(node, t.BIGINT)
+
+
 def _spark_day_of_week(node: exp.Expr) -> exp.Expr:
-    return exp.paren(
-        exp.Add(this=_call("WEEKDAY", node.this), expression=exp.Literal.number(1)), copy=False
-    )
+    return exp.paren(exp.Add(this=_call("WEEKDAY", node.this), expression=_ONE.copy()), copy=False)
 
 
 def _spark_seconds(node: exp.Expr) -> exp.Expr:
@@ -119,10 +122,8 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 
 def _spark_division(node: exp.Expr) -> exp.Expr:
     """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
-    fixed = _whole_division(node)
-    kind = type_of(node)
-    wider = kind.this is t.Type.INT and can_fail(node) and negates_least(node)
-    return _cast(fixed, kind) if wider else fixed
+    fixed, kind = _whole_division(node), type_of(node)
+    return _cast(fixed, kind) if kind.this is t.Type.INT else fixed
 
 
 def _spark_numbered(node: exp.Expr) -> exp.Expr:
@@ -183,6 +184,11 @@ def _trino_micros(node: exp.Expr) -> exp.Expr:
     return node
 
 
+_SPARK_COUNTS = (
+    *(exp.Length, exp.StrPosition, exp.ArraySize, exp.Extract),
+    *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second),
+)
+
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "spark": {
         exp.Round: _rounded,
@@ -193,6 +199,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Least: edges.spark_extreme,
         exp.RegexpLike: edges.spark_pattern,
         exp.RegexpReplace: edges.spark_pattern,
+        **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
@@ -213,6 +220,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     },
     "duckdb": {
         exp.Round: _rounded,
+        exp.Floor: edges.whole,
+        exp.Ceil: edges.whole,
         exp.DateDiff: _duckdb_elapsed,
         exp.Sign: edges.duckdb_sign,
         exp.Atan2: edges.positive_zero,

@@ -84,6 +84,8 @@ CAST('2013-01-02' AS DATE) | coalesce(s, u, '?') | coalesce(p, 0) | coalesce(d, 
 if(i > 1, 'a') | if(i > 1, 2, 3) | CASE WHEN i > 0 THEN d ELSE i END
 CASE i WHEN 7 THEN 'a' ELSE 'b' END | i BETWEEN 1 AND 10 | i IS NULL | i IS DISTINCT FROM j
 i IS NOT DISTINCT FROM j | NOT i > 1 AND j > 1 OR d > 0 | d = 2.5 | cardinality(a)
+extract(second FROM t2) + 0e0 | extract(second FROM t2) = 59 | length(s) * 1000000000
+strpos(s, 'l') * year(ts) * 2000000 | ceil(b * 4294967291)
 json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_scalar('nope', '$.z')
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01'
 """
@@ -231,6 +233,20 @@ def test_spark_and_duckdb_agree(case: str, spark: SparkSession) -> None:
     assert differences == []
     kinds = {type(cell) for row in left for cell in row}
     assert kinds <= {int, float, str, bool, Decimal, date, datetime, list, type(None)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_spark_calculates_has_the_type_of_the_language(case: str, spark: SparkSession) -> None:
+    view, rows = CASES[case]
+    in_spark(view, spark, rows[:1])  # makes the table
+    found = spark.sql(portable(view.query, "spark").sql("spark", identify=True)).schema
+    differences = [
+        (item.this.sql(), spark_type(field.type), column.dataType.simpleString())
+        for item, field, column in zip(view.query.selects, view.fields, found, strict=True)
+        if field.type.this is not exp.DType.DECIMAL  # whose digits do not change a value
+        and column.dataType.simpleString() != spark_type(field.type).lower()
+    ]
+    assert differences == []
 
 
 def test_every_function_is_tried() -> None:

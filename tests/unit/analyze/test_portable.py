@@ -25,7 +25,7 @@ from tests.unit.analyze.small_project import view
         ("regexp_like(origin, 'a[$]\\$$')", "spark", "d.origin RLIKE '(?d)a[$]\\\\$\\\\z'"),
         ("regexp_like(origin, 'a')", "spark", "d.origin RLIKE 'a'"),
         ("ltrim(origin)", "duckdb", "LTRIM(d.origin, ' ')"),
-        ("day_of_week(ts)", "spark", "(WEEKDAY(d.ts) + 1)"),
+        ("day_of_week(ts)", "spark", "(WEEKDAY(d.ts) + CAST(1 AS BIGINT))"),
         ("date_diff('minute', ts, ts)", "duckdb", "DATE_SUB('minute', d.ts, d.ts)"),
         ("count_if(price > 1)", "duckdb", "COUNT(CASE WHEN d.price > 1 THEN 1 END)"),
         ("trim(origin)", "trino", "TRIM(BOTH ' ' FROM d.origin)"),
