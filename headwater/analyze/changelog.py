@@ -108,6 +108,6 @@ class _Modes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        if relation.name in self.catalog.sources:
-            return APPEND
+        if source := self.catalog.sources.get(relation.name):
+            return source.mode
         return self.view(self.catalog.views[relation.name])

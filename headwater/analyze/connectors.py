@@ -198,10 +198,22 @@ KAFKA = Connector(
 )
 """Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
 
+ICEBERG = Connector(
+    options={
+        "table": Option(
+            "text",
+            "table of the project's catalog that somebody else writes: namespace.table",
+            required=True,
+        ),
+    },
+)
+"""Nothing is copied: views read the table where it is, snapshot by snapshot."""
+
 CONNECTORS: Mapping[str, Connector] = {
     "files": FILES,
     "datagen": DATAGEN,
     "kafka": KAFKA,
+    "iceberg": ICEBERG,
     "postgres": Connector(built=False),
     "http": Connector(built=False),
 }

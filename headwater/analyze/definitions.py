@@ -104,16 +104,16 @@ class StartFrom:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An external stream: a ``CREATE SOURCE`` (read once) or a landed ``CREATE TABLE`` (kept).
+    """An input: a ``CREATE SOURCE`` (read once), or a ``CREATE TABLE``, landed or read in place.
 
     Attributes:
         name: lower-case name.
-        kept: True for a table landed in the lake, False for a source.
+        kept: True for a table, False for a source.
         columns: its columns in order.
         primary_key: key columns, where the rows are changes of a keyed table; many rows may have
             one key, none has NULL in it.
         watermark: its event time, if declared.
-        connector: ``files``, ``datagen``, ``kafka``.
+        connector: ``files``, ``datagen``, ``kafka``, ``iceberg``.
         options: the connector's options (``WITH``), validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without
@@ -141,6 +141,21 @@ class Source:
     start: StartFrom = StartFrom()
     left_out: tuple[str, ...] = ()
     span: Span | None = None
+
+    @property
+    def external(self) -> str:
+        """The table, with its namespace, that somebody else writes and that is read in place."""
+        return self.options["table"] if self.connector == "iceberg" else ""
+
+    @property
+    def landed(self) -> bool:
+        """Whether its rows are copied into a table of the project."""
+        return self.kept and not self.external
+
+    @property
+    def mode(self) -> ChangelogMode:
+        """What can happen to its rows: a table that others write can also lose and change some."""
+        return ChangelogMode.RETRACT if self.external else ChangelogMode.APPEND
 
     @property
     def is_changes(self) -> bool:
@@ -228,6 +243,11 @@ class Catalog:
 
     sources: Mapping[str, Source]
     views: Mapping[str, View]
+
+    @property
+    def external(self) -> dict[str, str]:
+        """By name, the tables that somebody else writes, with their namespaces."""
+        return {name: each.external for name, each in self.sources.items() if each.external}
 
     def source_of(self, name: str) -> Source | None:
         """Return the source of a name: itself, or the log of a keyed table.

@@ -24,6 +24,7 @@ from headwater.analyze.definitions import (
     Watermark,
 )
 from headwater.analyze.event_time import interval
+from headwater.analyze.external import check_external
 from headwater.analyze.infer import infer
 from headwater.analyze.kafka import bind_start, check_kafka
 from headwater.analyze.nodes import drop_comments, only_allowed
@@ -65,6 +66,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
         span=report.place(None),
     )
     check_kafka(statement, source, report)
+    check_external(statement, source, report)
     _refuse_later_issues(statement, source, report)
     return source
 
@@ -287,7 +289,7 @@ def _watermark(
 
 
 def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report: Report) -> None:
-    if source.primary_key and source.format == "plain":
+    if source.primary_key and source.format == "plain" and not source.external:
         hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
         message = "a PRIMARY KEY with FORMAT PLAIN"
         report.not_yet(message, statement.args["primary_key"][0], hint)

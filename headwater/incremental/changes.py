@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.definitions import Catalog, Source
+from headwater.analyze.definitions import Catalog, Field, Source
+from headwater.analyze.types import spark_type
 from headwater.intake.sqltext import micros
 from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake
 from headwater.lake.changed import changed_rows, rows_that_differ
 from headwater.lake.iceberg import LakeTable
-from headwater.plan.nodes import ViewPlan
+from headwater.lake.java import java_class
+from headwater.plan.nodes import Input, ViewPlan
 from headwater.plan.program import SIGN
 from headwater.plan.touched import State
 
@@ -47,13 +49,13 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class InputTable:
-    """One landed table or view that a view reads.
+    """One table or view that a view reads.
 
     Attributes:
         name: its name in the project.
         table: its table in the lake.
-        source: its definition if it is a landed table, None for a view.
-        corrected: the columns of a view whose rows are corrected, in order; empty for an input that
+        source: its definition if it is a table, None for a view.
+        corrected: the columns of an input whose rows are corrected, in order; empty for one that
             only gains rows.
     """
 
@@ -106,6 +108,31 @@ class InputTable:
         summary = snapshot.summary if snapshot else {}
         deleted = int(summary.get("total-position-deletes", 0))
         return int(summary.get("total-records", 0)) - deleted
+
+    def reachable(self, span: Range) -> Range:
+        """Return a piece of history as far as it can be read; all there is if that is gone.
+
+        Others may expire snapshots of their tables, roll them back or replace them.
+
+        Args:
+            span: the piece of history.
+        """
+        if span.after is None or not (self.source and self.source.external):
+            return span
+        return span if self.includes(span.upto, span.after) else Range(None, span.upto)
+
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a snapshot is another one, or was built on it, both being kept.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+            earlier: the other one.
+        """
+        self.know(snapshot_id)
+        if None in (self.table.snapshot(snapshot_id), self.table.snapshot(earlier)):
+            return False
+        util = java_class(self.table.spark, "org.apache.iceberg.util.SnapshotUtil")
+        return bool(util.isAncestorOf(self.table.java, snapshot_id, earlier))
 
     def rows_to_read(self, span: Range) -> int:
         """Return how many rows must be read for what a piece of history changed.
@@ -177,18 +204,25 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
         catalog: where the inputs are defined.
 
     Raises:
-        TerminalError: ``TABLE_NOT_FOUND``.
+        TerminalError: ``TABLE_NOT_FOUND``, ``SCHEMA_CHANGED`` of a table that others write.
+        ServiceError: ``TABLE_NOT_FOUND``, ``TABLE_EMPTY`` of such a table.
     """
-    return {
-        item.name: InputTable(
-            item.name,
-            lake.table(item.name),
-            catalog.sources.get(item.name),
-            () if item.appends else tuple(each.name for each in catalog.views[item.name].fields),
-        )
-        for item in plan.inputs
-        if item.kind != "source"
-    }
+    return {item.name: _open(lake, item, catalog) for item in plan.inputs if item.kind != "source"}
+
+
+def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
+    source = catalog.sources.get(item.name)
+    fields = (source or catalog.views[item.name]).fields
+    if source and source.external:
+        table = lake.external(item.name, {each.name: _declared(each) for each in fields})
+    else:
+        table = lake.table(item.name)
+    corrected = () if item.appends else tuple(each.name for each in fields)
+    return InputTable(item.name, table, source, corrected)
+
+
+def _declared(field: Field) -> str:
+    return spark_type(field.type) + ("" if field.nullable else " NOT NULL")
 
 
 def ranges(cut: Cut, pins: Mapping[str, int]) -> dict[str, Range]:

@@ -44,12 +44,30 @@ class Ticks:
     """
 
     def __init__(self, lake: Lake, inputs: Sequence[str], workers: int = WORKERS) -> None:
-        self._inputs = {name: InputTable(name, lake.table(name), None) for name in inputs}
+        self._lake, self._names = lake, inputs
+        self._inputs: dict[str, InputTable] = {}
+        self._unread: dict[str, Exception] = {}
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tick")
 
     def pin(self) -> dict[str, int]:
-        """Return the current snapshot of every input."""
-        return {name: item.pin() for name, item in self._inputs.items()}
+        """Return the current snapshot of every input; tables of others that are gone are left out.
+
+        What reads those fails in :meth:`run`, and nothing else.
+        """
+        self._unread.clear()
+        return {name: pin for name in self._names if (pin := self._pin(name)) is not None}
+
+    def _pin(self, name: str) -> int | None:
+        try:
+            if name not in self._inputs:
+                self._inputs[name] = InputTable(name, self._lake.table(name), None)
+            return self._inputs[name].pin()
+        except Exception as error:
+            if name not in self._lake.external_tables:
+                raise
+            self._inputs.pop(name, None)
+            self._unread[name] = error
+            return None
 
     def run(self, views: Sequence[IncrementalView], pins: Mapping[str, int]) -> TickResult:
         """Run the views once.
@@ -63,7 +81,8 @@ class Ticks:
         failed: dict[str, Exception] = {}
         for level in levels(views):
             jobs = {
-                view.plan.view.name: self._pool.submit(view.step, dict(reached)) for view in level
+                view.plan.view.name: self._pool.submit(self._step, view, dict(reached))
+                for view in level
             }
             for view in level:
                 name = view.plan.view.name
@@ -79,6 +98,12 @@ class Ticks:
         return TickResult(
             reached, tuple(committed[name] for name in order if name in committed), failed
         )
+
+    def _step(self, view: IncrementalView, pins: Mapping[str, int]) -> Committed | None:
+        for name in view.plan.view.inputs:
+            if name in self._unread:
+                raise self._unread[name]
+        return view.step(pins)
 
     def close(self) -> None:
         """Wait for running views and end the threads."""

@@ -100,6 +100,21 @@ class IncrementalView:
         """The marker of its newest commit."""
         return self._last
 
+    def reached(self, pins: Mapping[str, int], ends: Mapping[str, int]) -> bool:
+        """Return whether its newest commit has read its inputs up to some snapshots.
+
+        Args:
+            pins: the newest snapshots of inputs that nobody else writes.
+            ends: those that tables of others had some time ago; further names are ignored.
+        """
+        cut = self._last.cut_to if self._last else {}
+        return cut.keys() == self._inputs.keys() and all(
+            cut[name] == str(pins[name])
+            if name in pins
+            else name in ends and item.includes(int(cut[name]), ends[name])
+            for name, item in self._inputs.items()
+        )
+
     def step(self, pins: Mapping[str, int]) -> Committed | None:
         """Bring the view up to the pinned snapshots of its inputs.
 
@@ -136,7 +151,10 @@ class IncrementalView:
 
     def _step(self, own: Mapping[str, int]) -> Committed | None:
         last = self._last
-        spans = ranges(last.cut_to if last else {}, own)
+        spans = {
+            name: self._inputs[name].reachable(span)
+            for name, span in ranges(last.cut_to if last else {}, own).items()
+        }
         if last and not spans:
             return None
         activate(self._session)
@@ -171,11 +189,12 @@ class IncrementalView:
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:
         program, session = self._guarded.program, self._session
-        if self._is_empty(spans):
+        lost = self._last is not None and any(span.after is None for span in spans.values())
+        if not lost and self._is_empty(spans):
             yield Change(lambda target: None)
             return
         before = Before.of(self.target)
-        counts = self._measured(spans, pins, before.rows)
+        counts = {RECOMPUTED: 1} if lost else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
         if whole:
             spans = {name: Range(None, upto) for name, upto in pins.items()}

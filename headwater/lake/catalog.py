@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlparse
 
 from pyspark.sql import SparkSession
 
-from headwater.errors import TerminalError
+from headwater.errors import ServiceError, TerminalError
 from headwater.lake.database import CATALOG
 from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER, is_delta
@@ -80,12 +80,22 @@ class Lake:
         spark: a session opened by ``headwater.runtime.session.open_session``, or a clone of it.
         namespace: namespace that holds all tables of the project.
         catalog: name of the catalog in the session.
+        external_tables: by name in the project, the tables that somebody else writes, with their
+            namespaces.
     """
 
-    def __init__(self, spark: SparkSession, namespace: str, catalog: str = CATALOG) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        namespace: str,
+        catalog: str = CATALOG,
+        *,
+        external_tables: Mapping[str, str] | None = None,
+    ) -> None:
         self.spark = spark
         self.namespace = namespace
         self.catalog = catalog
+        self.external_tables = external_tables or {}
 
     def using(self, spark: SparkSession) -> Lake:
         """Return the same namespace seen through another session.
@@ -93,7 +103,7 @@ class Lake:
         Args:
             spark: the session that reads and loads tables from now on.
         """
-        return Lake(spark, self.namespace, self.catalog)
+        return Lake(spark, self.namespace, self.catalog, external_tables=self.external_tables)
 
     def identifier(self, name: str) -> str:
         """Return the full name of a table as Spark SQL reads it.
@@ -101,7 +111,7 @@ class Lake:
         Args:
             name: table name, without catalog and namespace.
         """
-        return f"{self.catalog}.{self.namespace}.{name}"
+        return f"{self.catalog}.{self.external_tables.get(name) or f'{self.namespace}.{name}'}"
 
     def exists(self, name: str) -> bool:
         """Return whether the table is in the catalog.
@@ -127,6 +137,32 @@ class Lake:
                 hint="run `headwater run` once to create it",
             )
         return LakeTable(self.spark, name, self.identifier(name))
+
+    def external(self, name: str, columns: Mapping[str, str]) -> LakeTable:
+        """Return a table that somebody else writes, if it has the columns that are declared.
+
+        Args:
+            name: its name in the project.
+            columns: name and Spark SQL type of each, with ``NOT NULL`` where that is declared.
+
+        Raises:
+            ServiceError: ``TABLE_NOT_FOUND``, ``TABLE_EMPTY`` before its first snapshot.
+            TerminalError: ``SCHEMA_CHANGED`` if it has other columns, ``OWN_TABLE`` if it is in the
+                namespace of the project.
+        """
+        written = self.external_tables[name]
+        if written.startswith(f"{self.namespace}."):
+            hint = "read the table or view of the project by its own name"
+            raise TerminalError("OWN_TABLE", f'"{written}" is in the project itself', hint=hint)
+        if not self.exists(name):
+            hint = "correct the option table, or let its writer create it"
+            raise ServiceError("TABLE_NOT_FOUND", f'table "{written}" does not exist', hint=hint)
+        table = LakeTable(self.spark, name, self.identifier(name))
+        if table.java.currentSnapshot() is None:
+            hint = "it is read once its writer has committed"
+            raise ServiceError("TABLE_EMPTY", f'table "{written}" has no snapshot yet', hint=hint)
+        _check_declared(table, written, columns)
+        return table
 
     def written(self, name: str) -> LakeTable | DeltaTable | None:
         """Return the table of a view in whichever format it was written, None if it never was.
@@ -296,6 +332,20 @@ def _check_columns(table: Table, spec: TableSpec) -> None:
         + ("; ".join(differences) or "their order differs"),
         hint="undo the change, or give the new definition a new name",
     )
+
+
+def _check_declared(table: LakeTable, written: str, columns: Mapping[str, str]) -> None:
+    found = table.columns()
+    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    for name, wanted in table.stored_columns(ddl).items():
+        held = found.get(name)
+        if held not in (wanted, f"{wanted} NOT NULL"):
+            raise TerminalError(
+                "SCHEMA_CHANGED",
+                f'column "{name}" of table "{written}" is {held or "missing"}, '
+                f"declared as {wanted}",
+                hint="declare the columns as they are",
+            )
 
 
 def _check_unused(table: DeltaTable) -> None:

@@ -79,8 +79,9 @@ class Bags:
         Args:
             name: its name.
         """
-        view = self._catalog.views.get(name)
-        return view is None or changelog_mode(view, self._catalog) is ChangelogMode.APPEND
+        if source := self._catalog.sources.get(name):
+            return source.mode is ChangelogMode.APPEND
+        return changelog_mode(self._catalog.views[name], self._catalog) is ChangelogMode.APPEND
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.

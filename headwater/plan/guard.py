@@ -152,7 +152,7 @@ def guard_of(
     Args:
         view: the bound view; not changed.
         catalog: where its inputs are defined.
-        modes: what each view among the inputs emits.
+        modes: what each input emits.
         allowed: allowed lateness, or None where every row counts.
 
     Raises:
@@ -168,8 +168,7 @@ def guard_of(
     guard = finder.guard()
     if guard is None or view.on_error == "drop":
         return guard
-    append = ChangelogMode.APPEND
-    corrected = {bad for bad in guard.bad if modes.get(bad.input, append) is not append}
+    corrected = {bad for bad in guard.bad if modes[bad.input] is not ChangelogMode.APPEND}
     read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}
     for bad in guard.bad:
         if bad in corrected and bad.ordinary:

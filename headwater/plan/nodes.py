@@ -60,7 +60,7 @@ class Input:
 
     Attributes:
         name: its name.
-        kind: ``table`` (landed), ``view`` or ``source`` (not kept).
+        kind: ``table``, ``view`` or ``source`` (not kept).
         appends: whether it only gains rows.
     """
 

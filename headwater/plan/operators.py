@@ -33,12 +33,14 @@ def operators(
     Args:
         view: the bound view.
         shape: its shape.
-        modes: what each view among its inputs emits.
+        modes: what each of its inputs emits.
         mode: what the view emits.
         key: its stream key.
         late: what happens to late rows.
     """
-    scans = {f"{name} (view)": emitted for name, emitted in modes.items()}
+    scans = {
+        f"{relation.name} ({_kind(relation)})": modes[relation.name] for relation in shape.relations
+    }
     return _with_modes(_query(view.query, shape, mode, key, late), scans)
 
 
@@ -147,9 +149,16 @@ def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
     return _scan(relation, late)
 
 
+def _kind(relation: Relation) -> str:
+    if relation.source is None:
+        return "view"
+    if relation.source.external:
+        return "external table"
+    return "log table" if relation.source.kept else "source"
+
+
 def _scan(relation: Relation, late: LateRows) -> Operator:
-    kind = "view" if relation.source is None else "log table" if relation.source.kept else "source"
-    detail = f"{relation.name} ({kind})"
+    detail = f"{relation.name} ({_kind(relation)})"
     if relation.event_time:
         detail += f", watermark {relation.event_time} - {duration(relation.delay)}"
     node = Operator("Scan", detail)

@@ -67,9 +67,12 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     emit = _emission(view, shape, catalog)
     late = _lateness(view, shape, emit)
     _check_milliseconds(view, shape, late)
-    modes = {name: plans[name].mode for name in view.inputs if name in plans}
+    modes = {
+        name: plans[name].mode if name in plans else catalog.sources[name].mode
+        for name in view.inputs
+    }
     inputs = tuple(
-        Input(name, _kind(name, catalog), modes.get(name, APPEND) is APPEND) for name in view.inputs
+        Input(name, _kind(name, catalog), mode is APPEND) for name, mode in modes.items()
     )
     mode = changelog_mode(view, catalog)
     decision = decide(Facts(view, shape, emit, inputs, modes, mode))

@@ -33,7 +33,7 @@ class Facts:
         shape: its shape.
         emit: when its rows appear, as decided.
         inputs: what it reads.
-        modes: what each view among the inputs emits.
+        modes: what each input emits.
         mode: what it emits itself.
     """
 
@@ -248,10 +248,12 @@ def _corrected(facts: Facts) -> bool:
 
 def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
-    updating = [view for view, mode in facts.modes.items() if mode is not ChangelogMode.APPEND]
+    updating = [each for each, mode in facts.modes.items() if mode is not ChangelogMode.APPEND]
     if updating and facts.emit is not Emit.CHANGES:
         what = f"view {name} reads {updating[0]}, whose rows are corrected as data comes"
-        hint = f"write EMIT CHANGES, or give {updating[0]} EMIT ON WINDOW CLOSE"
+        hint = "write EMIT CHANGES"
+        if any(each.name == updating[0] and each.kind == "view" for each in facts.inputs):
+            hint += f", or give {updating[0]} EMIT ON WINDOW CLOSE"
     elif facts.reads("source"):
         what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"

@@ -83,10 +83,15 @@ def require_replayable(project: Project, name: str) -> None:
     if source is None:
         catalog = project.catalog
         known = ", ".join(
-            catalog.shown(each.name) for each in catalog.sources.values() if each.kept
+            catalog.shown(each.name) for each in catalog.sources.values() if each.landed
         )
         raise ConfigError(
             "UNKNOWN_TABLE", f'table "{name}" does not exist', hint=f"the tables are: {known}"
+        )
+    if source.external:
+        raise ConfigError(
+            "REPLAY_NOT_POSSIBLE",
+            f'"{name}" is written by somebody else and read in place: it has no quarantine',
         )
     if not source.kept:
         raise ConfigError(

@@ -10,7 +10,8 @@ finishes the running batches, a second interrupt aborts.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -89,7 +90,7 @@ class Supervisor:
         self._tables = [
             name
             for name, source in project.catalog.sources.items()
-            if source.kept and (not views or name in wanted)
+            if source.landed and (not views or name in wanted)
         ]
         self._given = spark
         self._board = Board(project.config.state, progress)
@@ -193,7 +194,7 @@ class Supervisor:
         delta = any(plan.view.is_delta for plan in self._plans.values())
         kafka = any(self._catalog.sources[name].connector == "kafka" for name in self._tables)
         self._spark = self._given or open_session(config, delta=delta, kafka=kafka)
-        lake = Lake(self._spark, config.namespace)
+        lake = self._lake(self._spark)
         for name in self._tables:
             try:
                 self._landings[name] = self._landing(name, once)
@@ -233,7 +234,8 @@ class Supervisor:
                 ticked[name] = partial(self._incremental, plan)
         if ticked:
             read = {i.name for name in ticked for i in self._plans[name].inputs} - set(ticked)
-            names = [name for name in self._inputs if name in read]
+            known = (*self._inputs, *self._catalog.external)
+            names = [name for name in known if name in read]
             ticks = partial(self._ticks, names)
             self._ticker = TickWorker(
                 self._board, poll, ticks=ticks, makers=ticked, back_offs=back_off
@@ -267,7 +269,10 @@ class Supervisor:
 
     def _own_lake(self) -> Lake:
         assert self._spark is not None
-        return Lake(session_for_thread(self._spark), self._config.namespace)
+        return self._lake(session_for_thread(self._spark))
+
+    def _lake(self, spark: SparkSession) -> Lake:
+        return Lake(spark, self._config.namespace, external_tables=self._catalog.external)
 
     def _writer(self) -> Writer:
         assert self._lease is not None
@@ -361,8 +366,9 @@ class Supervisor:
 
     def _settle(self, finish: bool = False) -> None:
         """Wait until each view has read all that its inputs hold; with ``finish``, stop it then."""
+        ends = self._ends_of_others()
         for name in self._plans:
-            self._board.wait_until(partial(self._is_settled, name), poll=POLL.total_seconds())
+            self._board.wait_until(partial(self._is_settled, name, ends), poll=POLL.total_seconds())
             if finish and name in self._streams and not self._interrupted:
                 self._end(self._streams[name])
         for worker in self._quarantines:
@@ -380,7 +386,16 @@ class Supervisor:
         worker.stop()
         worker.join()
 
-    def _is_settled(self, name: str) -> bool:
+    def _ends_of_others(self) -> dict[str, int]:
+        """The newest snapshots of the tables that others write, who may never come to an end."""
+        assert self._spark is not None
+        lake, ends = self._lake(self._spark), {}
+        for name in lake.external_tables:
+            with suppress(Exception):  # the views that read it say what is wrong
+                ends[name] = InputTable(name, lake.table(name), None).pin()
+        return ends
+
+    def _is_settled(self, name: str, ends: Mapping[str, int]) -> bool:
         """Whether a view is at the end of its inputs, or need not get there."""
         if self._interrupted or self._board.state(name) is State.FAILED:
             return True
@@ -394,8 +409,7 @@ class Supervisor:
             view = self._streams[name].view
             return view is not None and view.reached(pins, self._source_watermark(program, pins))
         ticked = self._ticker.views.get(name) if self._ticker else None
-        marker = ticked.marker if ticked else None
-        return marker is not None and dict(marker.cut_to) == {n: str(at) for n, at in pins.items()}
+        return ticked is not None and ticked.reached(pins, ends)
 
     def _is_exhausted(self, worker: StreamWorker[SourceQuarantine]) -> bool:
         quarantine = worker.view

@@ -56,7 +56,7 @@ class Tables:
 
     def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
         self._plans = plans
-        self._sources = project.catalog.sources
+        self._sources = [n for n, each in project.catalog.sources.items() if not each.external]
         self.settings = project.config.maintenance
         self.any_delta = any(plan.view.is_delta for plan in plans.values())
 

@@ -56,7 +56,7 @@ class Embedded:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._lake = LakeReader(project.config)
+        self._lake = LakeReader(project.config, project.catalog.external)
 
     @contextmanager
     def query(self, sql: str) -> Iterator[Result]:

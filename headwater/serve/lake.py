@@ -9,7 +9,7 @@ expires it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -76,11 +76,13 @@ class LakeReader:
 
     Args:
         config: the project's configuration.
+        external: by name, the tables that somebody else writes, with their namespaces.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, external: Mapping[str, str] | None = None) -> None:
         self.namespace = config.namespace
         self._config = config
+        self._external = external or {}
 
     @cached_property
     def _catalog(self) -> Catalog | None:
@@ -138,7 +140,7 @@ class LakeReader:
         if self._catalog is None:
             return None
         try:
-            return self._catalog.load_table((self.namespace, name))
+            return self._catalog.load_table(self._external.get(name) or (self.namespace, name))
         except NoSuchTableError:
             return None
         except Exception as error:
@@ -227,6 +229,20 @@ def commits(
         yield commit
 
 
+def commits_of_others(table: History, name: str) -> Iterator[Commit]:
+    """Yield the changes of a table that somebody else writes, newest first.
+
+    They have no marker: their epoch is Iceberg's sequence number.
+
+    Args:
+        table: the table.
+        name: its name in the project.
+    """
+    for snapshot in ancestors(table, current_snapshot_id(table)):
+        if snapshot.summary is None or snapshot.summary.operation.value != "replace":
+            yield _as_commit(snapshot, Marker(name, 0, snapshot.sequence_number or 0, {}, {}))
+
+
 def marker_of(snapshot: Snapshot) -> Marker | None:
     """Return the commit marker in a snapshot's summary, or None for a snapshot of no view."""
     return Marker.from_summary(summary_of(snapshot))
@@ -238,9 +254,12 @@ def summary_of(snapshot: Snapshot) -> dict[str, str]:
 
 
 def _commit(snapshot: Snapshot) -> Commit | None:
-    marker, summary = marker_of(snapshot), summary_of(snapshot)
-    if marker is None:
-        return None
+    marker = marker_of(snapshot)
+    return _as_commit(snapshot, marker) if marker else None
+
+
+def _as_commit(snapshot: Snapshot, marker: Marker) -> Commit:
+    summary = summary_of(snapshot)
 
     def count(name: str) -> int:
         return int(summary.get(name, 0))

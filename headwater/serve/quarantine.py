@@ -124,7 +124,7 @@ def _asked(
         if name not in names:
             hint = f"they are: {', '.join(names)}"
             raise ConfigError("UNKNOWN_TABLE", f'"{name}" does not exist', hint=hint)
-    lake = LakeReader(project.config)
+    lake = LakeReader(project.config, project.catalog.external)
     found = []
     with duckdb_connection() as connection, translated_errors():
         for name in names:

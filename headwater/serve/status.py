@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.lake.layout import quarantine_of
-from headwater.serve.lake import Commit, LakeReader, commits
+from headwater.serve.lake import Commit, LakeReader, commits, commits_of_others
 
 if TYPE_CHECKING:
     from headwater.analyze.definitions import Catalog
     from headwater.project import Project
 
 RUN_FILE = "run.json"
-NEW, STOPPED = "new", "stopped"
+NEW, STOPPED, EXTERNAL = "new", "stopped", "external"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Status:
         name: its name.
         kind: ``table`` or ``view``.
         state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
-            ``new`` before the first commit.
-        epoch: epoch of its newest commit.
+            ``new`` before the first commit, ``external`` for a table that somebody else writes.
+        epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         lag: commits of its inputs that are not in its newest commit; None for tables.
         freshness: age of its newest commit.
@@ -77,7 +77,7 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
         ServiceError: ``CATALOG_UNREADABLE``.
     """
     now = now or datetime.now(UTC)
-    lake = LakeReader(project.config)
+    lake = LakeReader(project.config, project.catalog.external)
     said = read_run_file(project.config.state / RUN_FILE)
     catalog = project.catalog
     history = _Histories(lake, catalog)
@@ -122,10 +122,16 @@ class _Histories(dict[str, list[Commit]]):
     def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
         super().__init__()
         self._lake, self._catalog = lake, catalog
+        self.external = catalog.external
 
     def __missing__(self, name: str) -> list[Commit]:
         table = self._lake.table(name)
-        self[name] = list(commits(table)) if table is not None else []
+        if table is None:
+            self[name] = []
+        elif name in self.external:
+            self[name] = list(commits_of_others(table, name))
+        else:
+            self[name] = list(commits(table))
         return self[name]
 
     def cut(self, commit: Commit) -> set[str]:
@@ -166,7 +172,8 @@ def _row(
     own = said.get("views", {}).get(name, {})
     error = own.get("error") or {}
     problem = f"{error['condition']}: {error['message']}" if error else ""
-    state = str(own.get("state", STOPPED if history else NEW))
+    idle = EXTERNAL if name in histories.external else STOPPED
+    state = str(own.get("state", idle if history else NEW))
     if not history:
         return Status(name, kind, state, problem=problem)
     newest = history[0]

@@ -89,7 +89,7 @@ def verify(
     names = list(views) or list(plans)
     if snapshot is not None and len(names) != 1:
         raise ConfigError("ONE_VIEW", "--snapshot needs exactly one view", hint="name the view")
-    lake = LakeReader(project.config)
+    lake = LakeReader(project.config, project.catalog.external)
     return [_verify_one(project, lake, plans[name], snapshot, limit) for name in names]
 
 

@@ -43,7 +43,7 @@ def subjects(project: Project, plans: Mapping[str, ViewPlan]) -> list[Subject]:
         project: the project.
         plans: the plans of all its views, in topological order.
     """
-    lake = LakeReader(project.config)
+    lake = LakeReader(project.config, project.catalog.external)
     said = read_run_file(project.config.state / RUN_FILE)
     running = is_alive(int(said.get("pid", 0)))
     views = said.get("views", {})
@@ -52,6 +52,7 @@ def subjects(project: Project, plans: Mapping[str, ViewPlan]) -> list[Subject]:
             name, "table" if item.kept else "source", project, lake, views.get(name, {}), running
         )
         for name, item in project.catalog.sources.items()
+        if not item.external
     ]
     return found + [
         Subject(name, "view", project, lake, views.get(name, {}), running, plan)

@@ -1,0 +1,47 @@
+"""What a table that somebody else writes must be declared as, since it is read in place.
+
+In: a bound source and its statement. Out: errors for what only landing could give it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from headwater.analyze.definitions import Source
+from headwater.analyze.report import Report
+from headwater.dialect import syntax
+
+_TABLE = re.compile(r"\w+\.\w+", re.ASCII)
+_CLAUSES = {
+    "watermark": ("WATERMARK", "rows that others write and correct have no order of arrival"),
+    "primary_key": ("PRIMARY KEY", "nobody checks that others keep to it"),
+    "on_error": ("ON ERROR", "nothing is decoded, so no row is bad"),
+    "start_from": ("START FROM", "a view reads all that the table holds"),
+}
+
+
+def check_external(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    """Refuse what a table that is read in place cannot have.
+
+    Args:
+        statement: as parsed.
+        source: as bound so far.
+        report: where errors go.
+    """
+    if source.connector != "iceberg":
+        return
+    if not source.kept:
+        hint = "write CREATE TABLE: it is a table already"
+        report.not_yet("a SOURCE over a table of Iceberg", statement, hint)
+    if not _TABLE.fullmatch(source.options.get("table", "a.b")):
+        hint = "write it with its namespace: table = 'shop.orders'"
+        message = f'"{source.options["table"]}" is no name of a table'
+        report.add("INVALID_OPTION", message, statement, hint)
+    for clause, (words, why) in _CLAUSES.items():
+        if statement.args.get(clause):
+            message = f'{words} of "{source.name}", which is read in place: {why}'
+            report.add("MISPLACED_CLAUSE", message, statement, "remove it")
+    for node in statement.args.get("columns") or []:
+        if node.args.get("computed") is not None:
+            message = f'column "{node.this.name}" is computed, but "{source.name}" is read in place'
+            report.add("MISPLACED_CLAUSE", message, node, "compute it in a view")

@@ -1,0 +1,186 @@
+"""Tables of Iceberg that somebody else writes, read in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.errors import HeadwaterError
+from headwater.incremental.changes import open_inputs
+from headwater.incremental.choice import RECOMPUTED
+from headwater.lake.catalog import Lake
+from headwater.plan.planner import plan_project
+from headwater.project import Project, load_project
+from headwater.runtime.supervisor import Supervisor
+from headwater.serve.embedded import Embedded
+from headwater.serve.lake import LakeReader, commits
+from headwater.serve.status import status
+from headwater.serve.verify import Verdict, verify
+from headwater.testing.harness import warehouse_of
+
+pytestmark = pytest.mark.spark
+
+SQL = """
+CREATE TABLE orders (id BIGINT NOT NULL, customer VARCHAR, amount DECIMAL(10, 2))
+WITH (connector = 'iceberg', table = '{shop}.Orders');
+CREATE TABLE cities (customer VARCHAR, city VARCHAR)
+WITH (connector = 'files', path = 'cities') FORMAT PLAIN ENCODE JSON;
+
+CREATE STREAMING VIEW large AS SELECT id, customer FROM orders WHERE amount > 10;
+CREATE STREAMING VIEW per_city AS
+SELECT city, count(*) AS orders, sum(amount) AS revenue
+FROM orders o LEFT JOIN cities c ON c.customer = o.customer GROUP BY city;
+CREATE STREAMING VIEW best AS
+SELECT city, revenue FROM per_city ORDER BY revenue DESC NULLS LAST LIMIT 1;
+"""
+TABLE = """
+CREATE TABLE {table} (note STRING, customer STRING, amount DECIMAL(10, 2), id BIGINT NOT NULL)
+USING iceberg TBLPROPERTIES ('write.delete.mode' = '{mode}', 'write.update.mode' = '{mode}')
+"""
+
+
+class Shop:
+    """Who writes the table, and the project that reads it.
+
+    Args:
+        spark: the session of both.
+        project: the project.
+        table: full name of the table.
+    """
+
+    def __init__(self, spark: Any, project: Project, table: str) -> None:
+        self.spark, self.project, self.table = spark, project, table
+        self.plans = plan_project(project.catalog)
+        self.supervisor = Supervisor(project, spark=spark)
+
+    def create(self, mode: str = "merge-on-read") -> None:
+        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.table.rsplit('.', 1)[0]}")
+        self.spark.sql(TABLE.format(table=self.table, mode=mode))
+
+    def insert(self, *rows: str) -> None:
+        self.spark.sql(f"INSERT INTO {self.table} (id, customer, amount) VALUES {', '.join(rows)}")
+
+    def tick(self) -> None:
+        """Process what is there; every view must equal its SELECT then."""
+        self.supervisor.tick()
+        results = verify(self.project, self.plans, ())
+        assert [r for r in results if r.verdict is not Verdict.EQUAL] == []
+
+    def recomputed(self, view: str) -> int:
+        """How often a view was computed anew."""
+        table = LakeReader(self.project.config).table(view)
+        assert table is not None
+        return sum(RECOMPUTED in commit.marker.counts for commit in commits(table))
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with Embedded(self.project).query(sql) as result:
+            return list(result.rows)
+
+
+@pytest.fixture
+def shop(spark: Any, lake: Any, tmp_path: Path) -> Iterator[Shop]:
+    (tmp_path / "headwater.toml").write_text('name = "t"\n[run]\nrecompute_below = 0\n')
+    (tmp_path / "views.sql").write_text(SQL.format(shop=f"{lake.namespace}_shop"))
+    (tmp_path / "cities").mkdir()
+    (tmp_path / "cities" / "a.json").write_text(
+        '{"customer": "ann", "city": "Oslo"}\n{"customer": "bob", "city": "Rome"}\n'
+    )
+    found = load_project(tmp_path)
+    config = replace(found.config, namespace=lake.namespace, warehouse=warehouse_of(spark))
+    shop = Shop(spark, replace(found, config=config), f"lake.{lake.namespace}_shop.Orders")
+    yield shop
+    shop.supervisor.stop()
+
+
+@pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
+def test_views_follow_whatever_others_do_to_their_table(shop: Shop, mode: str) -> None:
+    shop.create(mode)
+    shop.insert("(1, 'ann', 20)", "(2, 'bob', 5)", "(3, 'eve', 7.5)")
+    shop.tick()
+    assert shop.rows("SELECT * FROM per_city ORDER BY city") == [
+        ("Oslo", 1, 20), ("Rome", 1, 5), (None, 1, 7.5),
+    ]  # fmt: skip
+    shop.insert("(4, 'bob', 90)")
+    shop.spark.sql(f"UPDATE {shop.table} SET amount = 1 WHERE id = 1")
+    shop.spark.sql(f"DELETE FROM {shop.table} WHERE id = 3")
+    shop.tick()
+    assert shop.recomputed("per_city") == 0
+    assert shop.rows("SELECT id FROM large") == [(4,)]
+    assert shop.rows("SELECT * FROM best") == [("Rome", 95)]
+    shop.spark.sql(f"ALTER TABLE {shop.table} ADD COLUMN more STRING")
+    shop.spark.sql(f"CALL lake.system.rewrite_data_files(table => '{shop.table}')")
+    shop.spark.sql(f"TRUNCATE TABLE {shop.table}")
+    shop.tick()
+    assert shop.rows("SELECT * FROM per_city") == []
+    assert shop.rows("SELECT count(*) FROM orders") == [(0,)]
+
+
+def test_where_the_history_is_gone_the_view_is_computed_anew(shop: Shop) -> None:
+    shop.create()
+    shop.insert("(1, 'ann', 20)")
+    first = shop.spark.sql(f"SELECT snapshot_id FROM {shop.table}.snapshots").first()[0]
+    shop.tick()
+    shop.insert("(2, 'ann', 30)")
+    shop.tick()
+    shop.spark.sql(f"CALL lake.system.rollback_to_snapshot('{shop.table}', {first})")
+    shop.insert("(3, 'bob', 50)")
+    shop.tick()
+    assert shop.recomputed("large") == 1
+    assert shop.rows("SELECT id FROM large ORDER BY id") == [(1,), (3,)]
+    shop.spark.sql(f"DROP TABLE {shop.table}")
+    shop.create()
+    shop.insert("(4, 'bob', 60)")
+    shop.tick()
+    assert shop.recomputed("large") == 2
+    assert shop.rows("SELECT id FROM large") == [(4,)]
+
+
+def test_status_names_the_table_and_how_far_it_was_read(shop: Shop) -> None:
+    shop.create()
+    shop.insert("(1, 'ann', 20)")
+    shop.tick()
+    shop.insert("(2, 'ann', 30)")
+    shop.insert("(3, 'ann', 30)")
+    found = {each.name: each for each in status(shop.project)}
+    assert (found["orders"].state, found["orders"].epoch, found["orders"].rows) == (
+        "external",
+        3,
+        3,
+    )
+    assert found["large"].lag == 2
+    assert found["large"].cut == ("orders@1",)
+    assert found["per_city"].rows_in == 3
+
+
+def test_what_is_not_as_declared_is_refused_by_name(shop: Shop) -> None:
+    with pytest.raises(HeadwaterError, match=r"_shop\.Orders\" does not exist"):
+        once(shop)
+    shop.create()
+    with pytest.raises(HeadwaterError, match="has no snapshot yet"):
+        once(shop)
+    shop.insert("(1, 'ann', 20)")
+    shop.spark.sql(f"ALTER TABLE {shop.table} RENAME COLUMN customer TO client")
+    with pytest.raises(HeadwaterError, match='column "customer" of table .* is missing'):
+        once(shop)
+    shop.spark.sql(f"ALTER TABLE {shop.table} RENAME COLUMN client TO customer")
+    shop.spark.sql(f"ALTER TABLE {shop.table} ALTER COLUMN id DROP NOT NULL")
+    with pytest.raises(HeadwaterError, match='"id" .* is BIGINT, declared as BIGINT NOT NULL'):
+        once(shop)
+
+
+def test_the_tables_of_the_project_are_not_read_as_others(shop: Shop) -> None:
+    own = replace(shop.project.config, namespace=f"{shop.project.config.namespace}_shop")
+    shop.project = replace(shop.project, config=own)
+    with pytest.raises(HeadwaterError, match="is in the project itself"):
+        once(shop)
+
+
+def once(shop: Shop) -> None:
+    """What opening the views says."""
+    config, catalog = shop.project.config, shop.project.catalog
+    lake = Lake(shop.spark, config.namespace, external_tables=catalog.external)
+    open_inputs(lake, shop.plans["large"], catalog)
