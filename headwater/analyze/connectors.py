@@ -184,7 +184,7 @@ KAFKA = Connector(
         "ssl_key_password": Option("secret", "password of our own key, '${env:NAME}'"),
         **LIMITS,
     },
-    encodings=("json", "csv", "raw"),
+    encodings=("json", "csv", "avro", "raw"),
     metadata={
         "topic": "VARCHAR",
         "partition": "INTEGER",
@@ -232,6 +232,16 @@ ENCODINGS: Mapping[str, Mapping[str, Option]] = {
         "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
         "date_format": Option("text", "pattern of dates; default ISO 8601"),
     },
+    "avro": {
+        "registry": Option(
+            "text", "address of the schema registry, http://… or https://…", required=True
+        ),
+        "registry_username": Option("text", "the registry's user"),
+        "registry_password": Option("secret", "the user's password, '${env:NAME}'"),
+        "registry_ca": Option(
+            "text", "PEM file of the authorities that sign the registry's certificate"
+        ),
+    },
     "parquet": {},
     "raw": {},
 }
@@ -258,10 +268,10 @@ UNAVAILABLE = "__debezium_unavailable_value"
 """What stands for a value that is not in an event, if Debezium is not told otherwise."""
 
 FORMATS: Mapping[str, Format] = {
-    "plain": Format(keyed=False, encodings=("json", "csv", "parquet", "raw")),
+    "plain": Format(keyed=False, encodings=("json", "csv", "avro", "parquet", "raw")),
     "upsert": Format(
         keyed=True,
-        encodings=("json", "csv", "parquet"),
+        encodings=("json", "csv", "avro", "parquet"),
         options={
             "delete_field": Option(
                 "text",
@@ -271,24 +281,26 @@ FORMATS: Mapping[str, Format] = {
             "key_encode": Option(
                 "choice",
                 "connector kafka: how a record's key is read, as JSON (an object of the key's"
-                " columns, or the one value) or as the text of the one value",
+                " columns, or the one value), as the text of the one value, or as Avro, which is"
+                " the default with ENCODE AVRO",
                 default="json",
-                choices=("json", "text"),
+                choices=("json", "text", "avro"),
             ),
         },
     ),
     "debezium": Format(
         keyed=True,
-        encodings=("json",),
+        encodings=("json", "avro"),
         options={
             "decimals": Option(
                 "choice",
-                "Debezium's decimal.handling.mode; needed for DECIMAL columns",
+                "ENCODE JSON: Debezium's decimal.handling.mode; needed for DECIMAL columns",
                 choices=("string", "precise", "double"),
             ),
             "times": Option(
                 "choice",
-                "Debezium's time.precision.mode; needed for DATE and TIMESTAMP columns",
+                "ENCODE JSON: Debezium's time.precision.mode; needed for DATE and TIMESTAMP"
+                " columns",
                 choices=("isostring", "adaptive", "adaptive_time_microseconds", "connect"),
             ),
             "unavailable_value": Option(

@@ -5,7 +5,8 @@ sure, and the columns whose value an event may leave out.
 
 The same JSON stands for different values in different modes of Debezium: ``"1234"`` is a number or
 the base64 of another one, ``1769862896123`` is milliseconds or microseconds. Nothing in an event
-says which (unless it carries its schema), so a table whose columns depend on it has to.
+says which (unless it carries its schema), so a table whose columns depend on it has to. The schema
+of Avro says it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ DEBEZIUM_FIELDS = ("before", "after", "op", "payload", "schema")
 """The parts of a change event that are read."""
 ADAPTIVE = ("adaptive", "adaptive_time_microseconds")
 """The modes in which the unit of a timestamp follows from the precision of its column."""
+_MODES = ("decimals", "times")
 _PATTERNS = ("timestamp_format", "date_format")
 _AMBIGUOUS = (t.Type.DECIMAL, t.Type.DATE, t.Type.TIMESTAMPNTZ)
 
@@ -32,10 +34,15 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
         report: where errors go.
     """
     given = {str(o.this): o.expression.name for o in statement.args.get("encode_options") or []}
+    in_avro = str(statement.args.get("encode") or "").lower() == "avro"
     for option in statement.args.get("encode_options") or []:
         if option.this in _PATTERNS:
             hint = "say how Debezium writes times: times = 'isostring'"
             message = f'FORMAT DEBEZIUM takes no "{option.this}"'
+            report.add("INVALID_OPTION", message, option, hint)
+        elif in_avro and option.this in _MODES:
+            hint = "leave it out: the schema in the registry says how values are written"
+            message = f'ENCODE AVRO takes no "{option.this}"'
             report.add("INVALID_OPTION", message, option, hint)
         elif option.this == "unavailable_value" and not option.expression.name:
             hint = "leave it out, or write Debezium's unavailable.value.placeholder"
@@ -45,7 +52,7 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
         if node.this.name in DEBEZIUM_FIELDS:
             hint = "leave it out: it has the name of a part of Debezium's events"
             report.not_yet(f'column "{node.this.name}" with FORMAT DEBEZIUM', node, hint)
-        if (kind := _stored(node)) is not None:
+        if not in_avro and (kind := _stored(node)) is not None:
             _check_column(node, kind, given, report)
 
 

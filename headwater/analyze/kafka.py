@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import Connector
@@ -88,6 +89,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
         report.add("INVALID_OPTION", "topic_pattern is no regular expression", statement, hint)
     _check_security(statement, source, report)
     _check_encoding(statement, source, report)
+    _check_registry(statement, source, report)
 
 
 def _check_security(statement: syntax.CreateSource, source: Source, report: Report) -> None:
@@ -123,6 +125,27 @@ def _check_encoding(statement: syntax.CreateSource, source: Source, report: Repo
         hint = "a text is one value; write the keys as JSON objects"
         message = "key_encode text with a PRIMARY KEY of several columns"
         report.add("INVALID_OPTION", message, statement, hint)
+
+
+def _check_registry(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    given = source.encode_options
+    if source.encode != "avro":
+        if given.get("key_encode") == "avro":
+            hint = "write ENCODE AVRO (registry = '…'), or leave key_encode out"
+            report.add("INVALID_OPTION", "keys in Avro of other values", statement, hint)
+        return
+    place = urlsplit(given.get("registry", "http://-"))
+    if place.scheme not in ("http", "https") or not place.hostname:
+        hint = "write it like 'http://localhost:8081'"
+        report.add("INVALID_OPTION", "registry is no address of HTTP", statement, hint)
+    if place.username is not None or place.password is not None:
+        hint = "say registry_username and registry_password = '${env:NAME}'"
+        report.add("INVALID_OPTION", "a user in the address of the registry", statement, hint)
+    both = ("registry_username", "registry_password")
+    for name, other in (both, both[::-1]):
+        if name in given and other not in given:
+            message = f"{name} needs {other}"
+            report.add("MISSING_OPTION", message, statement, f"add {other} = '…'")
 
 
 def _is_pattern(value: str) -> bool:

@@ -70,15 +70,15 @@ def reading(column: Column, value: str, modes: Mapping[str, str]) -> Reading | N
     if kind.this is t.Type.DECIMAL:
         return _DECIMALS[modes["decimals"]](kind, value)
     if kind.this is t.Type.TIMESTAMPTZ:  # in every mode
-        return Reading(t.VARCHAR, cast_time(value, kind, None), value, _TIME + "ZonedTimestamp")
+        return Reading(t.VARCHAR, cast_time(value, kind, None), value, TIME + "ZonedTimestamp")
     if kind.this not in (t.Type.DATE, t.Type.TIMESTAMPNTZ):
         return None
     times, is_date = modes["times"], kind.this is t.Type.DATE
     if times == "isostring":
-        return _from_iso(kind, value)
+        return from_iso(kind, value)
     in_micros = not is_date and times in ADAPTIVE and (column.digits or 0) > 3
-    found = _from_days(value) if is_date else _from_units(value, 1 if in_micros else 1_000)
-    owner = _TIME if times in ADAPTIVE else _CONNECT
+    found = from_days(value) if is_date else from_units(kind, value, 1 if in_micros else 1_000)
+    owner = TIME if times in ADAPTIVE else CONNECT
     schema = owner + ("Date" if is_date else "MicroTimestamp" if in_micros else "Timestamp")
     return Reading(t.BIGINT, found, f"CAST({value} AS STRING)", schema, counted=True)
 
@@ -113,25 +113,44 @@ def unavailable(kind: exp.DataType, value: str, placeholder: str = UNAVAILABLE) 
     return ""
 
 
-_TIME, _CONNECT = "io.debezium.time.", "org.apache.kafka.connect.data."
+TIME, CONNECT = "io.debezium.time.", "org.apache.kafka.connect.data."
+"""What the names of Debezium's and Connect's own types begin with."""
 
 
-def _from_iso(kind: exp.DataType, value: str) -> Reading:
+def from_iso(kind: exp.DataType, value: str) -> Reading:
+    """Return how a DATE or TIMESTAMP is read from text.
+
+    Args:
+        kind: which of them.
+        value: expression of the text.
+    """
     if kind.this is t.Type.DATE:  # written with an offset: 2026-01-31Z
         bare = f"regexp_replace({value}, 'Z$', '')"
-        return Reading(t.VARCHAR, cast_time(bare, kind, None), value, _TIME + "IsoDate")
-    return Reading(t.VARCHAR, cast_time(value, kind, None), value, _TIME + "IsoTimestamp")
+        return Reading(t.VARCHAR, cast_time(bare, kind, None), value, TIME + "IsoDate")
+    return Reading(t.VARCHAR, cast_time(value, kind, None), value, TIME + "IsoTimestamp")
 
 
-def _from_days(value: str) -> str:
+def from_days(value: str) -> str:
+    """Return the expression of a DATE, NULL if it is out of range.
+
+    Args:
+        value: expression of the days since 1970.
+    """
     first, last = _DAYS
     found = f"date_from_unix_date(CAST({value} AS INT))"
     return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN {found} END"
 
 
-def _from_units(value: str, micros: int) -> str:
+def from_units(kind: exp.DataType, value: str, micros: int) -> str:
+    """Return the expression of a TIMESTAMP with or without time zone, NULL if it is out of range.
+
+    Args:
+        kind: which of them.
+        value: expression of the units since 1970, in UTC.
+        micros: microseconds of a unit.
+    """
     first, last = (days * 86_400_000_000 // micros for days in _DAYS)
-    found = f"CAST(timestamp_micros({value} * {micros}L) AS TIMESTAMP_NTZ)"
+    found = f"CAST(timestamp_micros({value} * {micros}L) AS {spark_type(kind)})"
     return f"CASE WHEN {value} BETWEEN {first}L AND {last}L THEN {found} END"
 
 
@@ -139,7 +158,13 @@ def _scale(kind: exp.DataType) -> int:
     return int(kind.expressions[1].name)
 
 
-def _from_string(kind: exp.DataType, value: str) -> Reading:
+def from_string(kind: exp.DataType, value: str) -> Reading:
+    """Return how a DECIMAL is read from its digits.
+
+    Args:
+        kind: the DECIMAL.
+        value: expression of the text.
+    """
     scale = _scale(kind)
     fraction = f"[.][0-9]{{1,{scale}}}0*" if scale else ""
     form = text(f"^-?[0-9]{{1,38}}{fraction}$")
@@ -147,21 +172,34 @@ def _from_string(kind: exp.DataType, value: str) -> Reading:
     return Reading(t.VARCHAR, found, value, "string")
 
 
-def _from_double(kind: exp.DataType, value: str) -> Reading:
+def from_double(kind: exp.DataType, value: str) -> Reading:
+    """Return how a DECIMAL is read from the double that is nearest to it.
+
+    Args:
+        kind: the DECIMAL.
+        value: expression of the double.
+    """
     number = f"try_cast({value} AS {spark_type(kind)})"
     found = f"CASE WHEN CAST({number} AS DOUBLE) = {value} THEN {number} END"
     return Reading(t.DOUBLE, found, f"CAST({value} AS STRING)", "double")
 
 
-def _from_bytes(kind: exp.DataType, value: str) -> Reading:
-    """Digits first, then the point: a product of decimals would lose digits."""
-    scale = _scale(kind)
+def from_bytes(kind: exp.DataType, value: str, written: int | None = None) -> Reading:
+    """Return how a DECIMAL is read from the bytes of its unscaled number.
+
+    Args:
+        kind: the DECIMAL.
+        value: expression of the bytes.
+        written: the scale they are written with, at most that of the DECIMAL; by default that.
+    """
+    # digits first, then the point: a product of decimals would lose digits
+    scale = _scale(kind) if written is None else written
     digits = f"lpad(CAST({_magnitude(value)} AS STRING), {_WIDTH}, '0')"
     if scale:
         digits = f"regexp_replace({digits}, '(?=.{{{scale}}}$)', '.')"
     sign = f"CASE WHEN {_is_negative(value)} THEN '-' ELSE '' END"
     found = f"try_cast(concat({sign}, {digits}) AS {spark_type(kind)})"
-    return Reading(t.VARBINARY, found, f"base64({value})", f"{_CONNECT}Decimal {scale}")
+    return Reading(t.VARBINARY, found, f"base64({value})", f"{CONNECT}Decimal {scale}")
 
 
 _WIDTH = t.MAX_PRECISION + 1
@@ -193,4 +231,4 @@ def _magnitude(value: str) -> str:
     )
 
 
-_DECIMALS = {"string": _from_string, "precise": _from_bytes, "double": _from_double}
+_DECIMALS = {"string": from_string, "precise": from_bytes, "double": from_double}

@@ -96,12 +96,14 @@ class Encoded:
         parsed: expression over ``_value`` that the conditions of :attr:`faults` call ``_s``.
         faults: what can have broken a record: conditions and reason texts over ``_value``, ``_s``
             and the stored columns; the first true one is it.
+        beside: further columns that these two read.
     """
 
     sql: str
     coordinates: tuple[str, ...]
     parsed: str = "NULL"
     faults: tuple[tuple[str, str], ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +155,9 @@ class Decoder:
         bad = " OR ".join(f"coalesce({condition}, false)" for condition in conditions)
         kept = self._kept()
         if self.source.is_changes:  # what reasons are made of
-            kept += [
-                c
-                for c in map(name, [*(c.name for c in stored(self.source)), *self._opened()])
-                if c not in kept
-            ]
+            of_reasons = [c.name for c in stored(self.source)]
+            of_reasons += [*self._opened(), *self.encoded.beside]
+            kept += [c for c in map(name, of_reasons) if c not in kept]
         return (
             f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
             f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}, {self._ignored()} AS {IGNORED}\n"
@@ -287,11 +287,17 @@ def text_faults(source: Source) -> list[tuple[str, str]]:
     Args:
         source: the definition.
     """
+    return [record_too_long(source), (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'")]
+
+
+def record_too_long(source: Source) -> tuple[str, str]:
+    """Return the condition of :func:`is_long`, and the reason.
+
+    Args:
+        source: the definition.
+    """
     says = text(f" bytes, more than {max_record_bytes(source)}")
-    return [
-        (is_long(source), f"concat('record of ', CAST(octet_length({VALUE}) AS STRING), {says})"),
-        (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'"),
-    ]
+    return is_long(source), f"concat('record of ', CAST(octet_length({VALUE}) AS STRING), {says})"
 
 
 def lines_to_parse(records: Records, faults: Sequence[tuple[str, str]], record: str) -> str:

@@ -43,7 +43,9 @@ _FLAGS = {
 }
 _EVENTS = {UPSERTED: ("c", "r", "u"), DELETED: ("d",)}
 _BEFORE, _AFTER, _KIND, _PAYLOAD, _SCHEMA = DEBEZIUM_FIELDS
-_ABOUT_NO_ROW = (
+NO_CHANGE = "m"
+"""What an event says that is about no row."""
+ABOUT_NO_ROW = (
     ("ts_ms",),  # a heartbeat
     ("data_collections", "event_count", "id", "status", "ts_ms"),  # a transaction begins or ends
 )
@@ -111,8 +113,10 @@ def _upsert_by_key(source: Source) -> Envelope:
     rest = tuple(column for column in _fields(source) if column not in keys)
     said = f"CAST({KEY} AS STRING)"
     op = f"if({TOMBSTONE}, {text(DELETED)}, {text(UPSERTED)})"
+    if key_encoding(source) == "avro":  # it is read as the value is
+        return Envelope(_fields(source), {OP: op, SAID: "NULL"})
     opened = {OP: op, SAID: "NULL", _KEY_TEXT: said}
-    as_text = source.encode_options.get("key_encode") == "text"
+    as_text = key_encoding(source) == "text"
     readings = {}
     for column in keys:
         value = said if as_text else _of_json_key(source, column)
@@ -123,6 +127,16 @@ def _upsert_by_key(source: Source) -> Envelope:
         opened[column.name] = value
         readings[column.name] = Reading(column.type, value, _KEY_TEXT, "")
     return Envelope(rest or (Column(_NOTHING, t.VARCHAR),), opened, readings)
+
+
+def key_encoding(source: Source) -> str:
+    """Return how the keys of records are encoded: ``json``, ``text`` or ``avro``.
+
+    Args:
+        source: a definition over Kafka with FORMAT UPSERT.
+    """
+    default = "avro" if source.encode == "avro" else "json"
+    return source.encode_options.get("key_encode", default)
 
 
 def _of_json_key(source: Source, column: Column) -> str:
@@ -137,20 +151,25 @@ def _of_json_key(source: Source, column: Column) -> str:
 
 
 def _debezium(source: Source) -> Envelope:
-    said, fields = _either(_KIND), _fields(source)
+    in_avro, fields = source.encode == "avro", _fields(source)
+    part = name if in_avro else _either
+    said = part(_KIND)
     values = {
-        column.name: f"{_either(_AFTER)}.{name(column.name)}"
+        column.name: f"{part(_AFTER)}.{name(column.name)}"
         if column.name not in source.primary_key
-        else f"CASE WHEN {said} = 'd' THEN {_either(_BEFORE)}.{name(column.name)}"
-        f" ELSE {_either(_AFTER)}.{name(column.name)} END"
+        else f"CASE WHEN {said} = 'd' THEN {part(_BEFORE)}.{name(column.name)}"
+        f" ELSE {part(_AFTER)}.{name(column.name)} END"
         for column in fields
     }
-    found = {c.name: reading(c, values[c.name], source.encode_options) for c in fields}
+    # the schema of Avro says how a value is written, and it comes here as what it is
+    told = () if in_avro else fields
+    found = {c.name: reading(c, values[c.name], source.encode_options) for c in told}
     readings = {column: each for column, each in found.items() if each}
     parsed = [replace(c, type=readings[c.name].parsed) if c.name in readings else c for c in fields]
     keys = [column for column in parsed if column.name in source.primary_key]
     event = [Column(_BEFORE, _row(keys)), Column(_AFTER, _row(parsed)), Column(_KIND, t.VARCHAR)]
-    opened = {OP: f"CASE {_cases(said, _EVENTS)} END", SAID: said, _DECLARED: _declared()}
+    opened = {OP: f"CASE {_cases(said, _EVENTS)} END", SAID: said}
+    opened |= {} if in_avro else {_DECLARED: _declared()}
     opened |= values | {column: each.value for column, each in readings.items()}
     missing = {c.name: _missing(source, c, values[c.name]) for c in fields}
     for column in source.left_out:
@@ -159,6 +178,8 @@ def _debezium(source: Source) -> Envelope:
         names = (f"CASE WHEN {missing[c]} THEN {text(c)} END" for c in source.left_out)
         opened[LEFT_OUT] = f"concat_ws(',', {', '.join(names)})"
     refused = [*_otherwise(readings), *_not_said(source, missing)]
+    if in_avro:
+        return Envelope(tuple(event), opened, {}, tuple(refused), f"{SAID} = {text(NO_CHANGE)}")
     stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))
     return Envelope(stored, opened, readings, tuple(refused), _no_row())
 
@@ -218,8 +239,8 @@ def _otherwise(readings: Mapping[str, Reading]) -> Iterator[tuple[str, str]]:
 
 def _no_row() -> str:
     keys = "sort_array(json_object_keys(coalesce(get_json_object(_value, '$.payload'), _value)))"
-    known = ", ".join(f"array({', '.join(map(text, each))})" for each in _ABOUT_NO_ROW)
-    return f"CASE WHEN {SAID} IS NULL THEN {keys} IN ({known}) ELSE {SAID} = 'm' END"
+    known = ", ".join(f"array({', '.join(map(text, each))})" for each in ABOUT_NO_ROW)
+    return f"CASE WHEN {SAID} IS NULL THEN {keys} IN ({known}) ELSE {SAID} = {text(NO_CHANGE)} END"
 
 
 def _row(columns: Sequence[Column]) -> exp.DataType:

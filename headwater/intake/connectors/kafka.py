@@ -99,7 +99,7 @@ class Kafka(Connector):
         self._settings = client_settings(source, config.directory)
         self._most = int(source.options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
         self._skips = source.options.get("on_data_loss") == "skip"
-        self._reader = KafkaReader(source, self._settings, config.max_future)
+        self._reader = KafkaReader(source, self._settings, config)
         self._once = once
         self._ends: dict[Partition, int] | None = None
         self._cluster: Cluster | None = None

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import Source
-from headwater.intake.connectors.base import Rows
+from headwater.intake.avro_schema import Schema
+from headwater.intake.connectors.base import IntakeConfig, Rows
 from headwater.intake.decode import (
     COORDINATES,
     KNOWN,
@@ -25,9 +25,11 @@ from headwater.intake.decode import (
     Encoded,
     Records,
 )
+from headwater.intake.decode_avro import avro_records, beginnings, number_of
 from headwater.intake.decode_csv import csv_lines, raw_records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.envelope import KEY, TOMBSTONE
+from headwater.intake.registry import Registry
 from headwater.intake.sqltext import moment
 
 _ROWS_PER_TASK = 50_000
@@ -51,12 +53,14 @@ class KafkaReader:
     Args:
         source: the definition.
         settings: of the client.
-        max_future: how far event times may be ahead of arrival, where the source does not say.
+        config: the project's settings.
     """
 
-    def __init__(self, source: Source, settings: Mapping[str, str], max_future: timedelta) -> None:
-        self._source, self._settings, self._max_future = source, settings, max_future
+    def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
+        self._source, self._settings, self._max_future = source, settings, config.max_future
         self._carried = _carried(source)
+        in_avro = source.encode == "avro"
+        self._registry = Registry(source, config.directory) if in_avro else None
 
     def read(self, spark: SparkSession, offsets: Offsets, arrived_at: int) -> Rows:
         """Return the rows of some offsets, not read yet.
@@ -80,7 +84,8 @@ class KafkaReader:
                 left out if it is gone.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
-        records = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
+        value = "raw" if self._registry else "CAST(raw AS STRING)"
+        records = kept.selectExpr(f"{value} AS {VALUE}", PATH, ROW)
         if self._carried:
             place = F.regexp_extract(PATH, "^(.*)/", 1), F.regexp_extract(PATH, "([0-9]+)$", 1)
             spans = kept.groupBy(place[0].alias("t"), place[1].cast("int").alias("p")).agg(
@@ -92,7 +97,9 @@ class KafkaReader:
 
     def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
         value = "CAST(value AS STRING)"
-        if self._source.format == "upsert":  # its key says which row goes
+        if self._registry:  # a tombstone of Debezium is none of our records
+            value = "value" if self._source.format == "debezium" else "coalesce(value, X'')"
+        elif self._source.format == "upsert":  # its key says which row goes
             value = f"coalesce({value}, '{{}}')"
         elif self._source.encode != "raw":  # what is no line must not look like none
             value = f"coalesce({value}, 'null')"
@@ -127,16 +134,33 @@ class KafkaReader:
     def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
-        encoded = self._encoded(Records(view, KNOWN, self._carried, lines=False))
+        encoded = self._encoded(spark, Records(view, KNOWN, self._carried, lines=False))
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
         return Rows(spark.sql(decoder.rows()), lambda: spark.sql(decoder.rejected()))
 
-    def _encoded(self, records: Records) -> Encoded:
+    def _encoded(self, spark: SparkSession, records: Records) -> Encoded:
+        if self._registry:
+            schemas = self._schemas(spark, records, self._registry)
+            return avro_records(self._source, records, schemas)
         if self._source.encode == "csv":
             return csv_lines(self._source, records, None)
         if self._source.encode == "raw":
             return raw_records(self._source, records)
         return json_lines(self._source, records)
+
+    def _schemas(
+        self, spark: SparkSession, records: Records, registry: Registry
+    ) -> dict[str, dict[int, Schema | str]]:
+        """The schemas that some records name; to know which, their beginnings are read."""
+        begins = beginnings(self._source)
+        sets = (f"collect_set({start}) AS {of}" for of, start in begins.items())
+        found = spark.sql(f"SELECT {', '.join(sets)} FROM {records.relation}").first()
+        assert found is not None
+        numbers = {of: [number_of(bytes(start)) for start in found[of]] for of in begins}
+        return {
+            of: {number: registry.schema(number) for number in held if number is not None}
+            for of, held in numbers.items()
+        }
 
 
 def _carried(source: Source) -> tuple[str, ...]:

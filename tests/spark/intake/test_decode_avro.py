@@ -1,0 +1,349 @@
+"""Avro: every type as it was written, everything else with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from headwater.analyze.binder import bind
+from headwater.analyze.definitions import Source
+from headwater.dialect import parse
+from headwater.intake.avro_schema import parse as parse_schema
+from headwater.intake.decode import Decoder, Records
+from headwater.intake.decode_avro import avro_records
+from tests.avro import Json, fields, message
+
+pytestmark = pytest.mark.spark
+
+
+def table(columns: str, format_: str = "PLAIN", options: str = "") -> Source:
+    sql = (
+        f"CREATE TABLE t ({columns}) WITH (connector = 'kafka', bootstrap_servers = 'h:1',"
+        f" topic = 't') FORMAT {format_} ENCODE AVRO (registry = 'http://h:1'{options})"
+    )
+    return next(iter(bind({"t.sql": parse(sql, file="t.sql")}).sources.values()))
+
+
+def read(
+    spark: SparkSession,
+    source: Source,
+    records: Sequence[bytes | None | tuple[bytes | None, bytes | None]],
+    schemas: dict[int, Json],
+) -> tuple[list[dict[str, Any]], dict[int, str]]:
+    """Return the good rows of records, values or keys and values, and why others are bad."""
+    rows = []
+    for at, record in enumerate(records):
+        key, value = record if isinstance(record, tuple) else (None, record)
+        kept = value if source.format == "debezium" else value or b""
+        rows.append((kept, "t/0", at, key, value is None))
+    kinds = "_value BINARY, _path STRING, _row BIGINT, _key BINARY, _tombstone BOOLEAN"
+    spark.createDataFrame(rows, kinds).createOrReplaceTempView("records")
+    known = {
+        number: said if isinstance(said, str) else parse_schema(number, json.dumps(said))
+        for number, said in schemas.items()
+    }
+    kept_beside = Records("records", "_row", ("_key", "_tombstone"), lines=False)
+    encoded = avro_records(source, kept_beside, {"_key": known, "_value": known})
+    decoder = Decoder(source, encoded, "TIMESTAMP '2026-11-22 00:00:00'")
+    names = [column.name for column in source.columns]
+    found = spark.sql(decoder.rows())
+    good = found.where("NOT _bad").orderBy("_row").select(*names).collect()
+    bad = {row["_row"]: row.reason for row in spark.sql(decoder.rejected()).collect()}
+    assert found.where("_bad").count() == len(bad)
+    return [row.asDict(recursive=True) for row in good], bad
+
+
+def logical(kind: str, meaning: str, **more: Json) -> Json:
+    return {"type": kind, "logicalType": meaning, **more}
+
+
+def connect(kind: str, name: str) -> Json:
+    return {"type": kind, "connect.name": name}
+
+
+MICROS = 1_767_225_599_999_999  # 2025-12-31 23:59:59.999999
+WALL = datetime(2025, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - Spark gives all times so
+MILLIS = WALL.replace(microsecond=999000)
+FIXED = logical("fixed", "decimal", precision=30, scale=1, name="F", size=20)
+SUB = {
+    "type": "record",
+    "name": "Sub",
+    "namespace": "deep",
+    "fields": [{"name": "x", "type": "int"}, {"name": "Kind", "type": "Kind"}],
+}
+VALUES: list[tuple[str, str, Json, Any, Any]] = [
+    ("flag", "BOOLEAN", "boolean", True, True),
+    ("small", "INTEGER", "int", -(2**31), -(2**31)),
+    ("wider", "BIGINT", "int", 2**31 - 1, 2**31 - 1),
+    ("big", "BIGINT", "long", -(2**63), -(2**63)),
+    ("counted", "DOUBLE", "int", 7, 7.0),
+    ("whole", "DECIMAL(20, 1)", "long", -12, Decimal("-12.0")),
+    ("single", "REAL", "float", 0.5, 0.5),
+    ("single_wider", "DOUBLE", "float", -0.25, -0.25),
+    ("real_", "DOUBLE", "double", 1e300, 1e300),
+    ("text_", "VARCHAR", "string", "grün\0", "grün\0"),
+    ("uuid_", "VARCHAR", logical("string", "uuid"), "a-b", "a-b"),
+    ("kind", "VARCHAR", {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}, "B", "B"),
+    ("again", "VARCHAR", "Kind", "A", "A"),
+    ("raw", "VARBINARY", "bytes", b"\x00\xff", bytearray(b"\x00\xff")),
+    ("sized", "VARBINARY", {"type": "fixed", "name": "Two", "size": 2}, b"ab", bytearray(b"ab")),
+    ("money", "DECIMAL(12, 4)", logical("bytes", "decimal", precision=64, scale=2),
+     Decimal("-99999999.99"), Decimal("-99999999.9900")),
+    ("fixed_money", "DECIMAL(30, 1)", FIXED, Decimal("-12345678901234567890.5"),
+     Decimal("-12345678901234567890.5")),
+    ("day", "DATE", logical("int", "date"), -1, date(1969, 12, 31)),
+    ("day_of_debezium", "DATE", connect("int", "io.debezium.time.Date"), 0, date(1970, 1, 1)),
+    ("time_", "BIGINT", logical("long", "time-micros"), 86_399_999_999, 86_399_999_999),
+    ("milli_time", "INTEGER", logical("int", "time-millis"), 1, 1),
+    ("micros", "TIMESTAMP(6)", logical("long", "timestamp-micros"), MICROS, WALL),
+    ("millis", "TIMESTAMP", logical("long", "timestamp-millis"), MICROS // 1000, MILLIS),
+    ("local", "TIMESTAMP", logical("long", "local-timestamp-micros"), MICROS, WALL),
+    ("local_millis", "TIMESTAMP", logical("long", "local-timestamp-millis"), -1,
+     datetime(1969, 12, 31, 23, 59, 59, 999000)),  # noqa: DTZ001
+    ("moment", "TIMESTAMP WITH TIME ZONE", logical("long", "timestamp-micros"), MICROS,
+     WALL),
+    ("of_debezium", "TIMESTAMP", connect("long", "io.debezium.time.MicroTimestamp"), MICROS, WALL),
+    ("zoned", "TIMESTAMP WITH TIME ZONE", connect("string", "io.debezium.time.ZonedTimestamp"),
+     "2026-01-31T11:34:56.5+01:00", datetime(2026, 1, 31, 10, 34, 56, 500000)),
+    ("zoned_text", "VARCHAR", connect("string", "io.debezium.time.ZonedTimestamp"), "x", "x"),
+    ("list_", "ARRAY(BIGINT)", {"type": "array", "items": ["null", "int"]}, [1, None], [1, None]),
+    ("days", "ARRAY(DATE)", {"type": "array", "items": logical("int", "date")}, [0],
+     [date(1970, 1, 1)]),
+    ("map_", "MAP(VARCHAR, DECIMAL(9, 2))",
+     {"type": "map", "values": logical("bytes", "decimal", precision=4, scale=2)},
+     {"a": Decimal("1.50")}, {"a": Decimal("1.50")}),
+    ("sub", "ROW(x BIGINT, kind VARCHAR, missing INTEGER)", SUB, {"x": 1, "Kind": "A"},
+     {"x": 1, "kind": "A", "missing": None}),
+    ("subs", "ARRAY(ROW(x INTEGER))", {"type": "array", "items": "deep.Sub"},
+     [{"x": 5, "Kind": "A"}], [{"x": 5}]),
+    ("nothing", "DATE", "null", None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_each_type_is_read_as_it_was_written(spark: SparkSession, optional: bool) -> None:
+    def kind_of(kind: Json) -> Json:
+        return ["null", kind] if optional and kind != "null" else kind
+
+    unread = {"tree": ["null", {"type": "record", "name": "Tree", "fields": [
+        {"name": "next", "type": ["null", "Tree"]}]}], "either": ["int", "string"]}  # fmt: skip
+    written = fields(**unread, **{name: kind_of(kind) for name, _, kind, _, _ in VALUES})
+    written["namespace"] = "deep"
+    source = table(", ".join(f"{name} {declared}" for name, declared, *_ in VALUES))
+    value = {name: held for name, _, _, held, _ in VALUES}
+    records = [message(7, written, {**value, "tree": {"next": {"next": None}}, "either": 5})]
+    if optional:
+        records.append(message(7, written, {**dict.fromkeys(value), "tree": None, "either": 5}))
+    good, bad = read(spark, source, records, {7: written})
+    assert not bad
+    assert good[0] == {name: expected for name, *_, expected in VALUES}
+    assert good[1:] == [dict.fromkeys(value)] * optional
+
+
+MONEY = logical("bytes", "decimal", precision=10, scale=2)
+
+
+def test_each_record_is_read_by_its_own_schema_or_says_why_not(spark: SparkSession) -> None:
+    first = fields(id="long", amount=MONEY)
+    second = fields(
+        note="string", ID="int", amount=["null", logical("bytes", "decimal", precision=4)]
+    )
+    wrong = fields(id="string", amount=MONEY)
+    whole = message(1, first, {"id": 1, "amount": Decimal("1.50")})
+    records = [
+        whole,
+        message(2, second, {"note": "x", "ID": 2, "amount": Decimal("7")}),
+        message(2, second, {"note": "x", "ID": 3, "amount": None}),
+        message(3, wrong, {"id": "4", "amount": Decimal("1.50")}),
+        message(4, first, {"id": 5, "amount": Decimal("1.50")}),
+        *(None, b"", b"{}", b"\0\0\0", whole[:5], whole[:-1], whole + b"\0"),
+        whole[:5] + b"\2" + b"\xfe\xff\xff\xff\x0f",  # a length of 2 GB, less one
+        message(1, first, {"id": 6, "amount": Decimal("123456.00")}),
+    ]
+    source = table("id BIGINT NOT NULL, amount DECIMAL(7, 2)")
+    schemas = {1: first, 2: second, 3: wrong, 4: "schema 4 is not in the registry"}
+    good, bad = read(spark, source, records, schemas)
+    assert [tuple(row.values()) for row in good] == [
+        (1, Decimal("1.50")),
+        (2, Decimal("7.00")),
+        (3, None),
+    ]
+    unknown = "its value is not Avro with the number of a schema: it begins with "
+    cut = "its value is cut off, or is not of schema 1"
+    assert bad == {
+        3: 'column "id": schema 3 says string, which is not read as BIGINT',
+        4: "schema 4 is not in the registry",
+        5: "a record without a value",
+        6: "a record without a value",
+        7: unknown + "7B7D",
+        8: unknown + "000000",
+        **dict.fromkeys(range(9, 13), cut),
+        13: "column \"amount\": 'ALxhAA==' is not a valid DECIMAL(7, 2)",
+    }
+
+
+def test_a_value_that_is_none_of_its_column_is_told(spark: SparkSession) -> None:
+    kinds: dict[str, tuple[str, Json, Any]] = {
+        "s": ("VARCHAR", "string", b"\xff"),
+        "a": ("ARRAY(VARCHAR)", {"type": "array", "items": "string"}, ["x", b"\xff"]),
+        "m": ("MAP(VARCHAR, VARCHAR)", {"type": "map", "values": "string"}, {"k": b"\xff"}),
+        "at": ("TIMESTAMP", logical("long", "timestamp-millis"), 9_223_372_036_825_200_000),
+        "day": ("DATE", logical("int", "date"), 2**31 - 1),
+        "tz": ("TIMESTAMP WITH TIME ZONE", connect("string", "io.debezium.time.ZonedTimestamp"), "now"),
+        "r": ("ROW(n DECIMAL(2, 0))", fields(n="int"), {"n": 100}),
+        "n": ("INTEGER NOT NULL", ["null", "int"], None),
+    }  # fmt: skip
+    fine = {
+        "s": "",
+        "a": [],
+        "m": {},
+        "at": 0,
+        "day": 0,
+        "tz": "2026-01-31T00:00:00Z",
+        "r": {"n": 1},
+        "n": 1,
+    }
+    written = fields(**{name: kind for name, (_, kind, _) in kinds.items()})
+    written["fields"][6]["type"]["name"] = "Inner"
+    source = table(", ".join(f"{name} {declared}" for name, (declared, *_) in kinds.items()))
+    records = [message(1, written, {**fine, name: bad}) for name, (*_, bad) in kinds.items()]
+    good, bad = read(spark, source, [message(1, written, fine), *records], {1: written})
+    assert len(good) == 1
+    assert [*bad.values()] == [
+        'column "s": invalid UTF-8',
+        'column "a": a value in it is not valid in ARRAY(VARCHAR)',
+        'column "m": a value in it is not valid in MAP(VARCHAR, VARCHAR)',
+        "column \"at\": '9223372036825200000' is not a valid TIMESTAMP",
+        "column \"day\": '2147483647' is not a valid DATE",
+        "column \"tz\": 'now' is not a valid TIMESTAMP WITH TIME ZONE",
+        "column \"r.n\": '100' is not a valid DECIMAL(2, 0)",
+        'column "n": NULL in NOT NULL column',
+    ]
+
+
+PLACEHOLDER = "__debezium_unavailable_value"
+
+
+def event(**kinds: Json) -> Json:
+    row = {**fields(**kinds), "name": "Value"}
+    return {
+        **fields(before=["null", row], after=["null", "Value"], op="string"),
+        "name": "Envelope",
+    }
+
+
+def test_events_of_debezium_are_read_as_their_json_is(spark: SparkSession) -> None:
+    written = event(
+        id="long",
+        amount=["null", {**MONEY, "connect.name": "org.apache.kafka.connect.data.Decimal"}],
+        price="string",
+        rate="double",
+        at=["null", connect("long", "io.debezium.time.MicroTimestamp")],
+        body=["null", "string"],
+    )
+    source = table(
+        "id BIGINT, amount DECIMAL(10, 2), price DECIMAL(6, 2), rate DECIMAL(4, 1), at TIMESTAMP,"
+        " body VARCHAR, PRIMARY KEY (id)",
+        "DEBEZIUM",
+    )
+    row = {
+        "id": 1,
+        "amount": Decimal("1.50"),
+        "price": "7.25",
+        "rate": 0.1,
+        "at": MICROS,
+        "body": "b",
+    }
+    zeros = {**row, "amount": None, "price": "0", "at": None, "body": None}
+    heartbeat, marker = (
+        fields(ts_ms="long"),
+        fields(
+            status="string", id="string", event_count="null", data_collections="null", ts_ms="long"
+        ),
+    )
+    flat = fields(id="long")
+    changes = [
+        (None, row, "c"), (row, {**row, "body": PLACEHOLDER}, "u"), (zeros, None, "d"),
+        (None, {**row, "price": "1e2"}, "u"), (None, row, "t"), (None, None, "m"),
+        (None, {**row, "body": PLACEHOLDER}, "r"),
+    ]  # fmt: skip
+    records: list[bytes | None] = [
+        message(1, written, {"before": before, "after": after, "op": op})
+        for before, after, op in changes
+    ]
+    records += [
+        None,
+        message(2, heartbeat, {"ts_ms": 1}),
+        message(
+            3,
+            marker,
+            {
+                "status": "BEGIN",
+                "id": "1",
+                "event_count": None,
+                "data_collections": None,
+                "ts_ms": 1,
+            },
+        ),
+        message(4, flat, {"id": 1}),
+    ]
+    good, bad = read(spark, source, records, {1: written, 2: heartbeat, 3: marker, 4: flat})
+    money = {
+        "amount": Decimal("1.50"),
+        "price": Decimal("7.25"),
+        "rate": Decimal("0.1"),
+        "at": WALL,
+    }
+    nulls = dict.fromkeys(["amount", "price", "rate", "at", "body"])
+    assert good == [
+        {"id": 1, **money, "body": "b", "_change_type": "UPSERT", "_unchanged": ""},
+        {"id": 1, **money, "body": None, "_change_type": "UPSERT", "_unchanged": "body"},
+        {"id": 1, **nulls, "_change_type": "DELETE", "_unchanged": ""},
+    ]
+    assert bad == {
+        3: "column \"price\": '1e2' is not a valid DECIMAL(6, 2)",
+        4: "neither writes nor deletes a row: t",
+        6: "a row begins without the value of body",
+        10: "neither writes nor deletes a row: NULL",
+    }
+
+
+KEYED = "id BIGINT, note VARCHAR, PRIMARY KEY (id)"
+
+
+@pytest.mark.parametrize("key", ["record", "bare", "text"])
+def test_the_key_of_a_record_says_which_row_it_writes_or_deletes(
+    spark: SparkSession, key: str
+) -> None:
+    kind = fields(id="int") if key == "record" else {"type": "long"}
+    value = fields(note="string", id="long")
+
+    def of(number: int) -> bytes:
+        if key == "text":
+            return str(number).encode()
+        return message(1, kind, {"id": number} if key == "record" else number)
+
+    source = table(KEYED, "UPSERT", ", key_encode = 'text'" if key == "text" else "")
+    records = [
+        (of(1), message(2, value, {"note": "a", "id": 9})),
+        (of(1), None),
+        (of(2), b"\0"),
+        (b"x", None),
+        (None, message(2, value, {"note": "a", "id": 9})),
+    ]
+    good, bad = read(spark, source, records, {1: kind, 2: value})
+    assert good == [
+        {"id": 1, "note": "a", "_change_type": "UPSERT"},
+        {"id": 1, "note": None, "_change_type": "DELETE"},
+    ]
+    assert bad[2] == "its value is not Avro with the number of a schema: it begins with 00"
+    assert sorted(bad) == [2, 3, 4]
+    if key != "text":
+        assert bad[3] == "its key is not Avro with the number of a schema: it begins with 78"
+        assert bad[4] == "a record without a key"
