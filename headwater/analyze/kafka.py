@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import Connector
@@ -134,11 +134,11 @@ def _check_registry(statement: syntax.CreateSource, source: Source, report: Repo
             hint = "write ENCODE AVRO (registry = '…'), or leave key_encode out"
             report.add("INVALID_OPTION", "keys in Avro of other values", statement, hint)
         return
-    place = urlsplit(given.get("registry", "http://-"))
-    if place.scheme not in ("http", "https") or not place.hostname:
+    place = _address(given.get("registry", "http://-"))
+    if place is None:
         hint = "write it like 'http://localhost:8081'"
         report.add("INVALID_OPTION", "registry is no address of HTTP", statement, hint)
-    if place.username is not None or place.password is not None:
+    elif "@" in place.netloc:
         hint = "say registry_username and registry_password = '${env:NAME}'"
         report.add("INVALID_OPTION", "a user in the address of the registry", statement, hint)
     both = ("registry_username", "registry_password")
@@ -146,6 +146,16 @@ def _check_registry(statement: syntax.CreateSource, source: Source, report: Repo
         if name in given and other not in given:
             message = f"{name} needs {other}"
             report.add("MISSING_OPTION", message, statement, f"add {other} = '…'")
+
+
+def _address(value: str) -> SplitResult | None:
+    """An address of HTTP; None if it is none."""
+    try:
+        place = urlsplit(value)
+        known = place.scheme in ("http", "https") and place.hostname and place.port != 0
+    except ValueError:  # of a port that is no number
+        return None
+    return place if known else None
 
 
 def _is_pattern(value: str) -> bool:

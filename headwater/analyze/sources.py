@@ -230,7 +230,8 @@ def _encoding(
     form = FORMATS[str(statement.args.get("format") or "plain").lower()]
     if encode not in form.encodings:
         message = f"FORMAT {statement.args['format'].upper()} is not read from {encode.upper()}"
-        hint = f"its encodings are: {', '.join(form.encodings)}"
+        both = (each for each in form.encodings if each in connector.encodings)
+        hint = f"its encodings are: {', '.join(both)}"
         report.add("INVALID_ENCODING", message, statement, hint)
         return {}
     return bind_options(

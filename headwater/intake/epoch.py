@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from headwater.errors import TerminalError
+from headwater.errors import ServiceError, TerminalError
 from headwater.intake import ledger
 from headwater.intake.connectors.base import Range, Rows
 from headwater.intake.quarantine import counts, without_files
@@ -55,12 +55,14 @@ class Epoch:
         taken: its part of the input.
         arrived_at: its ``_arrived_at``, microseconds since 1970 UTC.
         planned: whether the ledger holds it already.
+        kept: how many bad rows of it are in the quarantine, if it was begun without a ledger.
     """
 
     number: int
     taken: Range
     arrived_at: int
     planned: bool
+    kept: int | None = None
 
 
 class EpochWrite:
@@ -89,7 +91,7 @@ class EpochWrite:
 
         Raises:
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL.
-            ServiceError: ``FILE_CHANGED``.
+            ServiceError: ``FILE_CHANGED``, ``EPOCH_NOT_STABLE``.
         """
         if not self.taken.units:  # it only moves the position
             return
@@ -98,6 +100,8 @@ class EpochWrite:
         on_error = self._landing.source.on_error
         if self._bad and on_error == "fail":
             raise self._first_bad(rows)
+        if on_error == "quarantine" and self._epoch.kept not in (None, self._bad):
+            raise self._judged_otherwise()
         marker = replace(self.marker, counts=self._counts())
         if not self._epoch.planned:
             plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
@@ -156,6 +160,18 @@ class EpochWrite:
         }
         bad = rows.rejected() if keep and self._bad else None
         landing.write_side(table, replace(marker, counts=totals), bad, instead_of=kept)
+
+    def _judged_otherwise(self) -> ServiceError:
+        """Rows would be in neither table, or in both."""
+        landing = self._landing
+        return ServiceError(
+            "EPOCH_NOT_STABLE",
+            f'epoch {self._epoch.number} of table "{landing.source.name}" was begun with '
+            f"{self._epoch.kept} bad rows, and now it has {self._bad}; nothing was changed",
+            hint="undo what was changed since (the definition, a schema in the registry) and start"
+            " again, or read the input into a table of another name",
+            span=landing.source.span,
+        )
 
     def _first_bad(self, rows: Rows) -> TerminalError:
         landing = self._landing

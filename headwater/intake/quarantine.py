@@ -80,10 +80,12 @@ class Begun:
     Attributes:
         cut: where it reads up to.
         arrived_at: its arrival, microseconds since 1970 UTC; None if no row of it was kept.
+        kept: how many rows of it were.
     """
 
     cut: Mapping[str, str]
     arrived_at: int | None
+    kept: int
 
 
 def begun(quarantine: LakeTable, last: Marker) -> Begun | None:
@@ -98,8 +100,9 @@ def begun(quarantine: LakeTable, last: Marker) -> Begun | None:
     if newest is None or newest.marker.epoch <= last.epoch:
         return None
     added = quarantine.added_by(newest.snapshot_id)
-    (arrived_at,) = added.select(F.unix_micros(F.max(ARRIVAL_COLUMN))).first() or (None,)
-    return Begun(newest.marker.cut_to, arrived_at)
+    arrival = F.unix_micros(F.max(ARRIVAL_COLUMN))
+    arrived_at, kept = added.select(arrival, F.count(F.lit(1))).first() or (None, 0)
+    return Begun(newest.marker.cut_to, arrived_at, kept)
 
 
 def without_files(quarantine: LakeTable, files: Sequence[str]) -> tuple[DataFrame, int]:

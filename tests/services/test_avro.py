@@ -68,6 +68,13 @@ def land(spark: SparkSession, lake: Lake, proxied: Config) -> Land:
     return make
 
 
+def crash_after_the_quarantine(landing: Landing, monkeypatch: pytest.MonkeyPatch) -> None:
+    landing.step()  # where it begins
+    before_publishing(monkeypatch)()
+    with pytest.raises(Crash):
+        landing.step()
+
+
 def ids(lake: Lake) -> list[int]:
     return sorted(row.id for row in lake.table("t").read().collect())
 
@@ -116,8 +123,8 @@ def test_a_schema_that_refers_to_others_is_put_together(
 ) -> None:
     money = {"type": "fixed", "name": f"{topic.name}.Money", "size": 4, "logicalType": "decimal",
              "precision": 9, "scale": 2}  # fmt: skip
-    register(registry, f"{topic.name}/money", money)
-    held = {"name": money["name"], "subject": f"{topic.name}/money", "version": 1}
+    register(registry, f"{topic.name}-money", money)
+    held = {"name": money["name"], "subject": f"{topic.name}-money", "version": 1}
     order = fields(id="long", amount=money["name"])
     number = register(registry, topic.name, order, references=[held])
     written = fields(id="long", amount=money)
@@ -133,12 +140,7 @@ def test_nothing_is_decided_while_the_registry_is_away(
     one = register(registry, topic.name, FIRST)
     topic.write(first(one, 1), (None, "bad"))
     sql = definition(topic, registry, COLUMNS)
-    with monkeypatch.context() as patch:
-        before_publishing(patch)
-        landing = land(sql)
-        landing.step()
-        with pytest.raises(Crash):
-            landing.step()
+    crash_after_the_quarantine(land(sql), monkeypatch)
     registry.kill()
     topic.write(first(one, 2))
     again = land(sql)
@@ -151,6 +153,20 @@ def test_nothing_is_decided_while_the_registry_is_away(
     assert drain(again) == 3  # the epoch that was begun, then the rest
     assert ids(lake) == [1, 2]
     assert lake.table("t__quarantine").read().count() == 1
+
+
+def test_an_epoch_that_was_begun_is_not_judged_otherwise(
+    topic: Topic, registry: Registry, lake: Lake, land: Land, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = register(registry, topic.name, {**SECOND, "name": topic.name})
+    topic.write(second(one, 1), first(one + 1, 2))
+    sql = definition(topic, registry, COLUMNS)
+    crash_after_the_quarantine(land(sql), monkeypatch)
+    assert register(registry, topic.name, {**FIRST, "name": f"{topic.name}2"}) == one + 1
+    with pytest.raises(ServiceError, match="was begun with 1 bad rows, and now it has 0") as caught:
+        land(sql).step()
+    assert caught.value.condition == "EPOCH_NOT_STABLE"
+    assert (ids(lake), lake.table("t__quarantine").read().count()) == ([], 1)
 
 
 def test_a_keyed_table_follows_keys_in_avro(
@@ -177,5 +193,5 @@ def test_a_keyed_table_follows_keys_in_avro(
     assert not running.tick()
     rows = running.read("t").orderBy("id").select("id", "note").collect()
     assert [tuple(row) for row in rows] == [(1, "c"), (3, None)]
-    (bad,) = lake.table("t__changes__quarantine").read().collect()
+    (bad,) = lake.table("t__quarantine").read().collect()
     assert bad.reason.startswith("its key is not Avro")

@@ -110,7 +110,7 @@ VALUES: list[tuple[str, str, Json, Any, Any]] = [
      WALL),
     ("of_debezium", "TIMESTAMP", connect("long", "io.debezium.time.MicroTimestamp"), MICROS, WALL),
     ("zoned", "TIMESTAMP WITH TIME ZONE", connect("string", "io.debezium.time.ZonedTimestamp"),
-     "2026-01-31T11:34:56.5+01:00", datetime(2026, 1, 31, 10, 34, 56, 500000)),
+     "2026-01-31T11:34:56.5+01:00", datetime(2026, 1, 31, 10, 34, 56, 500000)),  # noqa: DTZ001
     ("zoned_text", "VARCHAR", connect("string", "io.debezium.time.ZonedTimestamp"), "x", "x"),
     ("list_", "ARRAY(BIGINT)", {"type": "array", "items": ["null", "int"]}, [1, None], [1, None]),
     ("days", "ARRAY(DATE)", {"type": "array", "items": logical("int", "date")}, [0],
@@ -146,6 +146,7 @@ def test_each_type_is_read_as_it_was_written(spark: SparkSession, optional: bool
     assert good[1:] == [dict.fromkeys(value)] * optional
 
 
+ZONED = connect("string", "io.debezium.time.ZonedTimestamp")
 MONEY = logical("bytes", "decimal", precision=10, scale=2)
 
 
@@ -195,7 +196,7 @@ def test_a_value_that_is_none_of_its_column_is_told(spark: SparkSession) -> None
         "m": ("MAP(VARCHAR, VARCHAR)", {"type": "map", "values": "string"}, {"k": b"\xff"}),
         "at": ("TIMESTAMP", logical("long", "timestamp-millis"), 9_223_372_036_825_200_000),
         "day": ("DATE", logical("int", "date"), 2**31 - 1),
-        "tz": ("TIMESTAMP WITH TIME ZONE", connect("string", "io.debezium.time.ZonedTimestamp"), "now"),
+        "tz": ("TIMESTAMP WITH TIME ZONE", ZONED, "now"),
         "r": ("ROW(n DECIMAL(2, 0))", fields(n="int"), {"n": 100}),
         "n": ("INTEGER NOT NULL", ["null", "int"], None),
     }  # fmt: skip

@@ -156,3 +156,15 @@ def test_one_file_is_one_epoch(tmp_path: Path) -> None:
     (tmp_path / "t.sql").write_text(SOURCE.format(encode="JSON"))
     source = local_source(load_project(tmp_path).catalog.sources["t"], tmp_path / "in")
     assert source.options == {"path": str(tmp_path / "in"), "max_files_per_epoch": "1"}
+
+
+def test_events_of_a_topic_are_written_as_json_with_their_values_as_text(tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text("")
+    (tmp_path / "t.sql").write_text("""
+    CREATE TABLE t (id BIGINT, price DECIMAL(9, 2), ts TIMESTAMP, PRIMARY KEY (id))
+    WITH (connector = 'kafka', topic = 't', bootstrap_servers = 'h:1')
+    FORMAT DEBEZIUM ENCODE AVRO (registry = 'http://h:2');
+    """)
+    source = local_source(load_project(tmp_path).catalog.sources["t__changes"], tmp_path / "in")
+    assert (source.format, source.encode) == ("debezium", "json")
+    assert source.encode_options == {"decimals": "string", "times": "isostring"}
