@@ -315,7 +315,14 @@ def _meaning(avro: Type) -> str:
     meaning = said if said in _COUNTED else avro.property("logicalType")
     if avro.kind in ("int", "long"):
         return meaning if meaning in _COUNTED else ""
-    return meaning if avro.kind in ("bytes", "fixed") and meaning == "decimal" else ""
+    return meaning if avro.kind in ("bytes", "fixed") and _is_decimal(avro) else ""
+
+
+def _is_decimal(avro: Type) -> bool:
+    """Whether bytes are a decimal; if what is said of one is wrong, Avro takes them as they are."""
+    precision, scale = avro.properties.get("precision"), avro.properties.get("scale", 0)
+    known = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
+    return known and avro.property("logicalType") == "decimal"
 
 
 def _by_meaning(avro: Type, kind: exp.DataType, *, events: bool) -> Expression | None:
@@ -360,6 +367,6 @@ def _shown(schema: Schema, avro: Type) -> str:
     if avro.kind in ITEM:
         return f"{avro.kind} of {_shown(schema, avro.items[0])}"
     meaning = _meaning(avro) or avro.property("connect.name") or avro.property("logicalType")
-    if meaning == "decimal":
+    if _meaning(avro) == "decimal":
         meaning += f"({avro.property('precision')}, {avro.property('scale') or 0})"
     return " ".join(filter(None, (avro.kind, avro.name, f"({meaning})" if meaning else "")))

@@ -31,6 +31,11 @@ SECOND = fields(id="long", note=["null", "string"], amount=MONEY, at=["null", AT
 COLUMNS = "id BIGINT, amount DECIMAL(10, 2), at TIMESTAMP"
 
 
+@pytest.fixture(autouse=True)
+def on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
 @pytest.fixture
 def topic(broker: Kafka) -> Topic:
     return Topic(broker)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -226,6 +228,76 @@ def test_a_value_that_is_none_of_its_column_is_told(spark: SparkSession) -> None
         "column \"r.n\": '100' is not a valid DECIMAL(2, 0)",
         'column "n": NULL in NOT NULL column',
     ]
+
+
+Kind = tuple[str, Json, Callable[[], tuple[Any, Any]]]
+"""A declared type, a type of Avro, and what makes a value and what is to be read of it."""
+
+
+def random_kind(rnd: Random, names: Iterator[int], depth: int = 0) -> Kind:
+    """One more type; NULL is a value of every second one."""
+    declared, avro, made = random_nested(rnd, names, depth)
+    if rnd.random() < 0.5:
+        return declared, avro, made
+    union = ["null", avro] if rnd.random() < 0.5 else [avro, "null"]
+    return declared, union, lambda: (None, None) if rnd.random() < 0.3 else made()
+
+
+def random_nested(rnd: Random, names: Iterator[int], depth: int) -> Kind:
+    shape = rnd.choice(["array", "map", "row", *["plain"] * 3]) if depth < 3 else "plain"
+    if shape == "array":
+        declared, avro, made = random_kind(rnd, names, depth + 1)
+
+        def items() -> tuple[Any, Any]:
+            pairs = [made() for _ in range(rnd.randint(0, 3))]
+            return [value for value, _ in pairs], [read for _, read in pairs]
+
+        return f"ARRAY({declared})", {"type": "array", "items": avro}, items
+    if shape == "map":
+        declared, avro, made = random_kind(rnd, names, depth + 1)
+
+        def pairs() -> tuple[Any, Any]:
+            found = {rnd.choice("abü"): made() for _ in range(rnd.randint(0, 3))}
+            return {k: v for k, (v, _) in found.items()}, {k: r for k, (_, r) in found.items()}
+
+        return f"MAP(VARCHAR, {declared})", {"type": "map", "values": avro}, pairs
+    if shape == "row":
+        return random_row(rnd, names, depth)
+    _, declared, avro, value, read = rnd.choice([each for each in VALUES if each[0] in PLAIN])
+    return declared, avro, lambda: (value, read)
+
+
+def random_row(rnd: Random, names: Iterator[int], depth: int) -> Kind:
+    """A record with fields that are read, in any order and case, and others that are not."""
+    kinds = {f"f{at}": random_kind(rnd, names, depth + 1) for at in range(rnd.randint(1, 4))}
+    written = {rnd.choice([name, name.upper()]): kind for name, kind in kinds.items()}
+    written |= {f"u{at}": random_kind(rnd, names, depth + 1) for at in range(rnd.randint(0, 2))}
+    order = rnd.sample([*written], len(written))
+    avro = fields(**{name: written[name][1] for name in order})
+
+    def row() -> tuple[Any, Any]:
+        found = {name: kind[2]() for name, kind in written.items()}
+        read = {name.lower(): read for name, (_, read) in found.items() if name[0] != "u"}
+        return {name: value for name, (value, _) in found.items()}, read
+
+    declared = ", ".join(f"{name} {kind[0]}" for name, kind in kinds.items())
+    return f"ROW({declared})", {**avro, "name": f"R{next(names)}"}, row
+
+
+PLAIN = ("flag", "wider", "big", "single_wider", "text_", "raw", "money", "day", "micros", "zoned")
+
+
+def test_random_records_are_read_as_they_were_written(spark: SparkSession) -> None:
+    for seed in range(6):
+        rnd = Random(seed)
+        row, avro, made = random_row(rnd, itertools.count(), -1)
+        source = table(row.removeprefix("ROW(").removesuffix(")"))
+        pairs = [made() for _ in range(20)]
+        records: list[bytes | None] = [message(seed, avro, value) for value, _ in pairs]
+        cut = [record[:-1] for record in records if record]
+        good, bad = read(spark, source, [*records, *cut], {seed: avro})
+        assert good == [expected for _, expected in pairs], seed
+        assert sorted(bad) == [*range(20, 40)]
 
 
 PLACEHOLDER = "__debezium_unavailable_value"

@@ -120,6 +120,7 @@ DAY = {"type": "int", "logicalType": "date"}
         ("bytes", "DECIMAL(9, 2)", "bytes"),
         ("long", "TIMESTAMP", "long"),
         ("int", "DATE", "int"),
+        ({**DECIMAL, "scale": "2"}, "DECIMAL(9, 2)", "bytes (decimal)"),
         (DECIMAL, "DECIMAL(9, 1)", "bytes (decimal(9, 2))"),
         (DECIMAL, "VARBINARY", "bytes (decimal(9, 2))"),
         (DECIMAL, "DOUBLE", "bytes (decimal(9, 2))"),

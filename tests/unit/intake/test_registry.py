@@ -52,7 +52,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server() -> Iterator[Answers]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with Answers() as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
