@@ -52,6 +52,13 @@ _REDACTION = "HEADWATER_REDACTION"
 _FOR_LAUNCH = (_JAVA_OPTIONS, _CLASS_PATH, "spark.driver.memory", "spark.jars", "spark.master")
 # lower('I') is 'ı' in Turkish
 _PLACE = ("-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US")
+# a damaged record of Avro may claim any length; memory is taken for it before anything is read, and
+# Spark ends when there is none
+_AVRO_LIMITS = {
+    f"org.apache.avro.limits.{what}.maxLength": str(most)
+    for what, most in (("string", 2**26), ("bytes", 2**26), ("collectionItems", 2**24))
+}
+_FOR_EVERY_JVM = (*_PLACE, *(f"-D{name}={value}" for name, value in _AVRO_LIMITS.items()))
 _SECRET_NAMES = (
     "secret|pass(word|wd|phrase)|pwd|token|access[._-]?key|account[._-]?key|api[._-]?key"
     "|credential|jaas|sasl|keystore|truststore"
@@ -197,6 +204,8 @@ def _join_submitted(
     settings = _settings(config, app_name, jars, dict(conf.getAll()), storage)
     settings |= prefixed(storage.database.spark_secrets())
     _add_to_driver(gateway, jars)
+    for name, value in _AVRO_LIMITS.items():
+        gateway.jvm.java.lang.System.setProperty(name, value)
     context = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
     context.setLogLevel("ERROR")
     return context
@@ -225,7 +234,7 @@ def _settings(
         "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
         **given,
         **_where_jars_are(jars, given, joined=bool(submitted)),
-        _EXECUTOR_OPTIONS: " ".join([*_PLACE, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
+        _EXECUTOR_OPTIONS: " ".join([*_FOR_EVERY_JVM, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
         **storage.settings(given.get(EXTENSIONS)),
         **_REQUIRED,
     }
@@ -307,7 +316,7 @@ def _java_options(logs: Path, cores: int) -> list[str]:
     options = [
         f"-Dlog4j2.configurationFile={settings.as_uri()}",
         f"-Dheadwater.logs={logs}",
-        *_PLACE,
+        *_FOR_EVERY_JVM,
         # Hadoop starts `chmod` for each local file: without the helper process in between
         "-Djdk.lang.Process.launchMechanism=VFORK",
         # less memory and less CPU than G1 where there are no cores to collect beside the work

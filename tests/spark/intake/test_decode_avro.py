@@ -19,7 +19,7 @@ from headwater.dialect import parse
 from headwater.intake.avro_schema import parse as parse_schema
 from headwater.intake.decode import Decoder, Records
 from headwater.intake.decode_avro import avro_records
-from tests.avro import Json, fields, message
+from tests.avro import Json, fields, message, number
 
 pytestmark = pytest.mark.spark
 
@@ -189,6 +189,25 @@ def test_each_record_is_read_by_its_own_schema_or_says_why_not(spark: SparkSessi
         **dict.fromkeys(range(9, 13), cut),
         13: "column \"amount\": 'ALxhAA==' is not a valid DECIMAL(7, 2)",
     }
+
+
+def test_a_length_that_no_memory_holds_is_a_bad_record(spark: SparkSession) -> None:
+    kinds: dict[str, Json] = {
+        "VARCHAR": "string",
+        "VARBINARY": "bytes",
+        "ARRAY(INTEGER)": {"type": "array", "items": "int"},
+        "MAP(VARCHAR, INTEGER)": {"type": "map", "values": "int"},
+    }
+    for declared, kind in kinds.items():
+        header = message(1, "null", None)
+        records = [header + number(length) + b"\2\2" for length in (10**9, 2**31 - 1, 2**62, -3)]
+        good, bad = read(spark, table(f"v {declared}"), records, {1: fields(v=kind)})
+        assert not good
+        assert set(bad.values()) == {"its value is cut off, or is not of schema 1"}
+    options = spark.sparkContext.getConf()
+    for process in ("driver", "executor"):  # 2 GB are there in this session, 1 in a project's
+        given = options.get(f"spark.{process}.extraJavaOptions") or ""
+        assert "-Dorg.apache.avro.limits.bytes.maxLength=67108864" in given
 
 
 def test_a_value_that_is_none_of_its_column_is_told(spark: SparkSession) -> None:
