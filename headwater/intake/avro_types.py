@@ -4,9 +4,10 @@ In: a schema and declared columns. Out: per column the projection that Avro's re
 expression of the column's value, and the condition that a value is none of its type. A type that
 could lose something on the way is refused, with both types in the reason.
 
-Values are read as Avro's plain types, without logical ones, and made into dates, times and decimals
-here: by the logical type, or by the name that Kafka Connect gives (``connect.name``), with the
-expressions that Debezium's JSON uses (:mod:`headwater.intake.debezium`). Fields are found by their
+Values are read as Avro's plain types and made into dates and times here: by the logical type, or by
+the name that Kafka Connect gives (``connect.name``), with the expressions that Debezium's JSON uses
+(:mod:`headwater.intake.debezium`). Decimals are read with 38 digits, whatever their schema says,
+and then cast. Fields are found by their
 names, where no other field has the name, in whatever case.
 
 See the Avro specification, "Logical Types", and the Debezium documentation, "Temporal types".
@@ -82,7 +83,6 @@ class Part:
         misfit: from the expressions of what was read and of the value to the condition that it is
             none; empty where that cannot be.
         fields: of a row, the name of each field in the record, its own, and how it is read.
-        said: from the expression of what was read to the text that reasons show.
     """
 
     column: Column
@@ -90,7 +90,6 @@ class Part:
     value: Expression
     misfit: Condition
     fields: tuple[tuple[str, str, Part], ...] = ()
-    said: Expression = "CAST({} AS STRING)".format
 
 
 def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Part:
@@ -149,7 +148,7 @@ def reasons(part: Part, read: str, value: str) -> Iterator[tuple[str, str]]:
         what = f"a value in it is not valid in {sql_type(column.type)}"
         yield condition, text(f'column "{column.name}": {what}')
     else:
-        yield condition, misread(column, part.said(read))
+        yield condition, misread(column, f"CAST({read} AS STRING)")
 
 
 class _Reader:
@@ -225,7 +224,7 @@ class _Reader:
             raise self._unfit(avro, column)
         part = self.part(kinds[0], column, depth)
         read: Json = ["null", part.read] if len(avro.items) > 1 else part.read
-        return Part(column, read, part.value, part.misfit, part.fields, part.said)
+        return Part(column, read, part.value, part.misfit, part.fields)
 
     def _array(self, avro: Type, column: Column, depth: int) -> Part:
         inner = Column(column.name, elements(column.type)[0])
@@ -267,8 +266,7 @@ class _Reader:
     def _scalar(self, avro: Type, column: Column) -> Part:
         kind, read = column.type, self._plain(avro)
         if (made := _by_meaning(avro, kind, events=self._events)) is not None:
-            said = "base64({})" if avro.kind in ("bytes", "fixed") else "CAST({} AS STRING)"
-            return Part(column, read, made, _is_none, said=said.format)
+            return Part(column, read, made, _is_none)
         if _meaning(avro) in (*_COUNTED, "decimal") or kind.this not in _PLAIN.get(avro.kind, ()):
             raise self._unfit(avro, column)
         if kind.this is t.Type.VARCHAR:
@@ -279,12 +277,16 @@ class _Reader:
 
     def _plain(self, avro: Type) -> Json:
         """A type as Avro's reader is given it, a named one defined where it stands first."""
+        decimal: dict[str, Json] = {}
+        if _meaning(avro) == "decimal":
+            scale = avro.properties.get("scale", 0)
+            decimal = {"logicalType": "decimal", "precision": _most_digits(avro), "scale": scale}
         if avro.kind not in ("enum", "fixed"):
-            return avro.kind
+            return {"type": avro.kind, **decimal} if decimal else avro.kind
         if avro.name in self._defined:
             return self._schema.label(avro.name)
         self._defined.add(avro.name)
-        return self._schema.flat(avro)
+        return self._schema.flat(avro) | decimal
 
     def _unfit(self, avro: Type, column: Column) -> Unfit:
         said, kind = _shown(self._schema, avro), sql_type(column.type)
@@ -321,8 +323,18 @@ def _meaning(avro: Type) -> str:
 def _is_decimal(avro: Type) -> bool:
     """Whether bytes are a decimal; if what is said of one is wrong, Avro takes them as they are."""
     precision, scale = avro.properties.get("precision"), avro.properties.get("scale", 0)
-    known = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
-    return known and avro.property("logicalType") == "decimal"
+    if not isinstance(precision, int) or not isinstance(scale, int):
+        return False
+    fits = avro.kind == "bytes" or precision <= _most_digits(avro)
+    return fits and 0 <= scale <= precision and avro.property("logicalType") == "decimal"
+
+
+def _most_digits(avro: Type) -> int:
+    """How many digits of a decimal are read: all that its bytes can hold, whatever is said."""
+    if avro.kind == "bytes":
+        return t.MAX_PRECISION
+    largest = 2 ** (8 * int(avro.property("size")) - 1) - 1
+    return min(t.MAX_PRECISION, len(str(largest)) - 1)
 
 
 def _by_meaning(avro: Type, kind: exp.DataType, *, events: bool) -> Expression | None:
@@ -343,20 +355,11 @@ def _by_meaning(avro: Type, kind: exp.DataType, *, events: bool) -> Expression |
         scale = int(avro.property("scale") or 0)
         if scale > t.digits(kind)[1]:
             return None
-        return lambda of: debezium.from_bytes(kind, _unpadded(avro, of), scale).value
+        return lambda of: f"try_cast({of} AS {spark_type(kind)})"
     if events and is_decimal and avro.kind in ("string", "double"):
         made = debezium.from_string if avro.kind == "string" else debezium.from_double
         return lambda of: made(kind, of).value
     return None
-
-
-def _unpadded(avro: Type, of: str) -> str:
-    """The last 16 bytes of a longer number of fixed size, if the others only repeat its sign."""
-    size = int(avro.property("size") or 0)
-    if size <= 16:
-        return of
-    same = f"(0{{{2 * size - 32}}}[0-7]|F{{{2 * size - 32}}}[89A-F])"
-    return f"CASE WHEN hex({of}) RLIKE {text(f'^{same}')} THEN substring({of}, {size - 15}) END"
 
 
 def _shown(schema: Schema, avro: Type) -> str:

@@ -184,16 +184,9 @@ def from_double(kind: exp.DataType, value: str) -> Reading:
     return Reading(t.DOUBLE, found, f"CAST({value} AS STRING)", "double")
 
 
-def from_bytes(kind: exp.DataType, value: str, written: int | None = None) -> Reading:
-    """Return how a DECIMAL is read from the bytes of its unscaled number.
-
-    Args:
-        kind: the DECIMAL.
-        value: expression of the bytes.
-        written: the scale they are written with, at most that of the DECIMAL; by default that.
-    """
-    # digits first, then the point: a product of decimals would lose digits
-    scale = _scale(kind) if written is None else written
+def _from_bytes(kind: exp.DataType, value: str) -> Reading:
+    """Digits first, then the point: a product of decimals would lose digits."""
+    scale = _scale(kind)
     digits = f"lpad(CAST({_magnitude(value)} AS STRING), {_WIDTH}, '0')"
     if scale:
         digits = f"regexp_replace({digits}, '(?=.{{{scale}}}$)', '.')"
@@ -231,4 +224,4 @@ def _magnitude(value: str) -> str:
     )
 
 
-_DECIMALS = {"string": from_string, "precise": from_bytes, "double": from_double}
+_DECIMALS = {"string": from_string, "precise": _from_bytes, "double": from_double}

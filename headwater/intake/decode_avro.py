@@ -208,7 +208,7 @@ class _Payload:
         for number, reason in self._refused.items():
             yield self._begins(number), text(reason)
         for number in self._readings:
-            reason = f"its {what} is cut off, or is not of schema {number}"
+            reason = f"its {what} is not one of schema {number}, or is cut off or too long"
             unread = f"NOT coalesce({self._is_whole(number, within)}, false)"
             yield f"{self._begins(number)} AND {unread}", text(reason)
         for column in self._columns:

@@ -146,6 +146,18 @@ def test_a_type_that_could_lose_something_is_refused(kind: Json, declared: str, 
     read_row(schema(fields(w=kind)), [wanted], events=False)  # nobody asks for it
 
 
+def test_decimals_are_read_with_all_the_digits_that_their_bytes_can_hold() -> None:
+    small = {**DECIMAL, "type": "fixed", "name": "F", "size": 4}
+    wide = {**small, "precision": 10}  # more than 4 bytes hold: no decimal then
+    for kind, digits in ((DECIMAL, 38), (small, 9)):
+        part = read_row(schema(fields(v=kind)), [column("DECIMAL(9, 3)")], events=False)
+        (field,) = part.read["fields"]  # type: ignore[index, call-overload]
+        read = {"logicalType": "decimal", "precision": digits, "scale": 2}
+        assert field["type"].items() >= read.items()  # type: ignore[index, union-attr, call-overload]
+    with pytest.raises(Unfit):
+        read_row(schema(fields(v=wide)), [column("DECIMAL(12, 3)")], events=False)
+
+
 def test_a_reason_names_the_field_within() -> None:
     inner = {**fields(x=["null", "string"]), "name": "In"}
     listed = {"type": "array", "items": inner}
