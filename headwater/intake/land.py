@@ -218,12 +218,9 @@ class Landing:
             taken = self.connector.planned(self.position, self._planned.entries)
             return Epoch(number, taken, self._planned.arrived_at, planned=True)
         if self._begun and (position := self._begun.cut.get(self.source.name)):
-            taken, arrived_at = (
-                self.connector.between(self.position, position),
-                self._begun.arrived_at,
-            )
-            kept = self._begun.kept
-            return Epoch(number, taken, arrived_at or now_micros(), planned=False, kept=kept)
+            taken, kept = self.connector.between(self.position, position), self._begun.kept
+            arrived_at = self._begun.arrived_at or now_micros()
+            return Epoch(number, taken, arrived_at, planned=False, kept=kept)
         found = self.connector.next_range(self.position, limits)
         return Epoch(number, found, now_micros(), planned=False) if found else None
 

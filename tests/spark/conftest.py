@@ -35,6 +35,7 @@ def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
 @pytest.fixture(scope="session")
 def spark(spark_config: Config) -> Iterator[SparkSession]:
     """The one Spark session of the test run."""
+    # Spark's Avro comes with Kafka's jars
     session = open_session(spark_config, app_name="headwater-tests", delta=True, kafka=True)
     yield session
     session.stop()

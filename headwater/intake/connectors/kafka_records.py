@@ -63,12 +63,16 @@ class KafkaReader:
         self._registry = Registry(source, config.directory) if in_avro else None
 
     def read(self, spark: SparkSession, offsets: Offsets, arrived_at: int) -> Rows:
-        """Return the rows of some offsets, not read yet.
+        """Return the rows of some offsets, not read yet; of Avro, the schemas are asked for.
 
         Args:
             spark: a session of the caller's own.
             offsets: what to read.
             arrived_at: their arrival, microseconds since 1970 UTC.
+
+        Raises:
+            ServiceError: ``REGISTRY_UNAVAILABLE``.
+            TerminalError: ``REGISTRY_REFUSED``.
         """
         rows = sum(end - begin for *_, begin, end in offsets)
         most = spark.sparkContext.defaultParallelism
