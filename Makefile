@@ -44,7 +44,7 @@ help: ## list the targets
 
 .PHONY: setup
 setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
-	@$(BIN)/python -m headwater.jars.fetch --conf core --conf delta
+	@$(BIN)/python -m headwater.jars.fetch --conf core --conf delta --conf kafka
 
 .PHONY: demo
 demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
