@@ -12,20 +12,21 @@ from graphlib import CycleError, TopologicalSorter
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import CHANGES, Catalog, Source, View
+from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
 from headwater.analyze.keyed import check_keyed, is_keyed, log_of, newest_rows
 from headwater.analyze.report import Report
+from headwater.analyze.sinks import bind_sink
 from headwater.analyze.sources import bind_source
 from headwater.analyze.views import bind_view
 from headwater.dialect import syntax
 from headwater.errors import SqlError, raise_all
 
 _LATER = {
-    syntax.CreateSink: "CREATE SINK",
     syntax.CreateFunction: "CREATE FUNCTION",
     syntax.CreateTest: "CREATE TEST",
     syntax.DropStatement: "DROP",
 }
+_DEFINITIONS = (syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink)
 
 
 def bind(statements_by_file: Mapping[str, Sequence[exp.Expression]]) -> Catalog:
@@ -62,7 +63,8 @@ def bind_all(
             binder.define(statement)
     binder.bind_sources()
     binder.bind_views()
-    return Catalog(binder.sources, binder.views), binder.errors
+    binder.bind_sinks()
+    return Catalog(binder.sources, binder.views, binder.sinks), binder.errors
 
 
 class _Binder:
@@ -73,6 +75,7 @@ class _Binder:
         self.statements: dict[str, exp.Expression] = {}
         self.sources: dict[str, Source] = {}
         self.views: dict[str, View] = {}
+        self.sinks: dict[str, Sink] = {}
         self.late_tables: dict[str, str] = {}
         self.broken: set[str] = set()
         self.errors: list[SqlError] = []
@@ -81,7 +84,7 @@ class _Binder:
         report = Report(statement)
         if words := _LATER.get(type(statement)):
             report.not_yet(words, None, "remove it until then")
-        elif not isinstance(statement, (syntax.CreateSource, syntax.CreateStreamingView)):
+        elif not isinstance(statement, _DEFINITIONS):
             hint = "write CREATE STREAMING VIEW name AS SELECT …"
             report.add("UNSUPPORTED_STATEMENT", "a project holds definitions only", statement, hint)
         elif statement.this.name in self.statements:
@@ -129,9 +132,22 @@ class _Binder:
                 view = replace(view, changes=name + CHANGES)
             self._keep(name, view, report)
 
+    def bind_sinks(self) -> None:
+        for name, statement in self.statements.items():
+            if isinstance(statement, syntax.CreateSink):
+                report = Report(statement)
+                if statement.args["view"].name not in self._unbound():
+                    catalog = Catalog(self.sources, self.views, self.sinks)
+                    sink = bind_sink(statement, catalog, report)
+                    if sink is not None:
+                        self.sinks[name] = sink
+                self.errors += report.errors
+
     def _unbound(self) -> set[str]:
+        """The names of tables and views that have errors; who reads them is not blamed."""
+        sinks = {n for n, each in self.statements.items() if isinstance(each, syntax.CreateSink)}
         defined = self.statements.keys() | self.unparsed
-        return defined - self.sources.keys() - self.views.keys()
+        return defined - self.sources.keys() - self.views.keys() - sinks
 
     def _keep(self, name: str, bound: Source | View | None, report: Report) -> None:
         self.errors += report.errors

@@ -220,6 +220,12 @@ CONNECTORS: Mapping[str, Connector] = {
 
 ENCODINGS: Mapping[str, Mapping[str, Option]] = {
     "json": {
+        "non_finite": Option(
+            "choice",
+            'whether "NaN", "Infinity" and "-Infinity" are numbers; otherwise such a row is bad',
+            default="refuse",
+            choices=("refuse", "accept"),
+        ),
         "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
         "date_format": Option("text", "pattern of dates; default ISO 8601"),
     },

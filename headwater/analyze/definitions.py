@@ -233,16 +233,48 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Sink:
+    """A ``CREATE SINK`` after binding: where the changes of a view or table go.
+
+    Attributes:
+        name: lower-case name.
+        view: the view or landed table that it delivers.
+        fields: the columns of a record, in order: those that a query sees.
+        connector: ``kafka``.
+        options: the connector's options, validated against its allow-list.
+        format: ``plain``, ``upsert`` or ``debezium``.
+        key: the columns of a record's key; no two rows share them where rows are corrected. None
+            for records without a key, ``()`` for a view of one row.
+        appends: whether the view only gains rows.
+        span: where it is defined.
+        fingerprint: hash of what it delivers, where to, and how.
+    """
+
+    name: str
+    view: str
+    fields: tuple[Field, ...]
+    connector: str
+    options: Mapping[str, str]
+    format: str
+    key: tuple[str, ...] | None
+    appends: bool
+    span: Span | None = None
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     """Everything a project defines, by name; views come after what they read.
 
     Attributes:
         sources: sources and tables.
         views: views in topological order.
+        sinks: sinks.
     """
 
     sources: Mapping[str, Source]
     views: Mapping[str, View]
+    sinks: Mapping[str, Sink] = field(default_factory=dict)
 
     @property
     def external(self) -> dict[str, str]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import SplitResult, urlsplit
+
+from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import Connector
@@ -81,19 +83,36 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
         message = f'"{source.name}" must name its topics, or have a pattern of their names'
         report.add("MISSING_OPTION" if not named else "INVALID_OPTION", message, statement, hint)
     for name in named:
-        if not _TOPIC.fullmatch(name):
-            hint = "letters, digits, '.', '_' and '-'; or say topic_pattern"
-            report.add("INVALID_OPTION", f'"{name}" is no name of a topic', statement, hint)
+        check_topic(statement, name, report)
     if pattern and not _is_pattern(pattern):
         hint = "write it as Python does; it has to match the whole of a name"
         report.add("INVALID_OPTION", "topic_pattern is no regular expression", statement, hint)
-    _check_security(statement, source, report)
+    check_security(statement, source.options, report)
     _check_encoding(statement, source, report)
     _check_registry(statement, source, report)
 
 
-def _check_security(statement: syntax.CreateSource, source: Source, report: Report) -> None:
-    options = source.options
+def check_topic(statement: exp.Expr, name: str, report: Report) -> None:
+    """Refuse what cannot be the name of a topic.
+
+    Args:
+        statement: where it stands.
+        name: the name.
+        report: where errors go.
+    """
+    if not _TOPIC.fullmatch(name):
+        hint = "letters, digits, '.', '_' and '-'"
+        report.add("INVALID_OPTION", f'"{name}" is no name of a topic', statement, hint)
+
+
+def check_security(statement: exp.Expr, options: Mapping[str, str], report: Report) -> None:
+    """Refuse a user without a protocol that has one, and the other way round.
+
+    Args:
+        statement: where the options stand.
+        options: those of a source or sink.
+        report: where errors go.
+    """
     needed: Sequence[str] = ()
     if options.get("security_protocol", "").startswith("sasl"):
         needed = ("sasl_username", "sasl_password")

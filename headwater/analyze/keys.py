@@ -6,7 +6,7 @@ where no key can be inferred (rows are only ever added, or the key is not select
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -16,6 +16,7 @@ from headwater.analyze.shape import is_aggregate, is_distinct, joins, relations,
 from headwater.dialect.syntax import WindowTable
 
 Key = tuple[str, ...]
+KeyOf = Callable[[View, Catalog], "Key | None"]
 _BOUNDS = {WINDOW_START: WINDOW_END, WINDOW_END: WINDOW_START}
 
 
@@ -29,12 +30,25 @@ def stream_key(view: View, catalog: Catalog) -> Key | None:
     return view.primary_key or inferred_key(view.query, catalog)
 
 
-def inferred_key(query: exp.Expr, catalog: Catalog) -> Key | None:
+def proven_key(view: View, catalog: Catalog) -> Key | None:
+    """Return columns that no two rows of a view share, taking nobody's word for it.
+
+    A PRIMARY KEY that a view declares counts only where its query says the same.
+
+    Args:
+        view: a bound view.
+        catalog: what it reads.
+    """
+    return view.primary_key if view.changes else inferred_key(view.query, catalog, proven_key)
+
+
+def inferred_key(query: exp.Expr, catalog: Catalog, key_of: KeyOf = stream_key) -> Key | None:
     """Return the key of a bound query's result that follows from its shape, or None.
 
     Args:
         query: a bound query.
         catalog: what it reads.
+        key_of: says what the key of a view is that the query reads.
     """
     branches = union_branches(query)
     if len(branches) > 1:
@@ -45,7 +59,7 @@ def inferred_key(query: exp.Expr, catalog: Catalog) -> Key | None:
         return _group_key(select, list(group.expressions) if group else [])
     if is_distinct(select):
         return tuple(item.alias_or_name for item in select.selects)
-    return _passed_on(select, catalog)
+    return _passed_on(select, catalog, key_of)
 
 
 def missing_keys(select: exp.Select) -> list[exp.Expr]:
@@ -98,7 +112,7 @@ def _is_window(select: exp.Select, alias: str) -> bool:
     )
 
 
-def _passed_on(select: exp.Select, catalog: Catalog) -> Key | None:
+def _passed_on(select: exp.Select, catalog: Catalog, key_of: KeyOf) -> Key | None:
     """Return the keys of all inputs together, if every one is selected."""
     found: list[str] = []
     items = relations(select)
@@ -107,7 +121,7 @@ def _passed_on(select: exp.Select, catalog: Catalog) -> Key | None:
     ):
         return None
     for item in items:
-        key = _relation_key(item, catalog)
+        key = _relation_key(item, catalog, key_of)
         if key is None:
             return None
         for name in key:
@@ -126,11 +140,11 @@ def _passed_on(select: exp.Select, catalog: Catalog) -> Key | None:
     return tuple(dict.fromkeys(found))
 
 
-def _relation_key(relation: exp.Expr, catalog: Catalog) -> Key | None:
+def _relation_key(relation: exp.Expr, catalog: Catalog, key_of: KeyOf) -> Key | None:
     if isinstance(relation, exp.Subquery):
-        return inferred_key(relation.this, catalog)
+        return inferred_key(relation.this, catalog, key_of)
     if not isinstance(relation, exp.Table) or isinstance(relation.this, WindowTable):
         return None
     if relation.name in catalog.sources:
         return None  # a log: many rows may have one key
-    return stream_key(catalog.views[relation.name], catalog)
+    return key_of(catalog.views[relation.name], catalog)

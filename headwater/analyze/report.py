@@ -16,7 +16,10 @@ from headwater.dialect.source import SourceText, source_of, span_of
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys")
+RESERVED_SUFFIXES = (
+    *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
+    *("__sink", "__begun"),
+)
 
 
 class Report:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         LeaseAwaited,
         StateChanged,
         ViewCommitted,
+        ViewDelivered,
     )
 
 LINE_EVERY = 2.0
@@ -54,6 +55,7 @@ class Display(ABC):
             LeaseAwaited,
             StateChanged,
             ViewCommitted,
+            ViewDelivered,
         )
 
         match event:
@@ -61,6 +63,8 @@ class Display(ABC):
                 self.landed(event)
             case ViewCommitted():
                 self.committed(event)
+            case ViewDelivered():
+                self.delivered(event)
             case StateChanged():
                 self.changed(event)
             case LeaseAwaited():
@@ -73,6 +77,10 @@ class Display(ABC):
     @abstractmethod
     def committed(self, event: ViewCommitted) -> None:
         """Show that a view has a new commit."""
+
+    @abstractmethod
+    def delivered(self, event: ViewDelivered) -> None:
+        """Show that a sink has delivered what its view had committed."""
 
     @abstractmethod
     def changed(self, event: StateChanged) -> None:
@@ -101,6 +109,9 @@ class Quiet(Display):
         """Show nothing."""
 
     def committed(self, event: ViewCommitted) -> None:
+        """Show nothing."""
+
+    def delivered(self, event: ViewDelivered) -> None:
         """Show nothing."""
 
     def changed(self, event: StateChanged) -> None:
@@ -144,6 +155,11 @@ class Lines(Display):
             late = f", {event.late:,} late" if event.late else ""
             text = f"kept {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
             self._say(event.view, text + _until(event.watermark))
+
+    def delivered(self, event: ViewDelivered) -> None:
+        """Write how far a sink is."""
+        with self._lock:
+            self._say(event.sink, f"delivered {event.sink}: epoch {event.epoch}")
 
     def changed(self, event: StateChanged) -> None:
         """Write what failed, at once."""
@@ -217,6 +233,10 @@ class Bars(Display):
         rows = self._rows[event.view] = self._rows.get(event.view, 0) + event.rows
         what = f"epoch {event.epoch}, {rows:,} rows written{_until(event.watermark)}"
         self._progress.update(self._task(event.view), what=what)
+
+    def delivered(self, event: ViewDelivered) -> None:
+        """Say how far a sink is."""
+        self._progress.update(self._task(event.sink), what=f"epoch {event.epoch} delivered")
 
     def changed(self, event: StateChanged) -> None:
         """Print what failed above the bars; finish the line of what is done."""

@@ -7,15 +7,15 @@ does strictly (``"1"`` and ``1.0`` are no integers), dates and times as text (se
 :func:`~headwater.intake.times.cast_time`).
 
 Rules: a key twice in one object: the last wins. DECIMAL rounds half up to its scale, as SQL
-assignment does, and overflow is an error. Numbers that are not finite are refused. A VARCHAR takes
-numbers, booleans and nested JSON as their text. A missing key is NULL. Keys are matched exactly, so
-they are lower case. Empty lines are skipped. Nesting is limited to 1,000 levels and one string to
-20 million characters.
+assignment does, and overflow is an error. Numbers that are not finite are refused, unless the
+option ``non_finite`` takes the texts that stand for them. A VARCHAR takes numbers, booleans and
+nested JSON as their text. A missing key is NULL. Keys are matched exactly, so they are lower case.
+Empty lines are skipped. Nesting is limited to 1,000 levels and one string to 20 million characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -51,13 +51,23 @@ _EXPONENT = "[eE][+-]?0*[1-9][0-9]{3}"
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 _PATTERN = "yyyy-MM-dd['T'][' ']HH:mm[:ss][.SSSSSSSSS][XXX]"
 """Of times inside arrays, maps and rows; Spark's own default adds today's date to a time of day."""
-OPTIONS = {
+_NON_FINITE = "allowNonNumericNumbers"
+_OPTIONS = {
     "columnNameOfCorruptRecord": "_corrupt",
     "allowSingleQuotes": "false",
-    "allowNonNumericNumbers": "false",
     "timestampFormat": _PATTERN,
     "timestampNTZFormat": "yyyy-MM-dd['T'][' ']HH:mm[:ss][.SSSSSSSSS]",
 }
+
+
+def parser_options(source: Source) -> dict[str, str]:
+    """Return the options of Spark's JSON parser.
+
+    Args:
+        source: the definition.
+    """
+    accepts = source.encode_options.get("non_finite") == "accept"
+    return {**_OPTIONS, _NON_FINITE: str(accepts).lower()}
 
 
 def json_lines(source: Source, records: Records) -> Encoded:
@@ -74,19 +84,17 @@ def json_lines(source: Source, records: Records) -> Encoded:
     if source.format == "debezium":  # a tombstone, which follows a deletion, says nothing new
         conditions.append(f"trim({VALUE}) <> 'null'")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    columns = stored(source)
-    parsed = (
-        f"SELECT {records.kept}, {_from_json('_line', _schema(columns, typed=True))} AS _j\n"
-        f"FROM ({lines}){where}"
-    )
+    columns, options = stored(source), parser_options(source)
+    line = _from_json("_line", _schema(columns, typed=True), options)
+    parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
     return Encoded(
         _typed(source, f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))", "_k.", found, records),
         (PATH, ROW),
-        _from_json(_wrapped(VALUE), _schema(columns, typed=False)),
-        (*_line_faults(source), *_value_faults(columns)),
+        _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
+        (*_line_faults(source), *_value_faults(columns, options)),
     )
 
 
@@ -153,7 +161,8 @@ def _typed(source: Source, relation: str, prefix: str, found: str, records: Reco
         for column in columns
         if is_time(column.type)
     )
-    broken = " OR ".join(["NOT _found", *_misfits(columns)])
+    misfits = _misfits(columns, parser_options(source))
+    broken = " OR ".join(["NOT _found", *misfits])
     return (
         f"SELECT {names}, {records.kept}, {broken} AS {BROKEN}\n"
         f"FROM (SELECT {records.kept}, {values}{given}, {found} AS _found\nFROM {relation})"
@@ -164,9 +173,14 @@ def _wrapped(value: str) -> str:
     return f"""concat('{{"_":[', {value}, '],"_end":1}}')"""
 
 
-def _from_json(value: str, schema: str) -> str:
-    options = ", ".join(f"{text(key)}, {text(option)}" for key, option in OPTIONS.items())
-    return f"from_json({value}, {text(schema)}, map({options}))"
+def _from_json(value: str, schema: str, options: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{text(key)}, {text(option)}" for key, option in options.items())
+    return f"from_json({value}, {text(schema)}, map({pairs}))"
+
+
+def _takes_all(options: Mapping[str, str]) -> bool:
+    """Whether numbers that are not finite are taken."""
+    return options[_NON_FINITE] == "true"
 
 
 def _schema(columns: Sequence[Column], *, typed: bool) -> str:
@@ -192,12 +206,12 @@ def _given(column: Column) -> str:
     return name(f"_given_{column.name}")
 
 
-def _misfits(columns: Sequence[Column]) -> Iterator[str]:
+def _misfits(columns: Sequence[Column], options: Mapping[str, str]) -> Iterator[str]:
     """Yield the conditions that the parser took a value and the type does not."""
     for column in columns:
         if is_time(column.type):
             yield f"{_given(column)} AND {name(column.name)} IS NULL"
-        elif is_float(column.type):
+        elif is_float(column.type) and not _takes_all(options):
             yield not_finite(name(column.name))
 
 
@@ -218,7 +232,9 @@ def _line_faults(source: Source) -> list[tuple[str, str]]:
     return faults
 
 
-def _value_faults(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+def _value_faults(
+    columns: Sequence[Column], options: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     start = value_start(VALUE)
     yield (
         f"_s._end IS NULL OR try_parse_json({VALUE}) IS NULL"
@@ -230,17 +246,21 @@ def _value_faults(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
         f"concat('not one JSON object: ', {start})",
     )
     for column in columns:
-        yield from _column_faults(column, f"get(_s._, 0).{name(column.name)}", name(column.name))
+        value = f"get(_s._, 0).{name(column.name)}"
+        yield from _column_faults(column, value, name(column.name), options)
     yield "true", f"concat('a value does not fit its column: ', {start})"
 
 
-def _column_faults(column: Column, value: str, typed: str) -> Iterator[tuple[str, str]]:
+def _column_faults(
+    column: Column, value: str, typed: str, options: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a column, or with the fields of a row that are not nested.
 
     Args:
         column: the column or field, by the name that reasons show.
         value: expression of its JSON text.
         typed: expression of what the parser made of it.
+        options: the parser's.
     """
     misfit = f"{typed} IS NULL"
     if is_nested(column.type):
@@ -249,14 +269,14 @@ def _column_faults(column: Column, value: str, typed: str) -> Iterator[tuple[str
                 Column(field.name, kind)
                 for field, kind in zip(column.type.expressions, elements(column.type), strict=True)
             ]
-            within = _from_json(value, ddl(fields, lambda kind: "STRING"))
+            within = _from_json(value, ddl(fields, lambda kind: "STRING"), options)
             for field in fields:
                 inner = replace(field, name=f"{column.name}.{field.name}")
                 part = name(field.name)
-                yield from _column_faults(inner, f"{within}.{part}", f"{typed}.{part}")
+                yield from _column_faults(inner, f"{within}.{part}", f"{typed}.{part}", options)
         alone = f"""concat('{{"v":', {value}, '}}')"""
         schema = f"v {spark_type(column.type)}, `_corrupt` STRING"
-        misfit = f"{_from_json(alone, schema)}._corrupt IS NOT NULL"
-    elif is_float(column.type):
+        misfit = f"{_from_json(alone, schema, options)}._corrupt IS NOT NULL"
+    elif is_float(column.type) and not _takes_all(options):
         misfit += f" OR {not_finite(typed)}"
     yield f"{value} IS NOT NULL AND ({misfit})", misread(column, value)

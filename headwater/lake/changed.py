@@ -46,8 +46,7 @@ def changed_rows(
         rows = table.read(upto).select(*columns).selectExpr("*", f"1 AS {SIGN}")
         yield rows if after is None else rows.where("false")
         return
-    util = java_class(table.spark, "org.apache.iceberg.util.SnapshotUtil")
-    if not util.isParentAncestorOf(table.java, upto, after):
+    if not table.leads_to(after, upto):
         raise table.not_in_history(after, upto)
     old, new = _tasks(table, after), _tasks(table, upto)
     with (

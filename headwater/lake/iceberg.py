@@ -104,8 +104,7 @@ class LakeTable(Table):
             return self.read(upto)
         if after == upto:
             return self.read(upto).where("false")
-        between = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
-        if not between.isParentAncestorOf(self.java, upto, after):
+        if not self.leads_to(after, upto):
             raise self.not_in_history(after, upto)
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
@@ -260,6 +259,17 @@ class LakeTable(Table):
         append.commit()
 
     # -- maintenance
+
+    def leads_to(self, after: int, upto: int) -> bool:
+        """Return whether a snapshot is in the history of a later one, with all between them.
+
+        Args:
+            after: the earlier snapshot.
+            upto: the later one.
+        """
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        known = self.java.snapshot(upto) is not None
+        return known and bool(util.isParentAncestorOf(self.java, upto, after))
 
     def not_in_history(self, after: int, upto: int) -> TerminalError:
         """Return the error that the rows between two snapshots cannot be read.

@@ -19,6 +19,12 @@ MARKER_TAG = "headwater-marker"
 QUARANTINE = "__quarantine"
 """Suffix of the table with the rows that a table, SOURCE or view could not take."""
 
+SINK, BEGUN = "__sink", "__begun"
+"""Suffixes of the tables whose markers say what a sink has delivered, and has begun to deliver."""
+
+PLACE = "@place"
+"""In the cut of a sink, beside its view: what its connector says of the place records go to."""
+
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""
 

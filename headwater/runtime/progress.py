@@ -66,6 +66,19 @@ class ViewCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewDelivered:
+    """A sink has delivered what its view had committed.
+
+    Attributes:
+        sink: name of the sink.
+        epoch: number of the delivery.
+    """
+
+    sink: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class StateChanged:
     """A table or view has another state.
 
@@ -95,7 +108,7 @@ class LeaseAwaited:
     seconds: float
 
 
-Event = EpochLanded | ViewCommitted | StateChanged | LeaseAwaited
+Event = EpochLanded | ViewCommitted | ViewDelivered | StateChanged | LeaseAwaited
 Progress = Callable[[Event], None]
 
 

@@ -1,7 +1,7 @@
 """The supervisor: one process lands all tables of a project and keeps all its views.
 
 In: a project. Out: running workers (a thread per landed table, one per streaming view, one for the
-ticks), a board with their states, an exit code.
+ticks, one per sink), a board with their states, an exit code.
 ``run --once`` lands everything that is there while the views keep up, ends the input of each table,
 waits until every view has reached that end, and stops. Otherwise it runs until a signal: the first
 finishes the running batches, a second interrupt aborts.
@@ -12,22 +12,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwater.analyze.definitions import Sink
 from headwater.errors import EXIT_OK, EXIT_SERVICE
 from headwater.incremental.changes import InputTable
-from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.target import Writer, ensure_target
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.incremental.target import ensure_target
 from headwater.intake.land import Landing
-from headwater.lake.catalog import Lake
 from headwater.lake.failures import gone
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import VERSION, quarantine_of, state_folder
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -36,9 +30,11 @@ from headwater.runtime.backoff import BackOff, as_headwater_error
 from headwater.runtime.board import Board
 from headwater.runtime.closing import closing_watermarks
 from headwater.runtime.lease import Lease
+from headwater.runtime.opener import POLL, Opener
 from headwater.runtime.progress import Progress, State, StateChanged, silent
-from headwater.runtime.session import open_session, session_for_thread, spark_is_gone
+from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
+from headwater.runtime.sinks import SinkWorker
 from headwater.runtime.upkeep import Keeper, Tables, Upkeep
 from headwater.runtime.workers import (
     LandingWorker,
@@ -46,16 +42,12 @@ from headwater.runtime.workers import (
     TickWorker,
     Worker,
     land_next,
-    told,
 )
 from headwater.streaming.quarantine import SourceQuarantine, Waiting
 from headwater.streaming.query import StreamingView
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-POLL = timedelta(milliseconds=200)
-"""How often workers look for something to do, at most."""
 
 ATTEMPTS_ONCE = 4
 """Failures in a row after which ``--once`` gives a table or view up."""
@@ -92,16 +84,23 @@ class Supervisor:
             for name, source in project.catalog.sources.items()
             if source.landed and (not views or name in wanted)
         ]
+        self._sinks = [
+            sink
+            for sink in project.catalog.sinks.values()
+            if sink.view in self._plans or sink.view in self._tables
+        ]
         self._given = spark
         self._board = Board(project.config.state, progress)
         self._interrupted = False
         self._lease: Lease | None = None
         self._spark: SparkSession | None = None
+        self._opener: Opener
         self._inputs: dict[str, InputTable] = {}
         self._landings: dict[str, Landing] = {}
         self._landers: list[LandingWorker] = []
         self._streams: dict[str, StreamWorker[StreamingView]] = {}
         self._quarantines: list[StreamWorker[SourceQuarantine]] = []
+        self._deliveries: list[SinkWorker] = []
         self._waiting: dict[str, Waiting] = {}
         self._ticker: TickWorker | None = None
 
@@ -178,7 +177,7 @@ class Supervisor:
         for worker in workers:
             worker.join()
         self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
-        self._quarantines = []
+        self._quarantines, self._deliveries = [], []
         if self._spark and self._given is None and not spark_is_gone():
             self._spark.stop()
         if self._lease:
@@ -192,12 +191,15 @@ class Supervisor:
         config = self._config
         self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
         delta = any(plan.view.is_delta for plan in self._plans.values())
-        kafka = any(self._catalog.sources[name].connector == "kafka" for name in self._tables)
+        read = (self._catalog.sources[name].connector for name in self._tables)
+        written = (sink.connector for sink in self._sinks)
+        kafka = "kafka" in (*read, *written)
         self._spark = self._given or open_session(config, delta=delta, kafka=kafka)
-        lake = self._lake(self._spark)
+        self._opener = Opener(config, self._catalog, self._spark, self._lease)
+        lake = self._opener.lake(self._spark)
         for name in self._tables:
             try:
-                self._landings[name] = self._landing(name, once)
+                self._landings[name] = self._opener.landing(name, once)
                 source = self._catalog.sources.get(name)
                 self._inputs[name] = InputTable(name, lake.table(name), source)
             except Exception as error:  # noqa: BLE001 - one table's failure is not another's
@@ -221,30 +223,38 @@ class Supervisor:
             self._landers.append(
                 LandingWorker(name, self._board, back_off(), poll, make=make, once=once)
             )
-        self._waiting = {n: Waiting(self._quarantine_state(n)) for n in self._read_directly()}
+        open_ = self._opener
+        self._waiting = {n: Waiting(open_.quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
             if self._board.state(name) is State.FAILED:
                 continue
             if isinstance(plan.program, StreamingProgram):
+                make_stream = partial(
+                    open_.streaming, plan, once, on_bad=self._bad_rows_met, tell=self._board.tell
+                )
                 self._streams[name] = StreamWorker(
-                    name, self._board, back_off(), poll, make=partial(self._streaming, plan, once)
+                    name, self._board, back_off(), poll, make=make_stream
                 )
             else:
-                ticked[name] = partial(self._incremental, plan)
+                ticked[name] = partial(open_.incremental, plan)
         if ticked:
             read = {i.name for name in ticked for i in self._plans[name].inputs} - set(ticked)
             known = (*self._inputs, *self._catalog.external)
             names = [name for name in known if name in read]
-            ticks = partial(self._ticks, names)
+            ticks = partial(open_.ticks, names)
             self._ticker = TickWorker(
                 self._board, poll, ticks=ticks, makers=ticked, back_offs=back_off
             )
         for name, waiting in self._waiting.items():
-            make_quarantine = partial(self._quarantine, name, waiting)
+            make_quarantine = partial(open_.quarantine, name, waiting)
             self._quarantines.append(
                 StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
             )
+        self._deliveries = [
+            SinkWorker(sink.name, self._board, back_off(), poll, make=partial(open_.delivery, sink))
+            for sink in self._sinks
+        ]
         if not once and self._config.maintenance.every:
             self._maintain(self._workers())
         for worker in self._workers():
@@ -259,7 +269,8 @@ class Supervisor:
 
     def _workers(self) -> list[Worker]:
         ticker = [self._ticker] if self._ticker else []
-        return [*self._landers, *self._streams.values(), *self._quarantines, *ticker]
+        readers = [*self._quarantines, *ticker, *self._deliveries]
+        return [*self._landers, *self._streams.values(), *readers]
 
     def _read_directly(self) -> list[str]:
         """The SOURCEs that views read; generated rows are never bad."""
@@ -267,84 +278,15 @@ class Supervisor:
         names = dict.fromkeys(item.name for item in inputs if item.kind == "source")
         return [name for name in names if self._catalog.sources[name].connector != "datagen"]
 
-    def _own_lake(self) -> Lake:
-        assert self._spark is not None
-        return self._lake(session_for_thread(self._spark))
-
-    def _lake(self, spark: SparkSession) -> Lake:
-        return Lake(spark, self._config.namespace, external_tables=self._catalog.external)
-
-    def _writer(self) -> Writer:
-        assert self._lease is not None
-        return Writer(VERSION, self._lease.token)
-
-    def _landing(self, name: str, once: bool) -> Landing:
-        lake = self._own_lake()
-        return Landing(
-            lake.spark,
-            lake,
-            self._catalog.sources[name],
-            self._config,
-            once=once,
-            version=VERSION,
-            token=self._writer().token,
-            fence=self._lease,
-        )
-
     def _ready_landing(self, name: str, once: bool) -> Landing:
         """The landing made at the start; after a failure a new one."""
-        landing = self._landings.pop(name, None) or self._landing(name, once)
+        landing = self._landings.pop(name, None) or self._opener.landing(name, once)
         self._landings[name] = landing
         return landing
-
-    def _streaming(self, plan: ViewPlan, once: bool) -> StreamingView:
-        state = state_folder(self._config.state, plan.view.name)
-        # a batch takes all that tables hold, but only so many files of a SOURCE
-        hurry = once and any(item.kind == "source" for item in plan.inputs)
-        return StreamingView(
-            self._own_lake(),
-            plan,
-            self._catalog,
-            state,
-            config=self._config,
-            writer=self._writer(),
-            fence=self._lease,
-            poll=min(POLL, self._config.trigger) if hurry else self._config.trigger,
-            hurry=hurry,
-            on_bad=self._bad_rows_met,
-            on_commit=lambda committed: self._board.tell(told(committed)),
-        )
 
     def _bad_rows_met(self, source: str) -> None:
         if source in self._waiting:
             self._waiting[source].mark()
-
-    def _quarantine_state(self, name: str) -> Path:
-        return state_folder(self._config.state, quarantine_of(name))
-
-    def _quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
-        return SourceQuarantine(
-            self._own_lake(),
-            self._catalog.sources[name],
-            self._config,
-            self._quarantine_state(name),
-            waiting,
-            writer=self._writer(),
-        )
-
-    def _incremental(self, plan: ViewPlan) -> IncrementalView:
-        below = self._config.recompute_below
-        return IncrementalView(
-            self._own_lake(),
-            plan,
-            self._catalog,
-            writer=self._writer(),
-            fence=self._lease,
-            limits=Limits(below) if below else NEVER,
-        )
-
-    def _ticks(self, names: Sequence[str]) -> Ticks:
-        return Ticks(self._own_lake(), names)
 
     # -- once
 
@@ -373,6 +315,9 @@ class Supervisor:
                 self._end(self._streams[name])
         for worker in self._quarantines:
             self._board.wait_until(partial(self._is_exhausted, worker), poll=POLL.total_seconds())
+        for sink, delivery in zip(self._sinks, self._deliveries, strict=True):
+            done = partial(self._is_delivered, sink, delivery)
+            self._board.wait_until(done, poll=POLL.total_seconds())
 
     def _end(self, worker: StreamWorker[StreamingView]) -> None:
         """Close what a view read straight from a SOURCE, then stop the view."""
@@ -389,7 +334,7 @@ class Supervisor:
     def _ends_of_others(self) -> dict[str, int]:
         """The newest snapshots of the tables that others write, who may never come to an end."""
         assert self._spark is not None
-        lake, ends = self._lake(self._spark), {}
+        lake, ends = self._opener.lake(self._spark), {}
         for name in lake.external_tables:
             with suppress(Exception):  # the views that read it say what is wrong
                 ends[name] = InputTable(name, lake.table(name), None).pin()
@@ -415,6 +360,11 @@ class Supervisor:
         quarantine = worker.view
         return bool(self._interrupted or not worker.alive or (quarantine and quarantine.exhausted))
 
+    def _is_delivered(self, sink: Sink, worker: SinkWorker) -> bool:
+        if self._interrupted or sink.view not in self._inputs:
+            return True
+        return worker.has_delivered(self._inputs[sink.view].pin())
+
     def _source_watermark(self, program: StreamingProgram, pins: dict[str, int]) -> int | None:
         known = [
             self._inputs[name].watermark_after(pins[name])
@@ -431,7 +381,8 @@ class Supervisor:
     def _is_over(self) -> bool:
         if self._lease and self._lease.lost:
             return True
-        return self._interrupted or not any(worker.alive for worker in self._workers())
+        making = (worker for worker in self._workers() if not isinstance(worker, SinkWorker))
+        return self._interrupted or not any(worker.alive for worker in making)
 
 
 def _with_inputs(plans: dict[str, ViewPlan], views: Sequence[str]) -> set[str]:

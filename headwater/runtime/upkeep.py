@@ -23,7 +23,7 @@ from headwater.lake.delta import DeltaTable
 from headwater.lake.delta_maintenance import maintain_delta
 from headwater.lake.gate import Gate
 from headwater.lake.java import active
-from headwater.lake.layout import quarantine_of, tables_of
+from headwater.lake.layout import BEGUN, SINK, quarantine_of, tables_of
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
@@ -57,19 +57,22 @@ class Tables:
     def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
         self._plans = plans
         self._sources = [n for n, each in project.catalog.sources.items() if not each.external]
+        self._sinks = project.catalog.sinks
         self.settings = project.config.maintenance
         self.any_delta = any(plan.view.is_delta for plan in plans.values())
 
     def names(self) -> list[str]:
-        """Return the landed tables and the views, and the SOURCEs, which have a quarantine."""
-        return [*self._sources, *self._plans]
+        """Return the landed tables, views and sinks, and the SOURCEs, which have a quarantine."""
+        return [*self._sources, *self._plans, *self._sinks]
 
     def of(self, name: str) -> list[str]:
-        """Return the tables that the worker of a table or view commits to, if they exist.
+        """Return the tables that the worker of a table, view or sink commits to, if they exist.
 
         Args:
-            name: the table, SOURCE or view.
+            name: the table, SOURCE, view or sink.
         """
+        if name in self._sinks:
+            return [name + SINK, name + BEGUN]
         if name in self._plans:
             return list(tables_of(self._plans[name]))
         return [name, name + ledger.SUFFIX, quarantine_of(name)]
@@ -94,8 +97,13 @@ class Tables:
         return needed
 
     def _readers(self, name: str) -> Iterator[str]:
-        plans: Iterable[ViewPlan] = self._plans.values()
-        return (p.view.name for p in plans if any(each.name == name for each in p.inputs))
+        """The tables whose markers say how far this one was read."""
+        for plan in self._plans.values():
+            if any(each.name == name for each in plan.inputs):
+                yield plan.view.name
+        for sink in self._sinks.values():
+            if sink.view == name:
+                yield from (sink.name + SINK, sink.name + BEGUN)
 
 
 class Keeper:

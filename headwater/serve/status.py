@@ -1,8 +1,8 @@
-"""How the tables and views of a project are doing, read without a JVM.
+"""How the tables, views and sinks of a project are doing, read without a JVM.
 
-In: a project. Out: one row per landed table and view, from the commit markers in the lake and from
-what the supervisor last wrote about itself. Nothing is asked of the running process, so a dead one
-is reported too.
+In: a project. Out: one row per landed table, view and sink, from the commit markers in the lake and
+from what the supervisor last wrote about itself. Nothing is asked of the running process, so a dead
+one is reported too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.lake.layout import quarantine_of
+from headwater.lake.layout import PLACE, SINK, quarantine_of
 from headwater.serve.lake import Commit, LakeReader, commits, commits_of_others
 
 if TYPE_CHECKING:
@@ -29,22 +29,23 @@ NEW, STOPPED, EXTERNAL = "new", "stopped", "external"
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One landed table or view.
+    """One landed table, view or sink.
 
     Attributes:
         name: its name.
-        kind: ``table`` or ``view``.
+        kind: ``table``, ``view`` or ``sink``.
         state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
             ``new`` before the first commit, ``external`` for a table that somebody else writes.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         lag: commits of its inputs that are not in its newest commit; None for tables.
         freshness: age of its newest commit.
-        rows_in: rows read: by a table from its connector, by a view from its inputs.
-        rows_out: rows written; by commits that were expired, those that are still there.
+        rows_in: rows read: by a table from its connector, by a view or sink from its inputs.
+        rows_out: rows written; by commits that were expired, those that are still there. None for
+            sinks.
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
-        rows: rows in it now.
+        rows: rows in it now; None for sinks.
         cut: the commits of landed tables that its newest commit is made of, as ``table@epoch``,
             through the views that it reads; views of one tick have one cut.
         problem: the last error, or an empty string.
@@ -58,16 +59,16 @@ class Status:
     lag: int | None = None
     freshness: timedelta | None = None
     rows_in: int = 0
-    rows_out: int = 0
+    rows_out: int | None = 0
     late: int = 0
     quarantined: int = 0
-    rows: int = 0
+    rows: int | None = 0
     cut: tuple[str, ...] = ()
     problem: str = ""
 
 
 def status(project: Project, now: datetime | None = None) -> list[Status]:
-    """Return the status of every landed table and view, inputs before what reads them.
+    """Return the status of every landed table, view and sink, inputs before what reads them.
 
     Args:
         project: the project.
@@ -86,6 +87,9 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     rows += [
         _row(name, "table" if view.changes else "view", view.inputs, history, said, now)
         for name, view in catalog.views.items()
+    ]
+    rows += [
+        _row(sink.name, "sink", (sink.view,), history, said, now) for sink in catalog.sinks.values()
     ]
     return rows
 
@@ -131,13 +135,15 @@ class _Histories(dict[str, list[Commit]]):
         elif name in self.external:
             self[name] = list(commits_of_others(table, name))
         else:
-            self[name] = list(commits(table))
+            self[name] = list(commits(table, view=name.removesuffix(SINK)))
         return self[name]
 
     def cut(self, commit: Commit) -> set[str]:
         """Return what a commit of a view is made of; what was expired since is left out."""
         found: set[str] = set()
         for name, position in commit.marker.cut_to.items():
+            if name == PLACE:
+                continue
             read = next((c for c in self[name] if str(c.snapshot_id) == position), None)
             if read is not None and name in self._catalog.views:
                 found |= self.cut(read)
@@ -168,7 +174,7 @@ def _row(
     said: Mapping[str, Any],
     now: datetime,
 ) -> Status:
-    history = histories[name]
+    history = histories[name + SINK if kind == "sink" else name]
     own = said.get("views", {}).get(name, {})
     error = own.get("error") or {}
     problem = f"{error['condition']}: {error['message']}" if error else ""
@@ -193,10 +199,10 @@ def _row(
         lag=_lag(newest, inputs, histories) if inputs else None,
         freshness=max(now - newest.at, timedelta(0)),
         rows_in=_read(newest, inputs, histories) if inputs else written + refused,
-        rows_out=written,
+        rows_out=None if kind == "sink" else written,
         late=counts["late"],
         quarantined=bad["quarantined"],
-        rows=newest.total,
+        rows=None if kind == "sink" else newest.total,
         cut=tuple(sorted(histories.cut(newest))) if inputs else (),
         problem=problem,
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Option
 from headwater.analyze.functions import FUNCTIONS
+from headwater.analyze.sinks import SINKS
 from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
 from tests.golden_files import check_golden
 
@@ -43,6 +44,13 @@ def connectors() -> Iterator[str]:
             yield from _options(f"`FORMAT {name.upper()} ENCODE … (…)`", form.options)
 
 
+def sinks() -> Iterator[str]:
+    """Yield the lines of the section on sinks."""
+    for name, connector in SINKS.items():
+        if connector.built:
+            yield from _options(f"Sink, `connector = '{name}'`", connector.options)
+
+
 def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
     yield f"| {title} | |"
     yield "|---|---|"
@@ -55,7 +63,8 @@ def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
 
 def test_reference_lists_what_there_is() -> None:
     text = REFERENCE.read_text()
-    for section, lines in (("functions", functions()), ("connectors", connectors())):
+    generated = {"functions": functions(), "connectors": connectors(), "sinks": sinks()}
+    for section, lines in generated.items():
         body = "\n".join(lines).rstrip()
         text = re.sub(
             f"<!-- {section} -->\n.*?<!-- /{section} -->",

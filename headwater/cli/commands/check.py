@@ -49,6 +49,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> None:
         "source": len(project.catalog.sources) - kept,
         "table": kept,
         "view": len(plans) - keyed,
+        "sink": len(project.catalog.sinks),
     }
     counts = (f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number)
     context.output.note(f"ok: {', '.join(counts)}")

@@ -60,10 +60,10 @@ def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
 
 
 def _require_known(project: Project, name: str) -> None:
-    known = [*project.catalog.sources, *project.catalog.views]
+    known = [*project.catalog.sources, *project.catalog.views, *project.catalog.sinks]
     if name not in known:
         hint = f"there are: {', '.join(known) or 'none'}"
-        raise ConfigError("UNKNOWN_VIEW", f'view or table "{name}" does not exist', hint=hint)
+        raise ConfigError("UNKNOWN_VIEW", f'view, table or sink "{name}" does not exist', hint=hint)
 
 
 def _row(result: MaintenanceResult) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ from headwater.cli.progress import shown_progress
 )
 @pass_context
 def run(context: Context, once: bool, views: tuple[str, ...]) -> int:
-    """Land the sources and keep the views until stopped.
+    """Land the sources, keep the views and deliver the sinks until stopped.
 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
     after a growing pause and does not disturb the others. Exits with 3 if a view failed for good.

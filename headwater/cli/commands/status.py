@@ -36,10 +36,10 @@ CLEAR = "\x1b[H\x1b[2J"
 )
 @pass_context
 def status(context: Context, watch: bool, interval: float) -> None:
-    """Show every landed table and view: state, epoch, watermark, lag, freshness and rows.
+    """Show every landed table, view and sink: state, epoch, watermark, lag, freshness and rows.
 
-    Lag counts the commits of the inputs that a view has not read yet; rows are counted over the
-    commits that are kept. The cut names the commits of landed tables that a view is made of, as
+    Lag counts the commits of the inputs that a view or sink has not read yet; rows are counted over
+    the commits that are kept. The cut names the commits of landed tables that a view is made of, as
     table@epoch: views with the same cut agree. Starts no JVM and asks nothing of a running process.
     """
     from headwater.serve.status import status as read_status

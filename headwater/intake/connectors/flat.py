@@ -18,7 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headwater.analyze.definitions import Source
 from headwater.intake.decode import stored
-from headwater.intake.decode_json import OPTIONS, not_flat, reader_schema
+from headwater.intake.decode_json import not_flat, parser_options, reader_schema
 from headwater.intake.times import is_nested
 
 LITERAL_PATHS = ("__globPaths__", "false")
@@ -58,4 +58,4 @@ def flat_reader(reader: Reader, source: Source) -> Reader:
         reader: a reader of files, also of a stream.
         source: the definition.
     """
-    return reader.schema(reader_schema(source)).options(lineSep="\n", **OPTIONS)
+    return reader.schema(reader_schema(source)).options(lineSep="\n", **parser_options(source))

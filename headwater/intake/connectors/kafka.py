@@ -96,7 +96,10 @@ class Kafka(Connector):
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         self._source = source
-        self._settings = client_settings(source, config.directory)
+        self._settings = {
+            **client_settings(source.options, config.directory),
+            "isolation.level": source.options.get("isolation", "read_committed"),
+        }
         self._most = int(source.options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
         self._skips = source.options.get("on_data_loss") == "skip"
         self._reader = KafkaReader(source, self._settings, config)

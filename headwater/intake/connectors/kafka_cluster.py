@@ -1,7 +1,8 @@
 """What there is in a Kafka cluster: topics, their partitions, and how far these reach.
 
-In: a source's options and a session of Spark. Out: topics by name, offsets by partition. Asks
-through the client that Spark's own Kafka source brings along, so the same settings serve for both.
+In: the options of a source or sink and a session of Spark. Out: topics by name, offsets by
+partition. Asks through the client that Spark's own Kafka source brings along, so the same settings
+serve for both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from py4j.java_gateway import JavaClass, JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from headwater.analyze.definitions import Source
 from headwater.errors import ServiceError
 from headwater.lake.java import java_class
 from headwater.secrets import Secret
@@ -30,7 +30,7 @@ _LOGIN = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
-_REFUSED = ("SaslAuthentication", "SslAuthentication", "Authorization", "ConfigException")
+_REFUSED = ("SaslAuth", "SslAuth", "Authorization", "ConfigException", "RecordTooLarge")
 """Begin of the exceptions that trying again does not end."""
 
 
@@ -47,20 +47,18 @@ class Topic:
     partitions: int
 
 
-def client_settings(source: Source, directory: Path) -> dict[str, str]:
+def client_settings(options: Mapping[str, str], directory: Path) -> dict[str, str]:
     """Return the settings of a Kafka client, secrets revealed.
 
     Args:
-        source: the definition.
+        options: those of a source or sink.
         directory: where relative paths start.
 
     Raises:
         ConfigError: ``SECRET_MISSING``.
     """
-    options = source.options
     settings = {
         "bootstrap.servers": options["bootstrap_servers"],
-        "isolation.level": options.get("isolation", "read_committed"),
         "security.protocol": options.get("security_protocol", "plaintext").upper(),
     }
     if settings["security.protocol"].startswith("SASL"):
@@ -86,7 +84,7 @@ class Cluster:
     Args:
         spark: any session of the JVM.
         settings: of the client, see :func:`client_settings`.
-        name: of the table it is read for, for messages.
+        name: of the table it is read for, or of the sink it is written for, for messages.
     """
 
     def __init__(self, spark: SparkSession, settings: Mapping[str, str], name: str) -> None:
@@ -209,8 +207,8 @@ class Cluster:
         if any(word in causes for word in _REFUSED):
             return ServiceError(
                 "KAFKA_REFUSED",
-                f'Kafka at {servers} does not let "{self._name}" read: {causes}',
-                hint="check security_protocol, sasl_… and ssl_…, and what the user may read",
+                f'Kafka at {servers} refuses "{self._name}": {causes}',
+                hint="check security_protocol, sasl_… and ssl_…, and what the user may do",
             )
         return ServiceError(
             "KAFKA_UNAVAILABLE",

@@ -65,3 +65,22 @@ def test_landing_gives_the_same_rows_flat_or_not(worth, monkeypatch, lake, drop,
     places = [("a.json", 0), ("a.json", 2), ("b.json", 0), ("b.json", 2)]
     assert sorted(map(tuple, rows)) == places
     assert sorted(map(tuple, bad)) == [("a.json", 1), ("b.json", 1)]
+
+
+@pytest.mark.parametrize("worth", [0, 10**9])
+def test_numbers_that_are_not_finite_are_taken_where_the_table_says_so(
+    worth, monkeypatch, lake, drop, landing, files_source
+):
+    monkeypatch.setattr(raw, "_WORTH_A_CHECK", worth)
+    lines = [b'{"id":1,"d":"NaN"}', b'{"id":2,"d":"-Infinity"}', b'{"id":3,"d":"1"}']
+    drop("a.json", b"\n".join([*lines, b'{"id":4,"many":["Infinity",null]}']))
+    columns = "id bigint; d double; many array(double)"
+    landing(files_source(columns, encode_options={"non_finite": "accept"})).step()
+    rows = lake.table("t").read().select("id", "d", "many").orderBy("id").collect()
+    infinite = float("inf")
+    assert str(rows[0].d) == "nan"
+    assert [tuple(row) for row in rows[1:]] == [
+        (2, -infinite, None),
+        (4, None, [infinite, None]),
+    ]
+    assert [row._row for row in lake.table("t__quarantine").read().collect()] == [2]

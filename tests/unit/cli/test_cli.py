@@ -116,6 +116,19 @@ def test_every_error_of_every_file_is_reported(
     compare(f"check_errors_{format_}", transcript(command, code, out, err, project))
 
 
+def test_a_sink_is_counted_and_shown_before_it_delivers(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "sinks.sql").write_text(
+        "CREATE SINK totals_out FROM product_totals WITH (connector = 'kafka', topic = 'out',"
+        " bootstrap_servers = 'localhost:9092') FORMAT UPSERT ENCODE JSON;\n"
+    )
+    assert main(["check"]) == 0
+    assert ", 1 sink" in capsys.readouterr().err
+    assert main(["status", "--output", "csv"]) == 0
+    assert "totals_out,sink,new," in capsys.readouterr().out
+
+
 def test_init_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "My Shop"
     code = main(["init", str(folder)])

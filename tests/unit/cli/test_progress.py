@@ -10,7 +10,7 @@ import pytest
 from headwater.cli.output import JsonOutput, TableOutput
 from headwater.cli.progress import shown_progress
 from headwater.errors import ServiceError
-from headwater.runtime.progress import State, StateChanged
+from headwater.runtime.progress import State, StateChanged, ViewDelivered
 
 FAILED = StateChanged("v", State.FAILED, ServiceError("DISK_FULL", "the disk is full", hint="x"))
 
@@ -22,6 +22,13 @@ def test_json_gets_errors_and_nothing_else() -> None:
         progress(FAILED)
     (error,) = json.loads(err.getvalue())["errors"]
     assert error["condition"] == "DISK_FULL"
+
+
+def test_people_see_how_far_a_sink_is() -> None:
+    err = io.StringIO()
+    with shown_progress(TableOutput(io.StringIO(), err)) as progress:
+        progress(ViewDelivered("out", 3))
+    assert err.getvalue() == "delivered out: epoch 3\n"
 
 
 @pytest.mark.parametrize("again", [None, 2.0])

@@ -1,0 +1,247 @@
+"""``CREATE SINK`` → :class:`~headwater.analyze.definitions.Sink`; and what sinks there are.
+
+In: the statement and the catalog it reads. Out: a sink whose options are valid and whose topic can
+equal its view, and errors for the rest. A connector is a line in :data:`SINKS` and a file in
+``headwater.sinks.connectors``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.analyze import types as t
+from headwater.analyze.changelog import changelog_mode
+from headwater.analyze.connectors import KAFKA, Option
+from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
+from headwater.analyze.kafka import check_security, check_topic
+from headwater.analyze.keys import Key, proven_key
+from headwater.analyze.options import bind_options
+from headwater.analyze.report import Report, check_name, did_you_mean
+from headwater.dialect import syntax
+
+
+@dataclass(frozen=True, slots=True)
+class SinkConnector:
+    """One kind of output.
+
+    Attributes:
+        options: the options by name.
+        place: the options that say where records go; with others it is another sink.
+        built: False for a connector that is planned but not here yet.
+    """
+
+    options: Mapping[str, Option]
+    place: tuple[str, ...] = ()
+    built: bool = True
+
+
+_OF_CLIENTS = (
+    *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
+    *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
+)
+SINKS: Mapping[str, SinkConnector] = {
+    "kafka": SinkConnector(
+        {
+            "topic": Option("text", "the topic to write to; it must exist", required=True),
+            "key": Option(
+                "list",
+                "columns of a record's key, after commas; needed only where it is not to be the"
+                " view's own key",
+            ),
+            **{name: KAFKA.options[name] for name in _OF_CLIENTS},
+        },
+        place=("topic",),
+    ),
+    "iceberg": SinkConnector({}, built=False),
+    "delta": SinkConnector({}, built=False),
+}
+"""The connectors of sinks by name."""
+
+SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": True}
+"""What the records of a sink mean (``FORMAT …``), and whether they change rows by their key."""
+
+
+def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> Sink | None:
+    """Bind one sink.
+
+    Args:
+        statement: as parsed.
+        catalog: sources, views, and the sinks bound so far.
+        report: where errors go.
+
+    Returns:
+        The sink, or None if it has errors.
+    """
+    check_name(report, statement.this.name, statement.this, "sink")
+    connector, options = _connector(statement, report)
+    format_ = _format(statement, report)
+    name = statement.args["view"].name
+    fields = _fields(statement, catalog, report)
+    if report.errors:
+        return None
+    view = catalog.views.get(name)
+    appends = view is None or changelog_mode(view, catalog) is ChangelogMode.APPEND
+    known = proven_key(view, catalog) if view is not None else None
+    key = _key(statement, options, {each.name: each for each in fields}, report)
+    if SINK_FORMATS[format_]:
+        key = _checked_key(statement, format_, key, known, report)
+    elif not appends:
+        hint = "write FORMAT UPSERT or FORMAT DEBEZIUM; or EMIT ON WINDOW CLOSE in the view"
+        message = f'rows of "{name}" are corrected, which FORMAT PLAIN cannot say'
+        report.add("NOT_APPEND_ONLY", message, statement.args["view"], hint)
+    _check_types(statement, fields, key, report)
+    where = {option: options.get(option) for option in SINKS[connector].place}
+    identity = json.dumps([name, connector, where, format_, key])
+    sink = Sink(
+        name=statement.this.name,
+        view=name,
+        fields=fields,
+        connector=connector,
+        options=options,
+        format=format_,
+        key=key,
+        appends=appends,
+        span=report.place(None),
+        fingerprint=hashlib.sha256(identity.encode()).hexdigest()[:16],
+    )
+    _check_alone(statement, sink, catalog, report)
+    return None if report.errors else sink
+
+
+def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[str, str]]:
+    nodes = statement.args.get("options") or []
+    node = next((each for each in nodes if each.this == "connector"), None)
+    if node is None:
+        message = f'"{statement.this.name}" does not say where its records go'
+        report.add("MISSING_OPTION", message, statement, "add WITH (connector = 'kafka', …)")
+        return "", {}
+    name = node.expression.name.lower()
+    if name not in SINKS:
+        hint = did_you_mean(name, (each for each in SINKS if SINKS[each].built), "connectors")
+        report.add("UNKNOWN_CONNECTOR", f'a sink has no connector "{name}"', node, hint)
+        return name, {}
+    if not SINKS[name].built:
+        hint = "write to kafka; any engine reads the view's own table from the catalog"
+        report.not_yet(f"a sink with connector {name}", node, hint)
+        return name, {}
+    others = [each for each in nodes if each is not node]
+    owner = f"a sink with connector {name}"
+    options = bind_options(others, SINKS[name].options, owner, statement, report)
+    if "topic" in options:
+        check_topic(statement, options["topic"], report)
+    check_security(statement, options, report)
+    return name, options
+
+
+def _format(statement: syntax.CreateSink, report: Report) -> str:
+    name = str(statement.args.get("format") or "").lower()
+    encode = str(statement.args.get("encode") or "").lower()
+    if not name:
+        hint = "add FORMAT UPSERT ENCODE JSON, or FORMAT PLAIN for rows that are only added"
+        message = f'"{statement.this.name}" does not say how its records are written'
+        report.add("INVALID_ENCODING", message, statement, hint)
+    elif encode != "json":
+        report.not_yet(f"a sink with ENCODE {encode.upper()}", statement, "write ENCODE JSON")
+    for node in statement.args.get("encode_options") or []:
+        hint = "remove it: values are written as FORMAT … ENCODE JSON reads them by default"
+        report.add("UNKNOWN_OPTION", f'a sink has no encoding option "{node.this}"', node, hint)
+    return name
+
+
+def _fields(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> tuple[Field, ...]:
+    """The columns of what the sink reads."""
+    node = statement.args["view"]
+    view, source = catalog.views.get(node.name), catalog.sources.get(node.name)
+    if view is not None and view.is_delta:
+        hint = "leave format = 'delta' out: what changed is read from Iceberg's snapshots"
+        report.not_yet("a sink of a Delta view", node, hint)
+    if source is not None and source.external:
+        hint = "write a view that groups its rows by their key, and deliver that"
+        report.not_yet("a sink of a table that others write", node, hint)
+    if source is not None and not source.kept:
+        hint = "write CREATE TABLE: its rows are kept, and can be delivered after a failure"
+        report.add("NOT_KEPT", f'source "{node.name}" is not kept in the lake', node, hint)
+    if view is None and source is None:
+        hint = did_you_mean(node.name, [*catalog.sources, *catalog.views], "tables and views")
+        report.add("UNKNOWN_TABLE", f'table or view "{node.name}" does not exist', node, hint)
+        return ()
+    return view.fields if view is not None else source.fields if source is not None else ()
+
+
+def _key(
+    statement: syntax.CreateSink,
+    options: Mapping[str, str],
+    fields: Mapping[str, Field],
+    report: Report,
+) -> Key | None:
+    """The key that the option names."""
+    if "key" not in options:
+        return None
+    key = tuple(dict.fromkeys(part.strip().lower() for part in options["key"].split(",")))
+    for name in key:
+        if name not in fields:
+            hint = did_you_mean(name, fields, "columns")
+            message = f'column "{name}" of the key does not exist'
+            report.add("UNKNOWN_COLUMN", message, _option(statement, "key"), hint)
+            return None
+    return key
+
+
+def _checked_key(
+    statement: syntax.CreateSink,
+    format_: str,
+    chosen: Key | None,
+    known: Key | None,
+    report: Report,
+) -> Key | None:
+    """The key that says which row a record changes; refused unless no two rows can share it."""
+    words, view = f"FORMAT {format_.upper()}", statement.args["view"]
+    if known is None:
+        hint = "group the view by its key (any_value() keeps other columns), or sink a keyed table"
+        message = f'{words} needs a key, and nothing proves one for the rows of "{view.name}"'
+        report.add("MISSING_KEY", message, view, hint)
+    elif chosen is not None and not set(known) <= set(chosen):
+        missing = ", ".join(name for name in known if name not in chosen)
+        hint = f"leave key out, or write key = '{','.join(known)}'"
+        message = f"this key does not identify a row: {missing} differs too"
+        report.add("INVALID_PRIMARY_KEY", message, _option(statement, "key"), hint)
+    return known if chosen is None else chosen
+
+
+def _check_types(
+    statement: syntax.CreateSink, fields: tuple[Field, ...], key: Key | None, report: Report
+) -> None:
+    for field in fields:
+        if field.name in (key or ()) and t.family(field.type) in ("array", "map", "struct"):
+            hint = "choose columns of plain types"
+            message = f'"{field.name}" is {t.sql_type(field.type)}, which is no key of a record'
+            report.add("UNSUPPORTED_TYPE", message, statement, hint)
+        for kind in field.type.find_all(exp.DataType):
+            if kind.this is t.Type.MAP and t.elements(kind)[0].this is not t.Type.VARCHAR:
+                hint = "leave the column out of the view"
+                message = f'"{field.name}" has a map by {t.sql_type(t.elements(kind)[0])}, and JSON'
+                message += " names by text only"
+                report.add("UNSUPPORTED_TYPE", message, statement, hint)
+
+
+def _check_alone(
+    statement: syntax.CreateSink, sink: Sink, catalog: Catalog, report: Report
+) -> None:
+    """Refuse two sinks in one topic, unless both only add records."""
+    place = (sink.connector, sink.options["bootstrap_servers"], sink.options["topic"])
+    for other in catalog.sinks.values():
+        held = (other.connector, other.options["bootstrap_servers"], other.options["topic"])
+        if held == place and (sink.format, other.format) != ("plain", "plain"):
+            hint = "give each a topic of its own"
+            message = f'sink "{other.name}" writes to topic "{sink.options["topic"]}" too'
+            report.add("DUPLICATE_TOPIC", message, _option(statement, "topic"), hint)
+
+
+def _option(statement: syntax.CreateSink, name: str) -> exp.Expr:
+    nodes: list[syntax.Option] = statement.args["options"]
+    return next(node for node in nodes if node.this == name)

@@ -1,0 +1,174 @@
+"""What workers work with: landings, views, ticks and deliveries, each with a session of its own.
+
+In: a project, the session of the application and the lease. Out: what was asked for, opened. It is
+called in the thread of the worker, again after each failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.analyze.definitions import Catalog, Sink
+from headwater.config import Config
+from headwater.incremental.choice import NEVER, Limits
+from headwater.incremental.target import Writer
+from headwater.incremental.tick import Ticks
+from headwater.incremental.view import IncrementalView
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from headwater.lake.layout import VERSION, quarantine_of, state_folder
+from headwater.plan.nodes import ViewPlan
+from headwater.runtime.lease import Lease
+from headwater.runtime.progress import Progress
+from headwater.runtime.session import session_for_thread
+from headwater.runtime.workers import told
+from headwater.sinks.delivery import Delivery
+from headwater.streaming.quarantine import SourceQuarantine, Waiting
+from headwater.streaming.query import StreamingView
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POLL = timedelta(milliseconds=200)
+"""How often workers look for something to do, at most."""
+
+
+class Opener:
+    """Opens what the workers of a project work with.
+
+    Args:
+        config: the project's configuration.
+        catalog: what it defines.
+        spark: the session of the application.
+        lease: fences every commit.
+    """
+
+    def __init__(self, config: Config, catalog: Catalog, spark: SparkSession, lease: Lease) -> None:
+        self._config, self._catalog = config, catalog
+        self._spark, self._lease = spark, lease
+        self._writer = Writer(VERSION, lease.token)
+
+    def landing(self, name: str, once: bool) -> Landing:
+        """Open the landing of a table.
+
+        Args:
+            name: the table.
+            once: its input ends with what is there.
+        """
+        lake = self._own_lake()
+        return Landing(
+            lake.spark,
+            lake,
+            self._catalog.sources[name],
+            self._config,
+            once=once,
+            version=self._writer.version,
+            token=self._writer.token,
+            fence=self._lease,
+        )
+
+    def streaming(
+        self, plan: ViewPlan, once: bool, *, on_bad: Callable[[str], None], tell: Progress
+    ) -> StreamingView:
+        """Open a streaming view.
+
+        Args:
+            plan: its plan.
+            once: its input ends with what is there.
+            on_bad: told of a SOURCE in which it meets bad rows.
+            tell: told of its commits.
+        """
+        state = state_folder(self._config.state, plan.view.name)
+        # a batch takes all that tables hold, but only so many files of a SOURCE
+        hurry = once and any(item.kind == "source" for item in plan.inputs)
+        return StreamingView(
+            self._own_lake(),
+            plan,
+            self._catalog,
+            state,
+            config=self._config,
+            writer=self._writer,
+            fence=self._lease,
+            poll=min(POLL, self._config.trigger) if hurry else self._config.trigger,
+            hurry=hurry,
+            on_bad=on_bad,
+            on_commit=lambda committed: tell(told(committed)),
+        )
+
+    def quarantine_state(self, name: str) -> Path:
+        """Return where the quarantine of a SOURCE keeps its state.
+
+        Args:
+            name: the SOURCE.
+        """
+        return state_folder(self._config.state, quarantine_of(name))
+
+    def quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
+        """Open the quarantine of a SOURCE.
+
+        Args:
+            name: the SOURCE.
+            waiting: whether there is something for it.
+        """
+        return SourceQuarantine(
+            self._own_lake(),
+            self._catalog.sources[name],
+            self._config,
+            self.quarantine_state(name),
+            waiting,
+            writer=self._writer,
+        )
+
+    def incremental(self, plan: ViewPlan) -> IncrementalView:
+        """Open an incremental view.
+
+        Args:
+            plan: its plan.
+        """
+        below = self._config.recompute_below
+        return IncrementalView(
+            self._own_lake(),
+            plan,
+            self._catalog,
+            writer=self._writer,
+            fence=self._lease,
+            limits=Limits(below) if below else NEVER,
+        )
+
+    def ticks(self, names: Sequence[str]) -> Ticks:
+        """Open the ticks.
+
+        Args:
+            names: the inputs that no view of the ticks writes.
+        """
+        return Ticks(self._own_lake(), names)
+
+    def delivery(self, sink: Sink) -> Delivery:
+        """Open the delivery of a sink.
+
+        Args:
+            sink: the sink.
+        """
+        return Delivery(
+            self._own_lake(),
+            sink,
+            self._config.directory,
+            version=self._writer.version,
+            token=self._writer.token,
+            fence=self._lease,
+        )
+
+    def lake(self, spark: SparkSession) -> Lake:
+        """Return the project's lake, with the tables that others write.
+
+        Args:
+            spark: the session that it is seen through.
+        """
+        external = self._catalog.external
+        return Lake(spark, self._config.namespace, external_tables=external)
+
+    def _own_lake(self) -> Lake:
+        return self.lake(session_for_thread(self._spark))

@@ -1,0 +1,61 @@
+"""The sinks of a running project: a worker for each, told of no one but the board.
+
+In: the sinks, and what opens one. Out: running workers; whether all have delivered what there is.
+A sink that fails, as its broker is down, costs its own worker pauses and disturbs no view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headwater.runtime.backoff import BackOff
+from headwater.runtime.board import Board
+from headwater.runtime.progress import ViewDelivered
+from headwater.runtime.workers import Worker
+from headwater.sinks.delivery import Delivery
+
+
+class SinkWorker(Worker):
+    """Delivers one sink.
+
+    Args:
+        make: opens its delivery, in the worker's thread.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        board: Board,
+        back_off: BackOff,
+        poll: float,
+        *,
+        make: Callable[[], Delivery],
+    ) -> None:
+        super().__init__(name, board, back_off, poll)
+        self._make = make
+        self._delivery: Delivery | None = None
+
+    def open(self) -> None:
+        """Open the delivery."""
+        self._delivery = self._make()
+
+    def step(self) -> bool:
+        """Deliver what waits."""
+        assert self._delivery is not None
+        done = self._delivery.step()
+        if done is not None:
+            self._board.tell(ViewDelivered(done.sink, done.epoch))
+        return done is not None
+
+    def shut(self) -> None:
+        """Nothing is held open between two deliveries."""
+        self._delivery = None
+
+    def has_delivered(self, upto: int) -> bool:
+        """Return whether everything up to a snapshot of the view is delivered, or never will be.
+
+        Args:
+            upto: the snapshot.
+        """
+        delivery = self._delivery
+        return not self.alive or (delivery is not None and delivery.delivered == upto)

@@ -1,0 +1,99 @@
+"""Connector ``kafka``: records to one topic, each acknowledged by every replica in sync.
+
+In: records. Out: the topic holds them. The topic must be there, so that nobody gets one with the
+broker's defaults by a slip; and it must stay the same one. Where records change rows by their key
+it must also keep its number of partitions: the next record of a key would go to another partition,
+and what a compacted topic holds of the key would be two rows.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Sink
+from headwater.errors import ServiceError, TerminalError
+from headwater.intake.connectors.kafka_cluster import Cluster, client_settings
+from headwater.sinks.connectors.base import Outlet
+
+_OF_KAFKA = re.compile(r"org\.apache\.kafka\.\S*?(\w+(?:Exception|Error)\b.*)")
+_PRODUCER = {
+    "acks": "all",
+    "enable.idempotence": "true",
+    "compression.type": "lz4",
+    # a broker that is down is the worker's to wait for, without a core
+    "max.block.ms": "20000",
+    "request.timeout.ms": "10000",
+    "delivery.timeout.ms": "30000",
+    # what is too large, the topic says
+    "max.request.size": "100000000",
+}
+"""Settings of the producer beyond those of any client."""
+
+
+class KafkaTopic(Outlet):
+    """The topic of one sink.
+
+    Args:
+        sink: its definition.
+        directory: where relative paths of options start.
+    """
+
+    def __init__(self, sink: Sink, directory: Path) -> None:
+        self._sink = sink
+        self._topic = sink.options["topic"]
+        self._settings = client_settings(sink.options, directory)
+        self._cluster: Cluster | None = None
+
+    def open(self, spark: SparkSession) -> None:
+        """See :meth:`Outlet.open`."""
+        self._cluster = Cluster(spark, self._settings, self._sink.name)
+
+    def place(self, before: str | None) -> str:
+        """See :meth:`Outlet.place`: the topic's id and its number of partitions."""
+        topic = self._asked().topics([self._topic], None).get(self._topic)
+        if topic is None:
+            raise ServiceError(
+                "TOPIC_MISSING",
+                f'topic "{self._topic}" of sink "{self._sink.name}" does not exist',
+                hint="create it, or correct the option topic",
+                span=self._sink.span,
+            )
+        now = f"{topic.id}/{topic.partitions}"
+        if before is None or before == now:
+            return now
+        known, _, partitions = before.partition("/")
+        if known != topic.id:
+            raise self._refused("TOPIC_RECREATED", "was deleted and made again: it is empty")
+        if self._sink.format == "plain":
+            return now
+        what = f"has {topic.partitions} partitions, {partitions} before: keys would change theirs"
+        raise self._refused("PARTITIONS_ADDED", what)
+
+    def deliver(self, records: DataFrame) -> None:
+        """See :meth:`Outlet.deliver`."""
+        writer = records.write.format("kafka").option("topic", self._topic)
+        settings = {**self._settings, **_PRODUCER}
+        try:
+            writer.options(**{f"kafka.{name}": value for name, value in settings.items()}).save()
+        except (Py4JError, PySparkException) as error:
+            causes = dict.fromkeys(_OF_KAFKA.findall(str(error)))
+            if not causes:
+                raise
+            raise self._asked().explained("; ".join(causes)[:300]) from error
+
+    def _asked(self) -> Cluster:
+        assert self._cluster is not None, "open() comes first"
+        return self._cluster
+
+    def _refused(self, condition: str, what: str) -> TerminalError:
+        return TerminalError(
+            condition,
+            f'topic "{self._topic}" of sink "{self._sink.name}" {what}',
+            hint="give the sink another name and a topic of its own: it delivers the whole view",
+            span=self._sink.span,
+        )
