@@ -1,0 +1,183 @@
+"""What the demo shows while it runs: the views, how fresh they are, and what happens.
+
+In: the project, read as any reader reads it, without the process that writes. Out: on a terminal a
+picture that is renewed, otherwise a line every few seconds; events are lines above it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from headwater.errors import HeadwaterError
+from headwater.project import Project
+from headwater.serve.embedded import Embedded
+from headwater.serve.status import Status, status
+
+QUERIES = {
+    "revenue_per_minute": "SELECT * FROM revenue_per_minute ORDER BY minute DESC LIMIT 5",
+    "lifetime_value": "SELECT name, city, orders, spent FROM lifetime_value "
+    "ORDER BY spent DESC NULLS LAST, id LIMIT 5",
+    "low_stock": "SELECT name, stock, reorder_at FROM low_stock ORDER BY stock, id LIMIT 5",
+}
+"""The part of each view that is shown."""
+
+_NEWEST = "SELECT max(changed_at) FROM orders"
+_LINES_EVERY = 5.0  # seconds between two lines where there is no terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A view as it is now.
+
+    Attributes:
+        name: its name.
+        columns: of the part that is shown.
+        rows: that part.
+        status: state, age and lag; None before it is known.
+    """
+
+    name: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[object, ...], ...] = ()
+    status: Status | None = None
+
+    @property
+    def freshness(self) -> str:
+        """How old its newest commit is, and how many commits of its inputs it has not read."""
+        if self.status is None or self.status.freshness is None:
+            return "not written yet"
+        age, lag = self.status.freshness.total_seconds(), self.status.lag or 0
+        behind = f", {lag} commit{'s' if lag > 1 else ''} behind" if lag else ""
+        return f"committed {age:.1f} s ago{behind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that is shown at one moment.
+
+    Attributes:
+        views: in the order of :data:`QUERIES`.
+        age: seconds since the newest change of an order that can be seen; None without any.
+    """
+
+    views: tuple[Shown, ...]
+    age: float | None
+
+    @property
+    def headline(self) -> str:
+        """How far the lake is behind the shop."""
+        seen = "nothing is there yet" if self.age is None else f"{self.age:.1f} s ago"
+        return f"newest change of an order that can be seen: {seen}"
+
+
+def take(project: Project) -> Picture:
+    """Read what is to be shown; what cannot be read is left out.
+
+    Args:
+        project: the project.
+    """
+    embedded = Embedded(project)
+    states: dict[str, Status] = {}
+    with suppress(HeadwaterError):
+        states = {each.name: each for each in status(project)}
+
+    def asked(query: str) -> tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]:
+        try:
+            with embedded.query(query) as result:
+                return result.columns, tuple(result.rows)
+        except HeadwaterError:  # before the first commit
+            return (), ()
+
+    views = tuple(Shown(name, *asked(query), states.get(name)) for name, query in QUERIES.items())
+    _, newest = asked(_NEWEST)
+    age = None
+    if newest and isinstance(newest[0][0], datetime):
+        age = max(0.0, (datetime.now(UTC) - newest[0][0]).total_seconds())
+    return Picture(views, age)
+
+
+class Screen:
+    """Shows pictures and events until the block ends. Events may come from any thread."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._begun = time.monotonic()
+        self._lock = threading.Lock()
+        self._last_line = float("-inf")
+
+    def __enter__(self) -> Screen:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Write an event as a line that stays.
+
+        Args:
+            text: the line.
+        """
+        with self._lock:
+            self._console.print(f"{self._passed:6.1f} s  {text}", markup=False, soft_wrap=True)
+
+    def show(self, picture: Picture, doing: str) -> None:
+        """Show how things are.
+
+        Args:
+            picture: the views.
+            doing: what the demo does at the moment.
+        """
+        if self._console.is_terminal:
+            with self._lock:
+                self._live.update(drawn(picture, f"{doing}; {picture.headline}"), refresh=True)
+        elif time.monotonic() - self._last_line > _LINES_EVERY:
+            self._last_line = time.monotonic()
+            self.say("; ".join([doing, picture.headline, *map(_line, picture.views)]))
+
+    @property
+    def _passed(self) -> float:
+        return time.monotonic() - self._begun
+
+
+def drawn(picture: Picture, headline: str) -> Group:
+    """Return a picture as tables below each other.
+
+    Args:
+        picture: the views.
+        headline: stands above them.
+    """
+    tables = []
+    for view in picture.views:
+        title = f"{view.name}: {view.freshness}"
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for column in view.columns:
+            table.add_column(column)
+        for row in view.rows:
+            table.add_row(*_texts(row))
+        tables.append(table)
+    return Group(Text(headline), *tables)
+
+
+def _line(view: Shown) -> str:
+    first = ", ".join(_texts(view.rows[0])) if view.rows else "no rows"
+    return f"{view.name} ({view.freshness}): {first}"
+
+
+def _texts(row: Sequence[object]) -> list[str]:
+    return [
+        "-" if value is None else f"{value:%H:%M}" if isinstance(value, datetime) else str(value)
+        for value in row
+    ]
