@@ -78,7 +78,8 @@ def run(options: Options) -> int:
                 pipeline.stop()
             else:
                 pipeline.watch_no_more()
-                screen.say(f"everything runs on in {folder}")
+                numbers = " ".join(map(str, pipeline.processes))
+                screen.say(f"everything runs on in {folder}; to end it: kill {numbers}")
 
 
 def deaths(options: Options) -> list[tuple[float, str]]:

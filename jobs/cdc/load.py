@@ -20,7 +20,7 @@ import psycopg
 from docker.local.postgres import Postgres
 
 SCHEMA = Path(__file__).with_name("shop.sql")
-CUSTOMERS, PRODUCTS = 50, 20  # that shop.sql begins with
+CUSTOMERS, PRODUCTS, ORDERS = 50, 20, 100  # that shop.sql begins with
 
 _ORDER = """INSERT INTO orders (id, customer_id, product_id, quantity, amount)
     SELECT %(new_order)s, c.id, p.id, %(quantity)s, p.price * %(quantity)s
@@ -76,12 +76,12 @@ def transactions(seed: int) -> Iterator[tuple[Kind, Mapping[str, object]]]:
         seed: the same one gives the same transactions.
     """
     rnd = Random(seed)
-    orders, customers = 0, CUSTOMERS
+    orders, customers = ORDERS, CUSTOMERS
     weights = [kind.weight for kind in KINDS]
     while True:
         (kind,) = rnd.choices(KINDS, weights)
         # Most of what happens to an order happens soon after it was placed.
-        age = min(int(rnd.expovariate(1 / 40)), orders)
+        age = min(int(rnd.expovariate(1 / 40)), orders - 1)
         text = " ".join(kind.statements)
         orders += "%(new_order)s" in text
         customers += "%(new_customer)s" in text

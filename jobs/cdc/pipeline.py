@@ -149,9 +149,11 @@ class Pipeline:
                 self._say(f"stopping {service.name}")
                 service.stop()
 
-    def log(self, name: str) -> Path:
-        """Return where a process writes what it has to say."""
-        return self._services[name].log
+    @property
+    def processes(self) -> list[int]:
+        """The numbers of the processes that run, in the order in which they should end."""
+        found = [service.process for service in reversed(self._services.values())]
+        return [process.pid for process in found if process]
 
     def _up(self, service: Service) -> None:
         begun = time.monotonic()

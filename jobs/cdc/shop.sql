@@ -1,4 +1,4 @@
--- The shop as PostgreSQL keeps it, before the first customer of the day.
+-- The shop as PostgreSQL keeps it, with the orders of the last minutes.
 CREATE TYPE order_status AS ENUM ('placed', 'shipped', 'cancelled');
 
 CREATE TABLE customers (
@@ -44,3 +44,7 @@ INSERT INTO products (id, name, price, stock, reorder_at)
 SELECT n, (ARRAY['teapot', 'kettle', 'lamp', 'chair', 'rug'])[1 + n % 5] || ' no. ' || n,
   (5 + n * 7.35)::numeric(12, 2), 20 + n % 30, 10
 FROM generate_series(1, 20) AS n;
+
+INSERT INTO orders (id, customer_id, product_id, quantity, amount, placed_at)
+SELECT n, 1 + n * 7 % 50, p.id, 1 + n % 3, p.price * (1 + n % 3), now() - n * interval '3 seconds'
+FROM generate_series(1, 100) AS n JOIN products p ON p.id = 1 + n % 20;
