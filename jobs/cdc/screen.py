@@ -68,16 +68,19 @@ class Picture:
     Attributes:
         views: in the order of :data:`QUERIES`.
         age: seconds since the newest change of an order that can be seen; None without any.
+        waiting: records in Kafka that are not landed yet; None while nobody knows.
     """
 
     views: tuple[Shown, ...]
     age: float | None
+    waiting: int | None
 
     @property
     def headline(self) -> str:
         """How far the lake is behind the shop."""
         seen = "nothing is there yet" if self.age is None else f"{self.age:.1f} s ago"
-        return f"newest change of an order that can be seen: {seen}"
+        waiting = "-" if self.waiting is None else f"{self.waiting:,}"
+        return f"newest change of an order that can be seen: {seen}; waiting in Kafka: {waiting}"
 
 
 def take(project: Project) -> Picture:
@@ -103,7 +106,9 @@ def take(project: Project) -> Picture:
     age = None
     if newest and isinstance(newest[0][0], datetime):
         age = max(0.0, (datetime.now(UTC) - newest[0][0]).total_seconds())
-    return Picture(views, age)
+    known = [each.waiting for each in states.values() if each.waiting is not None]
+    waiting = sum(sum(each.values()) for each in known) if known else None
+    return Picture(views, age, waiting)
 
 
 class Screen:
