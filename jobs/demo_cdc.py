@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 from headwater.errors import HeadwaterError
-from jobs.cdc.demo import RANDOM, Options, run
+from jobs.cdc.demo import RANDOM, Options, positive, run
 from jobs.cdc.pipeline import SERVERS
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="demo-cdc", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long there is load: 60")
-    parser.add_argument("--rate", type=float, default=50.0, help="transactions a second: 50")
+    parser.add_argument("--seconds", type=positive, default=60.0, help="how long there is load: 60")
+    parser.add_argument("--rate", type=positive, default=50.0, help="transactions a second: 50")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other transactions")
     parser.add_argument(
         "--kill", action="append", default=[], choices=[*SERVERS, RANDOM],

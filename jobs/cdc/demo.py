@@ -26,7 +26,7 @@ from jobs.cdc.screen import Screen, take
 
 RANDOM = "random"
 _REFRESH = 1.0  # seconds between two pictures
-_QUIET_WITHIN = 180.0  # seconds in which the lake has to catch up when nothing changes
+_QUIET_WITHIN = 300.0  # seconds in which the lake has to catch up when nothing changes
 _SHOWN = 5  # rows of a difference
 
 
@@ -47,6 +47,20 @@ class Options:
     seed: int = 1
     kill: tuple[str, ...] = ()
     keep: Path | None = None
+
+
+def positive(text: str) -> float:
+    """Return the number that a text of the command line says.
+
+    Args:
+        text: the text.
+
+    Raises:
+        ValueError: it is none, or not above zero.
+    """
+    if not 0 < float(text) < float("inf"):
+        raise ValueError
+    return float(text)
 
 
 def run(options: Options) -> int:

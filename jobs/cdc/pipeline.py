@@ -48,6 +48,7 @@ class Headwater(Service):
     name = "headwater"
     files = ()
     port_names = ()
+    ready_within = 180.0  # Spark starts for 20 s, beside all the others longer
 
     def __init__(self, folder: Path, project: Path, *, lasting: bool = False) -> None:
         super().__init__(folder, lasting=lasting)
@@ -157,10 +158,11 @@ class Pipeline:
 
     def _up(self, service: Service) -> None:
         begun = time.monotonic()
+        self._say(f"starting {service.name}")
         service.start()
         pid = service.process.pid if service.process else None
         took = time.monotonic() - begun
-        self._say(f"{service.name:<9} runs after {took:.0f} s, process {pid}: {service.address}")
+        self._say(f"{service.name} runs after {took:.0f} s, process {pid}: {service.address}")
 
     def _watch(self) -> None:
         while not self._stopping.wait(_LOOK):
@@ -170,7 +172,7 @@ class Pipeline:
                         self._again(service)
 
     def _again(self, service: Service) -> None:
-        self._say(f"{service.name} has ended; starting it again")
+        self._say(f"{service.name} has ended")
         for start in range(_STARTS):
             try:
                 self._up(service)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from rich.columns import Columns
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -158,7 +159,7 @@ class Screen:
 
 
 def drawn(picture: Picture, headline: str) -> Group:
-    """Return a picture as tables below each other.
+    """Return a picture as tables beside each other, or below where there is no room.
 
     Args:
         picture: the views.
@@ -166,14 +167,13 @@ def drawn(picture: Picture, headline: str) -> Group:
     """
     tables = []
     for view in picture.views:
-        title = f"{view.name}: {view.freshness}"
-        table = Table(title=title, title_justify="left", title_style="bold")
+        table = Table()
         for column in view.columns:
             table.add_column(column)
         for row in view.rows:
             table.add_row(*_texts(row))
-        tables.append(table)
-    return Group(Text(headline), *tables)
+        tables.append(Group(Text(f"{view.name}: {view.freshness}", style="bold"), table))
+    return Group(Text(headline), Columns(tables, padding=(1, 4)))
 
 
 def _line(view: Shown) -> str:

@@ -127,6 +127,8 @@ class Kafka(Connector):
         self._check_topics(held, found)
         if new := self._new_partitions(held, found):
             return self._begin(held, found, new)
+        if not held.offsets:
+            return None
         begins, lost = self._after_gaps(held)
         ends = self._latest(held)
         waiting = {each: end - begins[each] for each, end in ends.items() if end > begins[each]}
@@ -173,8 +175,9 @@ class Kafka(Connector):
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
-        self._latest(Position.of(after))
-        return sum(self.waiting(after).values())
+        held = Position.of(after)
+        ends = self._latest(held) if held.offsets else {}
+        return sum(max(0, end - held.offsets[each]) for each, end in ends.items())
 
     def waiting(self, after: str | None) -> Mapping[str, int]:
         """See :meth:`Connector.waiting`: by ``<topic>/<partition>``."""
@@ -193,11 +196,11 @@ class Kafka(Connector):
             if topic in found and number < found[topic].partitions
         ]
         first, last = self._asked().earliest(known), self._asked().latest(known)
-        left = [
-            (*each, max(begin, first[each]), min(end, last[each]))
-            for *place, begin, end in offsets
-            if (each := (place[0], place[1])) in first
-        ]
+        left = (
+            (topic, number, max(begin, first[topic, number]), min(end, last[topic, number]))
+            for topic, number, begin, end in offsets
+            if (topic, number) in first
+        )
         return [each for each in left if each[2] < each[3]]
 
     def _asked(self) -> Cluster:
