@@ -1,7 +1,7 @@
 """What the demo shows while it runs: the views, how fresh they are, and what happens.
 
 In: the project, read as any reader reads it, without the process that writes. Out: on a terminal a
-picture that is renewed, otherwise a line every few seconds; events are lines above it.
+picture that is renewed, otherwise some lines every few seconds; events are lines above it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUERIES = {
 """The part of each view that is shown."""
 
 _NEWEST = "SELECT max(changed_at) FROM orders"
-_LINES_EVERY = 5.0  # seconds between two lines where there is no terminal
+_LINES_EVERY = 5.0  # seconds between two pictures where there is no terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Screen:
                 self._live.update(drawn(picture, f"{doing}; {picture.headline}"), refresh=True)
         elif time.monotonic() - self._last_line > _LINES_EVERY:
             self._last_line = time.monotonic()
-            self.say("; ".join([doing, picture.headline, *map(_line, picture.views)]))
+            self.say("\n".join([f"{doing}; {picture.headline}", *map(_line, picture.views)]))
 
     @property
     def _passed(self) -> float:
@@ -178,7 +178,7 @@ def drawn(picture: Picture, headline: str) -> Group:
 
 def _line(view: Shown) -> str:
     first = ", ".join(_texts(view.rows[0])) if view.rows else "no rows"
-    return f"{view.name} ({view.freshness}): {first}"
+    return f"{'':12}{view.name:<20}{view.freshness:<36}{first}"
 
 
 def _texts(row: Sequence[object]) -> list[str]:

@@ -21,7 +21,7 @@ from jobs.cdc.demo import RANDOM, Options, deaths
 from jobs.cdc.judge import compared, select_of
 from jobs.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
 from jobs.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
-from jobs.cdc.screen import Picture, Shown, drawn
+from jobs.cdc.screen import Picture, Screen, Shown, drawn
 
 
 def test_the_same_seed_gives_the_same_transactions() -> None:
@@ -112,3 +112,17 @@ def test_the_picture_says_how_far_behind_a_view_is() -> None:
     assert "lifetime_value: not written yet" in text
     assert "can be seen: 0.5 s ago; waiting in Kafka: 1,200" in text
     assert Picture((), None, None).headline.endswith("nothing is there yet; waiting in Kafka: -")
+
+
+def test_without_a_terminal_the_views_are_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with Screen() as screen:
+        screen.say("kafka has ended")
+        view = Shown("low_stock", ("name", "stock"), (("rug", 3), (None, 4)))
+        for _ in range(3):  # at once: only the first is shown
+            screen.show(Picture((view,), 0.5, 0), "9 transactions")
+    event, headline, line = capsys.readouterr().out.splitlines()
+    assert event.endswith(" s  kafka has ended")
+    assert headline.endswith(
+        "9 transactions; newest change of an order that can be seen: 0.5 s ago; waiting in Kafka: 0"
+    )
+    assert line.split() == ["low_stock", "not", "written", "yet", "rug,", "3"]
