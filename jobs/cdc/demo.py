@@ -22,10 +22,10 @@ from headwater.serve.status import status
 from jobs.cdc.judge import Judgement, judge
 from jobs.cdc.load import Load
 from jobs.cdc.pipeline import ROOT, SERVERS, Pipeline
-from jobs.cdc.screen import Screen, take
+from jobs.cdc.screen import Screen
 
 RANDOM = "random"
-_REFRESH = 1.0  # seconds between two pictures
+_LOOK = 1.0  # seconds between two looks at what is to be done
 _QUIET_WITHIN = 300.0  # seconds in which the lake has to catch up when nothing changes
 _SHOWN = 5  # rows of a difference
 
@@ -116,12 +116,12 @@ def _open_shop(pipeline: Pipeline, load: Load, options: Options, screen: Screen)
     )
     load.start()
     begun = time.monotonic()
-    while (passed := time.monotonic() - begun) < options.seconds and not pipeline.failure:
-        while due and due[0][0] <= passed:
+    while (due or time.monotonic() - begun < options.seconds) and not pipeline.failure:
+        if due and due[0][0] <= time.monotonic() - begun:
             pipeline.kill(due.pop(0)[1])
-        screen.show(take(pipeline.project), f"{load.done:,} transactions")
-        upcoming = min([options.seconds, *(at for at, _ in due)]) - (time.monotonic() - begun)
-        time.sleep(max(0.0, min(_REFRESH, upcoming)))
+        screen.show(pipeline.project, f"{load.done:,} transactions")
+        upcoming = due[0][0] if due else options.seconds
+        time.sleep(max(0.0, min(_LOOK, begun + upcoming - time.monotonic())))
     load.stop()
     screen.say(f"the shop is closed after {load.done:,} transactions")
 
@@ -145,8 +145,8 @@ def _await_equal(pipeline: Pipeline, screen: Screen) -> list[Judgement]:
             )
             break
         behind = sum(not each.equal for each in judgements)
-        screen.show(take(pipeline.project), f"waiting for {behind} tables and views")
-        time.sleep(_REFRESH)
+        screen.show(pipeline.project, f"waiting for {behind} tables and views")
+        time.sleep(_LOOK)
     return judgements
 
 
@@ -155,12 +155,7 @@ def _conclude(
 ) -> int:
     """Say how it ended, and return the exit code."""
     for each in judgements:
-        verdict = (
-            "equal"
-            if each.equal
-            else (f"NOT EQUAL: {len(each.missing)} rows missing, {len(each.surplus)} too many")
-        )
-        screen.say(f"{each.kind} {each.name:<20}{each.rows:>8,} rows  {verdict}")
+        screen.say(f"{each.kind} {each.name:<20}{each.rows:>8,} rows  {each.verdict}")
         for row in each.missing[:_SHOWN]:
             screen.say(f"  only in PostgreSQL: {row}")
         for row in each.surplus[:_SHOWN]:
@@ -168,7 +163,8 @@ def _conclude(
     refused = sum(each.quarantined for each in status(pipeline.project))
     headwater = [sys.executable, "-m", "headwater", "--project", str(pipeline.project.root)]
     verified = subprocess.run([*headwater, "verify"], cwd=ROOT, capture_output=True, text=True)
-    screen.say("headwater verify: " + ("equal" if not verified.returncode else verified.stdout))
+    said = verified.stdout + verified.stderr if verified.returncode else "equal"
+    screen.say(f"headwater verify: {said}")
     equal = all(each.equal for each in judgements) and not refused and not verified.returncode
     words = "PostgreSQL and the lake are equal" if equal else "PostgreSQL and the lake DIFFER"
     screen.say(f"{words} after {done:,} transactions; {refused} records refused")

@@ -43,6 +43,13 @@ class Judgement:
         """Whether both sides hold the same rows."""
         return not self.missing and not self.surplus
 
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if self.equal:
+            return "equal"
+        return f"NOT EQUAL: {len(self.missing):,} rows missing, {len(self.surplus):,} too many"
+
 
 def judge(project: Project, server: Postgres) -> list[Judgement]:
     """Compare every keyed table and every view of a project with PostgreSQL.

@@ -33,7 +33,9 @@ QUERIES = {
 """The part of each view that is shown."""
 
 _NEWEST = "SELECT max(changed_at) FROM orders"
-_LINES_EVERY = 5.0  # seconds between two pictures where there is no terminal
+# Seconds between two pictures: each reads the lake, on cores that have other things to do.
+_DRAWN_EVERY = 2.0
+_LINES_EVERY = 5.0  # where there is no terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Screen:
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._begun = time.monotonic()
         self._lock = threading.Lock()
-        self._last_line = float("-inf")
+        self._shown_at = float("-inf")
 
     def __enter__(self) -> Screen:
         if self._console.is_terminal:
@@ -139,18 +141,22 @@ class Screen:
         with self._lock:
             self._console.print(f"{self._passed:6.1f} s  {text}", markup=False, soft_wrap=True)
 
-    def show(self, picture: Picture, doing: str) -> None:
-        """Show how things are.
+    def show(self, project: Project, doing: str) -> None:
+        """Show how things are, if it is time for it.
 
         Args:
-            picture: the views.
+            project: the project; it is not read otherwise.
             doing: what the demo does at the moment.
         """
+        every = _DRAWN_EVERY if self._console.is_terminal else _LINES_EVERY
+        if time.monotonic() - self._shown_at < every:
+            return
+        self._shown_at = time.monotonic()
+        picture = take(project)
         if self._console.is_terminal:
             with self._lock:
                 self._live.update(drawn(picture, f"{doing}; {picture.headline}"), refresh=True)
-        elif time.monotonic() - self._last_line > _LINES_EVERY:
-            self._last_line = time.monotonic()
+        else:
             self.say("\n".join([f"{doing}; {picture.headline}", *map(_line, picture.views)]))
 
     @property

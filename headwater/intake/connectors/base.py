@@ -99,7 +99,7 @@ class Connector(ABC):
     Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`open` and :meth:`restore`
     once, then per epoch :meth:`next_range` (or, after a crash, :meth:`planned` or :meth:`between`),
     :meth:`read`, on failure :meth:`without_unreadable`, then :meth:`check_unchanged`, and
-    :meth:`done` after the commit. Whoever runs the landing calls :meth:`close` when it pauses or ends.
+    :meth:`done` after the commit. Who runs the landing calls :meth:`close` when it pauses or ends.
 
     Attributes:
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
