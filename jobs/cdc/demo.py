@@ -17,7 +17,7 @@ from random import Random
 import psycopg
 
 from docker.local.leftover import temporary_stack
-from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError
+from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError, ServiceError
 from headwater.serve.status import status
 from jobs.cdc.judge import Judgement, judge
 from jobs.cdc.load import Load
@@ -75,7 +75,7 @@ def run(options: Options) -> int:
     Raises:
         HeadwaterError: something could not be started.
     """
-    with Screen() as screen, _folder(options.keep) as folder:
+    with Screen() as screen, folder_of(options.keep) as folder:
         pipeline = Pipeline(folder, screen.say, lasting=options.keep is not None)
         try:
             pipeline.start()
@@ -172,11 +172,21 @@ def _conclude(
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
-    """The folder of everything: the one to keep, or one that goes in the end."""
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-        yield keep.absolute()
+def folder_of(keep: Path | None) -> Iterator[Path]:
+    """Give the folder of everything: the one to keep, or one that goes in the end.
+
+    Args:
+        keep: a folder that is empty, or not there yet; None for one that goes.
+
+    Raises:
+        ServiceError: ``SERVICE_FOLDER`` if it is not empty.
+    """
+    if keep is None:
+        with temporary_stack() as folder:
+            yield folder
         return
-    with temporary_stack() as folder:
-        yield folder
+    keep.mkdir(parents=True, exist_ok=True)
+    if any(keep.iterdir()):
+        message = f"the folder {keep} is not empty: it may be that of an earlier demo"
+        raise ServiceError("SERVICE_FOLDER", message, hint="choose another, or remove it")
+    yield keep.absolute()

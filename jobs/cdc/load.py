@@ -85,20 +85,18 @@ def transactions(seed: int) -> Iterator[tuple[Kind, Mapping[str, object]]]:
         text = " ".join(kind.statements)
         orders += "%(new_order)s" in text
         customers += "%(new_customer)s" in text
-        yield (
-            kind,
-            {
-                "order": orders - age,
-                "new_order": orders,
-                "customer": rnd.randint(1, customers),
-                "new_customer": customers,
-                "product": rnd.randint(1, PRODUCTS),
-                "quantity": rnd.randint(1, 4),
-                "factor": rnd.choice((Decimal("0.9"), Decimal("0.99"), Decimal("1.05"))),
-                "name": rnd.choice(("Ada", "Zoë", "Łukasz", "Mei")) + f" {customers}",
-                "city": rnd.choice(("Lisbon", "Kraków", "Osaka", "Accra", None)),
-            },
-        )
+        values = {
+            "order": orders - age,
+            "new_order": orders,
+            "customer": rnd.randint(1, customers),
+            "new_customer": customers,
+            "product": rnd.randint(1, PRODUCTS),
+            "quantity": rnd.randint(1, 4),
+            "factor": rnd.choice((Decimal("0.9"), Decimal("0.99"), Decimal("1.05"))),
+            "name": rnd.choice(("Ada", "Zoë", "Łukasz", "Mei")) + f" {customers}",
+            "city": rnd.choice(("Lisbon", "Kraków", "Osaka", "Accra", None)),
+        }
+        yield kind, values
 
 
 class Load:

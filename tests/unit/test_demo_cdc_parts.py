@@ -15,10 +15,11 @@ from rich.console import Console
 
 from docker.local.connect import postgres_connector
 from docker.local.postgres import Postgres
+from headwater.errors import ServiceError
 from headwater.project import load_project
 from headwater.serve.status import Status
 from jobs.cdc import screen
-from jobs.cdc.demo import RANDOM, Options, deaths
+from jobs.cdc.demo import RANDOM, Options, deaths, folder_of
 from jobs.cdc.judge import compared, select_of
 from jobs.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
 from jobs.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
@@ -101,6 +102,13 @@ def test_servers_are_killed_at_even_distances() -> None:
     ((at, name),) = deaths(Options(seconds=8, seed=5, kill=(RANDOM,)))
     assert (at, name) == (4, deaths(Options(seed=5, kill=(RANDOM,)))[0][1])
     assert name in SERVERS
+
+
+def test_what_is_kept_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    with folder_of(tmp_path / "new") as folder:
+        (folder / "project").mkdir()
+    with pytest.raises(ServiceError, match="not empty"), folder_of(tmp_path / "new"):
+        pass
 
 
 def test_the_picture_says_how_far_behind_a_view_is() -> None:
