@@ -50,6 +50,10 @@ setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run do
 demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
 	@$(BIN)/python jobs/demo.py
 
+.PHONY: demo-cdc
+demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
+	@$(BIN)/python -m jobs.demo_cdc $(ARGS)
+
 ##@ Check
 
 .PHONY: test

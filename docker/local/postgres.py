@@ -11,9 +11,13 @@ import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from docker.local.service import CONFIGURATION, DEFAULTS, HOST, Service
 from headwater.errors import ServiceError
+
+if TYPE_CHECKING:
+    import psycopg
 
 _INSTALLATIONS = "usr/lib/postgresql/*/bin"  # below /: Debian has the programs outside of PATH
 
@@ -62,6 +66,19 @@ class Postgres(Service):
             variable: of the environment, which holds the password.
         """
         return f"postgresql://{self.user}:${{env:{variable}}}@{HOST}:{port or self.port}/postgres"
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """Return a connection, in UTC; each statement is a transaction.
+
+        Raises:
+            psycopg.OperationalError: if the server does not answer.
+        """
+        import psycopg
+
+        return psycopg.connect(
+            host=HOST, port=self.port, user=self.user, password=self.password, dbname="postgres",
+            autocommit=True, connect_timeout=5, options="-c timezone=UTC",
+        )  # fmt: skip
 
     def prepare(self) -> None:
         """Hand the folder to the server's user, and make the database once."""
@@ -117,6 +134,15 @@ class Postgres(Service):
                     f"PostgreSQL does not run as root, and user nobody cannot enter {parent}",
                     hint="run it as another user, or choose a folder below /tmp: --folder",
                 )
+
+
+def require_programs() -> None:
+    """Make sure that a server can be started.
+
+    Raises:
+        ServiceError: ``POSTGRES_MISSING``.
+    """
+    _program("postgres")
 
 
 def is_installed() -> bool:

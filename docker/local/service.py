@@ -64,6 +64,9 @@ class Service(ABC):
     files: ClassVar[Sequence[str]]
     """Its configuration files, below :data:`CONFIGURATION`."""
 
+    ready_within: ClassVar[float] = READY_WITHIN
+    """Seconds in which it has to answer after its start."""
+
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
     def __init__(self, folder: Path, *, lasting: bool = False) -> None:
@@ -212,7 +215,7 @@ class Service(ABC):
         return process
 
     def _await(self, process: Process) -> None:
-        deadline = time.monotonic() + READY_WITHIN
+        deadline = time.monotonic() + self.ready_within
         while time.monotonic() < deadline:
             if not process.alive:
                 process.wait(0)
@@ -221,7 +224,7 @@ class Service(ABC):
                 if self.answers():
                     return
             time.sleep(_POLL)
-        message = f"{self.name} did not answer within {READY_WITHIN:.0f} s"
+        message = f"{self.name} did not answer within {self.ready_within:.0f} s"
         raise self._failed("SERVICE_NOT_READY", message)
 
     def _failed(self, condition: str, message: str) -> ServiceError:

@@ -143,6 +143,10 @@ class Landing:
         """Return how many units (files, rows) are waiting."""
         return self.connector.backlog(self.position)
 
+    def waiting(self) -> Mapping[str, int]:
+        """Return the records that wait, by part of the input, as the last look found them."""
+        return self.connector.waiting(self.position)
+
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
         """Land the next epoch.
 

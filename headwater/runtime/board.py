@@ -12,13 +12,14 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.runtime.progress import Event, Progress, State, StateChanged
 
 RUN_FILE = "run.json"
+_WRITE_EVERY = 1.0  # seconds between two writings of what waits; states are written at once
 
 
 class Board:
@@ -34,6 +35,8 @@ class Board:
         self._progress = progress
         self._moved = threading.Condition(threading.RLock())
         self._states: dict[str, tuple[State, HeadwaterError | None, float]] = {}
+        self._waiting: dict[str, Mapping[str, int]] = {}
+        self._unwritten, self._written = False, float("-inf")
         self._started = time.time()
         self._events = 0
 
@@ -50,6 +53,19 @@ class Board:
             self._progress(event)
             self._events += 1
             self._moved.notify_all()
+
+    def measure(self, name: str, waiting: Mapping[str, int]) -> None:
+        """Note what waits to be landed; it is written when it has changed, once a second at most.
+
+        Args:
+            name: of the table.
+            waiting: records by part of its input; nothing for inputs without parts.
+        """
+        with self._moved:
+            self._unwritten |= self._waiting.get(name, {}) != waiting
+            self._waiting[name] = waiting
+            if self._unwritten and time.monotonic() - self._written >= _WRITE_EVERY:
+                self._write()
 
     def wake(self) -> None:
         """Wake up who waits, for example after a signal."""
@@ -97,10 +113,16 @@ class Board:
             "host": socket.gethostname(),
             "started": self._started,
             "views": {
-                name: {"state": state.value, "since": since, "error": _error(error)}
+                name: {
+                    "state": state.value,
+                    "since": since,
+                    "error": _error(error),
+                    "waiting": self._waiting.get(name),
+                }
                 for name, (state, error, since) in self._states.items()
             },
         }
+        self._unwritten, self._written = False, time.monotonic()
         hidden = self._path.with_name(f".{RUN_FILE}.{os.getpid()}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

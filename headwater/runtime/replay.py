@@ -5,6 +5,7 @@ In: a project and the name of a landed table. Out: what was landed and what stay
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,8 @@ def _replayed(
         landing = Landing(
             own, lake, source, config, version=VERSION, token=lease.token, fence=lease
         )
-        return replace(replay(landing, dry_run=dry_run), table=table)
+        with closing(landing.connector):
+            return replace(replay(landing, dry_run=dry_run), table=table)
 
 
 def require_replayable(project: Project, name: str) -> None:

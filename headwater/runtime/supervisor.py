@@ -176,6 +176,8 @@ class Supervisor:
             worker.stop()
         for worker in workers:
             worker.join()
+        for landing in self._landings.values() if not spark_is_gone() else ():
+            landing.connector.close()
         self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
         self._quarantines, self._deliveries = [], []
         if self._spark and self._given is None and not spark_is_gone():
@@ -219,9 +221,9 @@ class Supervisor:
         poll = min(POLL, self._config.trigger).total_seconds()
         back_off = partial(BackOff, attempts=ATTEMPTS_ONCE if once else None)
         for name in self._landings if landing else ():
-            make = partial(self._ready_landing, name, once)
+            ready = self._landings[name]
             self._landers.append(
-                LandingWorker(name, self._board, back_off(), poll, make=make, once=once)
+                LandingWorker(name, self._board, back_off(), poll, landing=ready, once=once)
             )
         open_ = self._opener
         self._waiting = {n: Waiting(open_.quarantine_state(n)) for n in self._read_directly()}
@@ -278,11 +280,6 @@ class Supervisor:
         names = dict.fromkeys(item.name for item in inputs if item.kind == "source")
         return [name for name in names if self._catalog.sources[name].connector != "datagen"]
 
-    def _ready_landing(self, name: str, once: bool) -> Landing:
-        """The landing made at the start; after a failure a new one."""
-        landing = self._landings.pop(name, None) or self._opener.landing(name, once)
-        self._landings[name] = landing
-        return landing
 
     def _bad_rows_met(self, source: str) -> None:
         if source in self._waiting:

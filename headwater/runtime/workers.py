@@ -154,7 +154,7 @@ class LandingWorker(Worker):
     """Lands one table; ends when its input ends, if it does.
 
     Args:
-        make: opens the landing, in the worker's thread.
+        landing: reads the lake again by itself after a failure.
         once: whether to end when nothing is left.
     """
 
@@ -165,27 +165,27 @@ class LandingWorker(Worker):
         back_off: BackOff,
         poll: float,
         *,
-        make: Callable[[], Landing],
+        landing: Landing,
         once: bool,
     ) -> None:
         super().__init__(name, board, back_off, poll)
-        self._make = make
+        self._landing = landing
         self._once = once
-        self.landing: Landing | None = None
 
     def open(self) -> None:
-        """Open the landing."""
-        self.landing = self._make()
+        """Nothing is needed to begin, or to begin again."""
 
     def step(self) -> bool | None:
         """Land the next epoch."""
-        assert self.landing is not None
-        if land_next(self.landing, self._board):
+        worked = land_next(self._landing, self._board)
+        self._board.measure(self.name, self._landing.waiting())
+        if worked:
             return True
         return None if self._once else False
 
     def shut(self) -> None:
-        """Nothing is held open between two epochs."""
+        """Let go of the input's servers."""
+        self._landing.connector.close()
 
 
 def land_next(landing: Landing, board: Board) -> bool:

@@ -45,6 +45,10 @@ class Status:
             sinks.
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
+        waiting: records of Kafka that are not landed yet, by ``<topic>/<partition>``, as the
+            supervisor last saw it; None when none runs, and for other inputs.
+        lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
+            commits that are kept.
         rows: rows in it now; None for sinks.
         cut: the commits of landed tables that its newest commit is made of, as ``table@epoch``,
             through the views that it reads; views of one tick have one cut.
@@ -62,6 +66,8 @@ class Status:
     rows_out: int | None = 0
     late: int = 0
     quarantined: int = 0
+    waiting: Mapping[str, int] | None = None
+    lost: int = 0
     rows: int | None = 0
     cut: tuple[str, ...] = ()
     problem: str = ""
@@ -161,7 +167,7 @@ class _Histories(dict[str, list[Commit]]):
 def _stopped(views: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
     """A dead process keeps nothing running; what had failed has still failed."""
     return {
-        name: {**said, "state": said["state"] if said.get("error") else STOPPED}
+        name: {**said, "state": said["state"] if said.get("error") else STOPPED, "waiting": None}
         for name, said in views.items()
     }
 
@@ -202,6 +208,8 @@ def _row(
         rows_out=None if kind == "sink" else written,
         late=counts["late"],
         quarantined=bad["quarantined"],
+        waiting=own.get("waiting") or None,
+        lost=counts["lost"],
         rows=None if kind == "sink" else newest.total,
         cut=tuple(sorted(histories.cut(newest))) if inputs else (),
         problem=problem,

@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import psycopg
 
 from docker.local.leftover import temporary_stack
 from docker.local.postgres import Postgres
-from docker.local.service import HOST
 
 PASSWORD = "canary-5f1c'% /@:x"
 """Password of the superuser; with everything in it that an address could trip over."""
@@ -23,14 +19,3 @@ def postgres() -> Iterator[Postgres]:
     os.environ["POSTGRES_PASSWORD"] = PASSWORD
     with temporary_stack() as folder, Postgres(folder, password=PASSWORD) as server:
         yield server
-
-
-@contextmanager
-def connected(server: Postgres) -> Iterator[psycopg.Connection[Any]]:
-    """A connection to a server, in UTC; each statement is a transaction."""
-    with psycopg.connect(
-        host=HOST, port=server.port, user=server.user, password=server.password,
-        dbname="postgres", autocommit=True,
-    ) as connection:  # fmt: skip
-        connection.execute("SET timezone = 'UTC'")
-        yield connection

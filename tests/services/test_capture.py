@@ -18,7 +18,7 @@ from headwater.config import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from tests.faults.postgres import connected, postgres
+from tests.faults.postgres import postgres
 from tests.spark.running import Running, planned
 
 pytestmark = pytest.mark.services
@@ -54,7 +54,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 
 def change(server: Postgres, rnd: Random, count: int) -> None:
     """Run random statements: rows come, change in some columns, get another key, go."""
-    with connected(server) as run:
+    with server.connect() as run:
         for _ in range(count):
             key = rnd.randint(1, 20)
             columns = rnd.sample([*VALUES], rnd.randint(1, 4))
@@ -74,7 +74,7 @@ def held_by(server: Postgres) -> list[str]:
     items = [
         {"doc": "doc::text", "uid": "uid::text", "mood": "mood::text"}.get(c, c) for c in VALUES
     ]
-    with connected(server) as run:
+    with server.connect() as run:
         rows = run.execute(f"SELECT id, {', '.join(items)} FROM orders").fetchall()  # type: ignore[arg-type]
     return sorted(map(shown, rows))
 
@@ -123,17 +123,17 @@ def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(
         return Landing(spark, lake, catalog.sources["orders__changes"], proxied)
 
     with postgres() as server:
-        with connected(server) as run:
+        with server.connect() as run:
             run.execute("CREATE TYPE mood AS ENUM ('sad', 'happy')")
             run.execute(TABLE)
         change(server, rnd, 40)
         modes = {"decimal_handling_mode": "precise", "time_precision_mode": "adaptive"}
         connect.capture(server, "cap", table_include_list="public.orders", **modes)
         change(server, rnd, 40)
+        connect.await_offsets("cap")  # before, there may be no topic yet
         land().step()  # so that there is a log to read
         running = Running(spark, lake, definition)
         comes_to_equal(server, land, running)
-        connect.await_offsets("cap")
         for kill in (connect, broker, server):
             change(server, rnd, 30)
             kill.kill()

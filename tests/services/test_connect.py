@@ -12,7 +12,7 @@ from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
 from headwater.errors import ServiceError
-from tests.faults.postgres import connected, postgres
+from tests.faults.postgres import postgres
 from tests.services.topics import read
 
 pytestmark = pytest.mark.services
@@ -40,7 +40,7 @@ def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: 
     def arrives(rows: dict[int, str]) -> None:
         read(broker, "shop.public.orders", lambda messages: table(messages) == rows)
 
-    with connected(server) as run:
+    with server.connect() as run:
         run.execute("CREATE TABLE orders (id int PRIMARY KEY, amount numeric(10, 2))")
         run.execute("INSERT INTO orders VALUES (1, 10.50), (2, 1)")
     connect.capture(server, "shop", table_include_list="public.orders")
@@ -48,20 +48,20 @@ def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: 
     connect.await_offsets("shop")
 
     connect.kill()
-    with connected(server) as run:
+    with server.connect() as run:
         run.execute("UPDATE orders SET amount = 12 WHERE id = 1")
     connect.start()  # the connector is there again by itself
     arrives({1: "12.00", 2: "1.00"})
 
     server.kill()
     server.start()  # and tries until the database is there again
-    with connected(server) as run:
+    with server.connect() as run:
         run.execute("INSERT INTO orders VALUES (3, 3)")
         run.execute("DELETE FROM orders WHERE id = 2")
     arrives({1: "12.00", 3: "3.00"})
 
     broker.kill()
-    with connected(server) as run:
+    with server.connect() as run:
         run.execute("UPDATE orders SET amount = 0 WHERE id = 3")
     broker.start()
     arrives({1: "12.00", 3: "0.00"})

@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
@@ -15,10 +16,16 @@ from pyspark.sql import SparkSession
 from docker.local.kafka import Kafka
 from headwater.config import Config
 from headwater.errors import HeadwaterError
+from headwater.intake.connectors import kafka
 from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
+from headwater.lake.java import java_class
+from headwater.runtime.backoff import BackOff
+from headwater.runtime.board import Board
+from headwater.runtime.progress import silent
+from headwater.runtime.workers import LandingWorker
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned
 
@@ -208,6 +215,27 @@ def test_quarantined_records_are_decoded_again_with_their_keys(
     assert [(row.s, bytes(row.key), row._row) for row in held] == [(None, b"a", 0)]
 
 
+def test_quarantined_records_that_are_gone_stay_in_the_quarantine(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    columns = "id BIGINT, s VARCHAR {}, key VARBINARY METADATA FROM 'key'"
+    topic.write(("a", '{"id": 1}'), ("b", '{"id": 2}'), ("c", '{"id": 3}'))
+    topic.write(("d", '{"id": 4}'), partition=1)
+    assert drain(landing(topic.definition(columns.format("NOT NULL")))) == 4
+    gone = [TopicPartition(topic.name, 0, 2), TopicPartition(topic.name, 1, 1)]
+    for done in topic.admin.delete_records(gone).values():
+        done.result()
+    definition = topic.definition(columns.format(""))
+    result = replay(landing(definition))
+    assert (result.waiting, result.landed, result.untouched) == (4, 1, 3)
+    assert [(row.id, bytes(row.key)) for row in lake.table("t").read().collect()] == [(3, b"c")]
+    topic.delete()
+    topic.create()
+    topic.write(("x", '{"id": 9}'), ("y", '{"id": 9}'))  # other records at the same offsets
+    result = replay(landing(definition))
+    assert (result.waiting, result.landed, result.untouched) == (3, 0, 3)
+
+
 def test_a_keyed_table_follows_keys_and_tombstones(
     topic: Topic, landing: Callable[..., Landing], spark: SparkSession, lake: Lake
 ) -> None:
@@ -333,8 +361,12 @@ def test_a_topic_of_the_same_name_is_another(topic: Topic, landing: Callable[...
 
 
 def test_new_partitions_are_read_but_not_into_a_keyed_table(
-    topic: Topic, landing: Callable[..., Landing], lake: Lake
+    topic: Topic,
+    landing: Callable[..., Landing],
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(kafka, "LOOK_EVERY", 0)
     land = landing(topic.definition("id BIGINT", topic="", topic_pattern=f"{topic.name}.*"))
     keyed = topic.definition("id BIGINT, PRIMARY KEY (id)", "FORMAT UPSERT ENCODE JSON")
     changes = landing(keyed.replace("TABLE t ", "TABLE k "), "k__changes")
@@ -360,3 +392,37 @@ def test_an_input_that_ends_ends_where_it_was_first_looked_at(
     topic.write(*ints(4, 4))
     drain(land)
     assert ids(lake) == [0, 1, 2, 3]
+
+
+def test_a_worker_that_fails_leaves_no_client_behind(
+    topic: Topic, landing: Callable[..., Landing], spark: SparkSession, tmp_path: Path
+) -> None:
+    definition = topic.definition("id BIGINT")
+    topic.write(*ints(1))
+    drain(landing(definition))
+    gone = TopicPartition(topic.name, 0, 2)
+    topic.write(*ints(2))
+    topic.admin.delete_records([gone])[gone].result()
+    board, before = Board(tmp_path, silent), clients(spark)
+    for _ in range(5):
+        worker = LandingWorker(
+            "t", board, BackOff(0, 0, 1), 0, landing=landing(definition), once=True
+        )
+        worker.start()
+        worker.join()
+    assert board.failures()["t"].condition == "DATA_LOSS"
+    assert clients(spark) == before
+
+
+def clients(spark: SparkSession) -> int:
+    """How many clients that ask for offsets there are in the JVM."""
+    threads = java_class(spark, "java.lang.Thread").getAllStackTraces().keySet()
+    return sum(thread.getName().startswith("kafka-admin-client-thread") for thread in threads)
+
+
+def test_a_host_that_nobody_knows_is_named(topic: Topic, landing: Callable[..., Landing]) -> None:
+    land = landing(topic.definition("id BIGINT", bootstrap_servers="no.such.host.invalid:9092"))
+    with pytest.raises(HeadwaterError) as caught:
+        land.step()
+    assert caught.value.condition == "KAFKA_UNAVAILABLE"
+    assert "bootstrap_servers = 'no.such.host.invalid:9092'" in caught.value.hint

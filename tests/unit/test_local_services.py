@@ -158,7 +158,7 @@ def test_a_server_that_ends_is_told_with_the_end_of_its_log(tmp_path: Path) -> N
 def test_a_server_that_does_not_answer_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "READY_WITHIN", 0.5)
+    monkeypatch.setattr(Service, "ready_within", 0.5)
     web = Web(tmp_path)
     web.program = "import time; print('waiting', flush=True); time.sleep(60)"
     error = refused(web)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("name", "kind", "state", "epoch", "watermark", "lag", "freshness"),
+    *("waiting_records", "lost_records"),
     *("in", "out", "late", "quarantined", "rows", "cut", "problem"),
 )
 CLEAR = "\x1b[H\x1b[2J"
@@ -39,7 +41,9 @@ def status(context: Context, watch: bool, interval: float) -> None:
     """Show every landed table, view and sink: state, epoch, watermark, lag, freshness and rows.
 
     Lag counts the commits of the inputs that a view or sink has not read yet; rows are counted over
-    the commits that are kept. The cut names the commits of landed tables that a view is made of, as
+    the commits that are kept. Of tables over Kafka, waiting records are not landed yet (in brackets
+    the partition that has most of them; --output json has them all), lost records were deleted
+    before they were read. The cut names the commits of landed tables that a view is made of, as
     table@epoch: views with the same cut agree. Starts no JVM and asks nothing of a running process.
     """
     from headwater.serve.status import status as read_status
@@ -63,6 +67,7 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
         freshness = round(seconds, 3) if exact else _age(each.freshness)
     return (
         *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, freshness),
+        *(each.waiting if exact else _most(each.waiting), each.lost),
         *(
             each.rows_in,
             each.rows_out,
@@ -73,6 +78,15 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
             each.problem or None,
         ),
     )
+
+
+def _most(waiting: Mapping[str, int] | None) -> object:
+    """Return how many records wait, and where most of them do."""
+    if waiting is None:
+        return None
+    partition = max(waiting, key=lambda name: waiting[name])
+    total = sum(waiting.values())
+    return f"{total} ({waiting[partition]} in {partition})" if total and len(waiting) > 1 else total
 
 
 def _age(age: timedelta) -> str:

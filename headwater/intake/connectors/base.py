@@ -11,7 +11,7 @@ cores. Together with the marker that makes landing exactly-once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -99,7 +99,7 @@ class Connector(ABC):
     Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`open` and :meth:`restore`
     once, then per epoch :meth:`next_range` (or, after a crash, :meth:`planned` or :meth:`between`),
     :meth:`read`, on failure :meth:`without_unreadable`, then :meth:`check_unchanged`, and
-    :meth:`done` after the commit.
+    :meth:`done` after the commit. Who runs the landing calls :meth:`close` when it pauses or ends.
 
     Attributes:
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
@@ -121,6 +121,9 @@ class Connector(ABC):
         Args:
             spark: a session of the caller's own.
         """
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of servers; whatever is asked afterwards connects anew."""
 
     def restore(self, entries: Sequence[Entry]) -> None:  # noqa: B027
         """Take over what earlier epochs have read; only called with a ledger.
@@ -231,6 +234,16 @@ class Connector(ABC):
         Args:
             taken: the range.
         """
+
+    def waiting(self, after: str | None) -> Mapping[str, int]:
+        """Return how many records are waiting behind a position, by part of the input.
+
+        Asks nobody: it tells what the last look found. Empty for inputs without parts.
+
+        Args:
+            after: position of the last commit.
+        """
+        return {}
 
     @abstractmethod
     def backlog(self, after: str | None) -> int:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -32,12 +33,15 @@ from headwater.analyze.kafka import topics
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
-from headwater.intake.connectors.kafka_records import KafkaReader
+from headwater.intake.connectors.kafka_records import KafkaReader, Offsets
 from headwater.intake.ledger import Entry
 
 logger = logging.getLogger(__name__)
 
 ROWS_PER_EPOCH = 500_000
+
+LOOK_EVERY = 3.0
+"""Seconds between two looks for new partitions and topics made again, while no record comes."""
 
 
 @dataclass(slots=True)
@@ -105,15 +109,24 @@ class Kafka(Connector):
         self._reader = KafkaReader(source, self._settings, config)
         self._once = once
         self._ends: dict[Partition, int] | None = None
+        self._reach: dict[Partition, int] = {}
+        self._quiet_until = float("-inf")
         self._cluster: Cluster | None = None
 
     def open(self, spark: SparkSession) -> None:
         """See :meth:`Connector.open`."""
         self._cluster = Cluster(spark, self._settings, self._source.name)
 
+    def close(self) -> None:
+        """See :meth:`Connector.close`."""
+        self._asked().close()
+
     def next_range(self, after: str | None, limits: Limits) -> Range | None:
         """See :meth:`Connector.next_range`."""
-        held, found = Position.of(after), self._topics()
+        held = Position.of(after)
+        if self._is_quiet(held):
+            return None
+        found = self._topics()
         self._check_topics(held, found)
         if new := self._new_partitions(held, found):
             return self._begin(held, found, new)
@@ -123,6 +136,7 @@ class Kafka(Connector):
         ends = self._latest(held)
         waiting = {each: end - begins[each] for each, end in ends.items() if end > begins[each]}
         if not waiting and not lost:
+            self._quiet_until = time.monotonic() + LOOK_EVERY
             return None
         takes = _shares(waiting, limits.rows or self._most)
         upto = held.to(begins).to({each: begins[each] + n for each, n in takes.items()})
@@ -156,7 +170,7 @@ class Kafka(Connector):
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
         """See :meth:`Connector.again`."""
-        return self._reader.again(spark, kept, arrived_at)
+        return self._reader.again(spark, kept, arrived_at, self._there)
 
     def found(self, files: Sequence[str]) -> list[Entry]:
         """See :meth:`Connector.found`: there are none."""
@@ -168,9 +182,47 @@ class Kafka(Connector):
         ends = self._latest(held) if held.offsets else {}
         return sum(max(0, end - held.offsets[each]) for each, end in ends.items())
 
+    def waiting(self, after: str | None) -> Mapping[str, int]:
+        """See :meth:`Connector.waiting`: by ``<topic>/<partition>``."""
+        return {
+            f"{topic}/{number}": max(0, self._reach[topic, number] - offset)
+            for (topic, number), offset in Position.of(after).offsets.items()
+            if (topic, number) in self._reach
+        }
+
+    def _there(self, offsets: Offsets) -> Offsets:
+        """Of some offsets, those whose records have not been deleted."""
+        found = self._asked().topics({topic for topic, *_ in offsets}, None)
+        known = [
+            (topic, number)
+            for topic, number, *_ in offsets
+            if topic in found and number < found[topic].partitions
+        ]
+        first, last = self._asked().earliest(known), self._asked().latest(known)
+        left = (
+            (topic, number, max(begin, first[topic, number]), min(end, last[topic, number]))
+            for topic, number, begin, end in offsets
+            if (topic, number) in first
+        )
+        return [each for each in left if each[2] < each[3]]
+
     def _asked(self) -> Cluster:
         assert self._cluster is not None, "open() comes first"
         return self._cluster
+
+    def _is_quiet(self, held: Position) -> bool:
+        """Whether a look found nothing a moment ago, and no partition has moved since.
+
+        One question instead of three, several times a second. Whatever is otherwise than it was,
+        a failure too, is left to a whole look: nothing is read without one.
+        """
+        if time.monotonic() > self._quiet_until:
+            return False
+        try:
+            self._reach = self._asked().latest(held.offsets)
+        except ServiceError:
+            return False
+        return self._reach == held.offsets
 
     def _topics(self) -> dict[str, Topic]:
         return self._asked().topics(topics(self._source), self._source.options.get("topic_pattern"))
@@ -267,7 +319,7 @@ class Kafka(Connector):
         if self._ends is not None:
             known = self._ends
             return {each: known.get(each, offset) for each, offset in held.offsets.items()}
-        ends = self._asked().latest(held.offsets)
+        ends = self._reach = self._asked().latest(held.offsets)
         for (topic, number), end in ends.items():
             if end < held.offsets[topic, number]:
                 raise TerminalError(

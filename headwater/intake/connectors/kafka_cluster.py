@@ -204,6 +204,13 @@ class Cluster:
             causes: its exceptions, the outermost first.
         """
         servers = self._settings["bootstrap.servers"]
+        if "No resolvable bootstrap urls" in causes:
+            return ServiceError(
+                "KAFKA_UNAVAILABLE",
+                f'there is no host of the name in "{servers}", where "{self._name}" is read',
+                hint=f"check bootstrap_servers = '{servers}', and whether this machine can look "
+                "up that name",
+            )
         if any(word in causes for word in _REFUSED):
             return ServiceError(
                 "KAFKA_REFUSED",

@@ -7,7 +7,7 @@ In: ranges of offsets. Out: all rows with ``_bad``, and the bad rows (see
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -79,14 +79,21 @@ class KafkaReader:
         tasks = max(1, min(most, -(-rows // _ROWS_PER_TASK)))
         return self._decoded(spark, self._records(spark, offsets).coalesce(tasks), arrived_at)
 
-    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+    def again(
+        self,
+        spark: SparkSession,
+        kept: DataFrame,
+        arrived_at: int,
+        there: Callable[[Offsets], Offsets],
+    ) -> Rows:
         """Return rows of the quarantine decoded anew; see ``Connector.again``.
 
         Args:
             spark: a session of the caller's own.
             kept: the rows; where more than the value is needed of a record, it is read again, and
-                left out if it is gone.
+                left out if it is gone or, in a topic that was made again, another one.
             arrived_at: their arrival, microseconds since 1970 UTC.
+            there: returns what can still be read of some offsets.
         """
         value = "raw" if self._registry else "CAST(raw AS STRING)"
         records = kept.selectExpr(f"{value} AS {VALUE}", PATH, ROW)
@@ -95,8 +102,8 @@ class KafkaReader:
             spans = kept.groupBy(place[0].alias("t"), place[1].cast("int").alias("p")).agg(
                 F.min(ROW).alias("begin"), (F.max(ROW) + 1).alias("end")
             )
-            there = self._records(spark, [tuple(row) for row in spans.collect()])
-            records = records.join(there.drop(VALUE), [PATH, ROW])
+            read = self._records(spark, there([tuple(row) for row in spans.collect()]))
+            records = records.join(read, [PATH, ROW, VALUE])
         return self._decoded(spark, records, arrived_at)
 
     def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:

@@ -7,8 +7,10 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
+import pytest
 from fake_lake import CLICKS, FakeLake
 
+from headwater.cli.commands.status import _most
 from headwater.lake.marker import Marker
 from headwater.serve.status import Status, status
 
@@ -23,7 +25,7 @@ def of(lake: FakeLake, name: str) -> Status:
 
 def run_file(lake: FakeLake, pid: int, views: dict[str, object]) -> None:
     state = lake.project.config.state
-    state.mkdir(parents=True)
+    state.mkdir(parents=True, exist_ok=True)
     (state / "run.json").write_text(json.dumps({"pid": pid, "views": views}))
 
 
@@ -94,6 +96,39 @@ def test_a_running_supervisor_says_the_state(lake: FakeLake) -> None:
 def test_a_dead_supervisor_runs_nothing(lake: FakeLake) -> None:
     run_file(lake, dead_pid(), {"per_user": {"state": "running", "error": None}})
     assert of(lake, "per_user").state == "stopped"
+
+
+def test_records_that_wait_are_told_by_partition_while_a_supervisor_runs(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    waiting = {"t/0": 3, "t/1": 0}
+    run_file(lake, os.getpid(), {"clicks": {"state": "running", "waiting": waiting}})
+    assert of(lake, "clicks").waiting == waiting
+    run_file(lake, dead_pid(), {"clicks": {"state": "running", "waiting": waiting}})
+    assert of(lake, "clicks").waiting is None
+
+
+def test_lost_records_are_summed_over_the_commits(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    for epoch in range(2):
+        marker = Marker("clicks", 1, epoch, {}, {}, counts={"lost": 2})
+        lake.append("clicks", [], marker)
+    assert of(lake, "clicks").lost == 4
+
+
+@pytest.mark.parametrize(
+    ("waiting", "shown"),
+    [
+        (None, None),
+        ({"t/0": 7}, 7),
+        ({"t/0": 0, "t/1": 0}, 0),
+        ({"t/0": 1, "t/1": 5}, "6 (5 in t/1)"),
+    ],
+)
+def test_people_see_the_total_and_the_partition_that_lags_most(
+    waiting: dict[str, int] | None, shown: object
+) -> None:
+    assert _most(waiting) == shown
 
 
 def test_a_damaged_run_file_does_no_harm(lake: FakeLake) -> None:

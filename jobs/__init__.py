@@ -1,0 +1,1 @@
+"""Entry points for `make`, and the demo of changes out of PostgreSQL (``jobs.cdc``)."""
