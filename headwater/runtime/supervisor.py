@@ -280,7 +280,6 @@ class Supervisor:
         names = dict.fromkeys(item.name for item in inputs if item.kind == "source")
         return [name for name in names if self._catalog.sources[name].connector != "datagen"]
 
-
     def _bad_rows_met(self, source: str) -> None:
         if source in self._waiting:
             self._waiting[source].mark()
