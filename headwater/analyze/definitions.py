@@ -120,6 +120,8 @@ class Source:
             one.
         encode_options: options of the encoding, for example ``header`` of CSV.
         on_error: ``quarantine``, ``fail`` or ``drop``.
+        on_schema_change: what becomes of fields that it does not name, and of a table whose columns
+            differ from it: ``ignore``, ``fail`` or ``evolve``.
         position: of changes, the columns that order those of one key; landing adds them.
         start: where its first reading begins.
         left_out: of changes, the columns whose value a record may leave out as it did not change.
@@ -137,6 +139,7 @@ class Source:
     encode: str = ""
     encode_options: Mapping[str, str] = field(default_factory=dict)
     on_error: str = "quarantine"
+    on_schema_change: str = "ignore"
     position: tuple[Field, ...] = ()
     start: StartFrom = StartFrom()
     left_out: tuple[str, ...] = ()
@@ -209,6 +212,8 @@ class View:
         text: canonical SQL of the whole statement.
         on_error: what becomes of rows on which the query fails: ``quarantine``, ``fail``, ``drop``.
         changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
+        reads_all: whether it may read columns that it does not name: by ``*``, or to order rows
+            that tie.
     """
 
     name: str
@@ -225,6 +230,7 @@ class View:
     text: str = ""
     on_error: str = "quarantine"
     changes: str = ""
+    reads_all: bool = False
 
     @property
     def is_delta(self) -> bool:

@@ -62,6 +62,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
         position=_position(connector) if keyed else (),
         left_out=unchanged,
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        on_schema_change=str(statement.args.get("on_schema_change") or "ignore").lower(),
         start=bind_start(statement, connector, report),
         span=report.place(None),
     )
@@ -294,5 +295,9 @@ def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report:
         hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
         message = "a PRIMARY KEY with FORMAT PLAIN"
         report.not_yet(message, statement.args["primary_key"][0], hint)
-    if statement.args.get("on_schema_change"):
-        report.not_yet("ON SCHEMA CHANGE", statement, "remove it")
+    if statement.args.get("on_schema_change") and not source.landed:
+        what = "a table that is read in place" if source.kept else "a SOURCE"
+        report.not_yet(f"ON SCHEMA CHANGE of {what}", statement, "remove it")
+    elif source.on_schema_change == "evolve" and source.is_changes:
+        hint = "write IGNORE or FAIL; give a keyed table with other columns a new name"
+        report.not_yet("ON SCHEMA CHANGE EVOLVE of a keyed table", statement, hint)

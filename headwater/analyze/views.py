@@ -67,10 +67,17 @@ def bind_view(
         span=report.place(None),
         text=to_sql(statement),
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        reads_all=_reads_all(statement.expression),
     )
     for view_rule in checks.RULES:
         view_rule(checks.Checked(view, statement, catalog, report))
     return None if report.errors else view
+
+
+def _reads_all(query: exp.Query) -> bool:
+    if query.find(exp.Window, exp.Order, exp.Limit):
+        return True
+    return any(item.is_star for part in query.find_all(exp.Select) for item in part.expressions)
 
 
 def _text(value: object) -> str:

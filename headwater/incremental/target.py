@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake, TableSpec, columns_ddl
+from headwater.lake.evolve import difference, means_otherwise, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
 from headwater.lake.table import Table
@@ -55,8 +56,8 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
 
     Raises:
         TerminalError: ``SCHEMA_CHANGED``, ``FORMAT_CHANGED``; ``DEFINITION_CHANGED`` if another
-            definition of the view wrote it; ``TARGET_NOT_EMPTY`` if rows are in it that no view
-            wrote.
+            definition of the view wrote it, or of the columns that it reads; ``TARGET_NOT_EMPTY``
+            if rows are in it that no view wrote.
     """
     ensure = lake.ensure_delta if plan.view.is_delta else lake.ensure
     table: Table = ensure(
@@ -75,6 +76,13 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             hint="undo the change or give the new definition a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )
+    if marker and (meaning := _other_meaning(lake, plan, marker)):
+        raise TerminalError(
+            "DEFINITION_CHANGED",
+            f'view "{plan.view.name}" has another meaning since its table was written: {meaning}',
+            hint="undo the change or give the view a new name; "
+            f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
+        )
     if marker is None and table.total_rows() != 0:
         raise TerminalError(
             "TARGET_NOT_EMPTY",
@@ -82,6 +90,23 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             hint="rename or drop the table, then start again",
         )
     return table
+
+
+def _other_meaning(lake: Lake, plan: ViewPlan, marker: Marker) -> str:
+    """What of a view means something else as a table that it reads has evolved."""
+    landed = (
+        i.name for i in plan.inputs if i.kind == "table" and i.name not in lake.external_tables
+    )
+    for name in landed:
+        position = marker.cut_to.get(name)
+        if position is None or not lake.exists(name):
+            continue
+        table = lake.table(name)
+        if table.snapshot(int(position)) is not None:
+            change = difference(table.columns_at(int(position)), table.columns())
+            if meaning := means_otherwise(plan.view, name, change):
+                return meaning
+    return ""
 
 
 def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTable | None:
@@ -97,9 +122,21 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     columns = tuple(
         (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
     )
+    evolves = origin.source is not None and origin.source.on_schema_change == "evolve"
     return lake.ensure(
-        TableSpec(plan.late.into, columns, comment=f"rows too late for {plan.view.name}")
+        TableSpec(plan.late.into, columns, comment=f"rows too late for {plan.view.name}"),
+        _follow if evolves else None,
     )
+
+
+def _follow(table: LakeTable, spec: TableSpec) -> None:
+    """Give a table of late rows the columns of its input, which were checked there."""
+    ddl = columns_ddl(spec)
+    change = difference(table.columns(), table.stored_columns(ddl))
+    if change.retyped:
+        raise schema_changed(spec.name, change)
+    if change:
+        table.alter(change, ddl)
 
 
 def rows_written(table: Table) -> int:

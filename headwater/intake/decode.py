@@ -2,7 +2,8 @@
 
 In: a :class:`~headwater.analyze.definitions.Source` and the name of a relation of raw records.
 Out: SQL text. :meth:`Decoder.rows` has the columns of the definition in their order, the
-connector's coordinates and ``_bad`` (never NULL); :meth:`Decoder.rejected` has the bad rows only,
+connector's coordinates, ``_bad`` (never NULL), ``_value``, ``_values`` and ``_unknown`` (see
+``headwater.intake.unknown``); :meth:`Decoder.rejected` has the bad rows only,
 with their reasons, as the quarantine keeps them. No Python runs per row, and a row that is not bad
 is never an all-NULL stand-in for something that could not be read.
 
@@ -19,7 +20,7 @@ zero) is a bad row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlglot import exp
@@ -30,6 +31,7 @@ from headwater.intake.computed import computed_sql, failed_sql
 from headwater.intake.envelope import KEY, LEFT_OUT, OP, SAID, envelope, leaves_out
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
+from headwater.intake.unknown import NONE, UNKNOWN, VALUES
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN, IGNORED = "_bad", "_broken", "_ignored"
@@ -97,6 +99,9 @@ class Encoded:
         faults: what can have broken a record: conditions and reason texts over ``_value``, ``_s``
             and the stored columns; the first true one is it.
         beside: further columns that these two read.
+        values: what is known of the number of its values (``headwater.intake.unknown``): an
+            expression over the columns of :attr:`sql`.
+        unknown: the fields that the definition does not name, over ``_value`` and the above.
     """
 
     sql: str
@@ -104,6 +109,8 @@ class Encoded:
     parsed: str = "NULL"
     faults: tuple[tuple[str, str], ...] = ()
     beside: tuple[str, ...] = ()
+    values: str = "0"
+    unknown: str = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +131,10 @@ class Decoder:
     max_future: timedelta = MAX_FUTURE
 
     def rows(self) -> str:
-        """Return the SELECT of all rows: columns, coordinates, ``_bad``, ``_value``."""
+        """Return the SELECT of all rows: columns, coordinates, and what is said of them."""
         return (
-            f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}\n"
+            f"SELECT {', '.join(self._kept())}, {BAD}, {VALUE}, {VALUES},\n"
+            f"{self.encoded.unknown} AS {UNKNOWN}\n"
             f"FROM ({self._judged()}) WHERE NOT {IGNORED}"
         )
 
@@ -144,6 +152,15 @@ class Decoder:
             f"WHERE {BAD} AND NOT {IGNORED})"
         )
 
+    def unknown(self) -> str:
+        """Return the SELECT of ``_unknown`` and coordinates of the rows that have unknown fields.
+
+        It parses nothing but what the names are made of.
+        """
+        every = replace(self, encoded=replace(self.encoded, values="CAST(NULL AS INT)"))
+        coordinates = ", ".join(map(name, self.encoded.coordinates))
+        return f"SELECT {UNKNOWN}, {coordinates} FROM ({every.rows()}) WHERE {UNKNOWN} IS NOT NULL"
+
     def _kept(self) -> list[str]:
         return [
             *(name(column.name) for column in self.source.columns),
@@ -160,6 +177,7 @@ class Decoder:
             kept += [c for c in map(name, of_reasons) if c not in kept]
         return (
             f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
+            f"{self.encoded.values} AS {VALUES},\n"
             f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}, {self._ignored()} AS {IGNORED}\n"
             f"FROM ({self._computed()})"
         )

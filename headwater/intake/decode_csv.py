@@ -34,8 +34,10 @@ from headwater.intake.decode import (
     stored,
     text_faults,
 )
+from headwater.intake.envelope import known
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_nested, is_time
+from headwater.intake.unknown import of_names
 
 _EMPTY = "\x01"
 """What ``""`` is read as: the parser takes one text for both it and no value at all."""
@@ -99,6 +101,7 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
             ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the line")),
             *(_value_fault(column, places[column.name].format("_s")) for column in found),
         ),
+        unknown=of_names(header or (), known(source)),
     )
 
 
@@ -124,15 +127,16 @@ def raw_records(source: Source, records: Records) -> Encoded:
     )
 
 
-def parquet_rows(source: Source, relation: str) -> Encoded:
+def parquet_rows(source: Source, relation: str, names: Sequence[str] | None = None) -> Encoded:
     """Return the decoding of rows that a reader has typed already.
 
     Args:
         source: the definition.
         relation: name of a relation of the stored columns, ``_path`` and ``_row``.
+        names: all columns of the files, if they are known.
     """
     columns = stored(source)
-    names = ", ".join(name(column.name) for column in columns)
+    kept = ", ".join(name(column.name) for column in columns)
     # any bytes can be in a text of Parquet, and other engines cannot read them
     faults = tuple(
         (f"NOT is_valid_utf8({name(c.name)})", text(f'column "{c.name}": invalid UTF-8'))
@@ -141,10 +145,11 @@ def parquet_rows(source: Source, relation: str) -> Encoded:
     )
     broken = " OR ".join(f"coalesce({condition}, false)" for condition, _ in faults) or "false"
     return Encoded(
-        f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {PATH}, {ROW},"
+        f"SELECT {kept}, to_json(struct({kept})) AS {VALUE}, {PATH}, {ROW},"
         f" {broken} AS {BROKEN} FROM {relation}",
         (PATH, ROW),
         faults=faults,
+        unknown=of_names(names or (), known(source)),
     )
 
 

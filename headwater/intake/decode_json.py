@@ -31,6 +31,7 @@ from headwater.intake.decode import (
     Encoded,
     Records,
     ddl,
+    is_long,
     lines_to_parse,
     misread,
     not_finite,
@@ -38,8 +39,10 @@ from headwater.intake.decode import (
     text_faults,
     value_start,
 )
+from headwater.intake.envelope import envelope, known
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_nested, is_time
+from headwater.intake.unknown import VALUES, of_json, values_in, values_of
 
 _SURROGATE = (
     r"(?<!\\)(?:\\\\)*(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -87,14 +90,19 @@ def json_lines(source: Source, records: Records) -> Encoded:
     columns, options = stored(source), parser_options(source)
     line = _from_json("_line", _schema(columns, typed=True), options)
     parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
+    held = values_of(columns, "_k.")
+    values = f"CASE WHEN {values_in(VALUE)} = {held} THEN {held} END"
+    relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
     return Encoded(
-        _typed(source, f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))", "_k.", found, records),
+        _typed(source, relation, "_k.", found, records, values),
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
         (*_line_faults(source), *_value_faults(columns, options)),
+        values=VALUES,
+        unknown=f"CASE WHEN {ONCE} AND {VALUES} IS NULL THEN {unknown_in_json(source)} END",
     )
 
 
@@ -116,7 +124,8 @@ def json_rows(source: Source, records: Records) -> Encoded:
         f" {records.number} AS {ROW} FROM {records.relation})"
     )
     found = f"_corrupt IS NULL OR NOT {ONCE} AND {unread}"
-    return Encoded(_typed(source, rows, "", found, records), (PATH, ROW))
+    values = values_of(stored(source))
+    return Encoded(_typed(source, rows, "", found, records, values), (PATH, ROW), values=VALUES)
 
 
 def reader_schema(source: Source) -> str:
@@ -149,13 +158,23 @@ def not_flat(source: Source) -> str:
     return " OR ".join(f"({condition})" for condition in conditions)
 
 
-def _typed(source: Source, relation: str, prefix: str, found: str, records: Records) -> str:
+def unknown_in_json(source: Source) -> str:
+    """Return the fields of a record that the definition does not name.
+
+    Args:
+        source: the definition.
+    """
+    fields = of_json(envelope(source).row, known(source))
+    return f"CASE WHEN NOT {is_long(source)} THEN {fields} END"
+
+
+def _typed(
+    source: Source, relation: str, prefix: str, found: str, records: Records, values: str
+) -> str:
     """The layers above the parser: conversions, each once, then the verdict."""
     columns = stored(source)
     names = ", ".join(name(column.name) for column in columns)
-    values = ", ".join(
-        f"{_converted(column, source, prefix)} AS {name(column.name)}" for column in columns
-    )
+    converted = ", ".join(f"{_converted(c, source, prefix)} AS {name(c.name)}" for c in columns)
     given = "".join(
         f", {prefix}{name(column.name)} IS NOT NULL AS {_given(column)}"
         for column in columns
@@ -164,8 +183,9 @@ def _typed(source: Source, relation: str, prefix: str, found: str, records: Reco
     misfits = _misfits(columns, parser_options(source))
     broken = " OR ".join(["NOT _found", *misfits])
     return (
-        f"SELECT {names}, {records.kept}, {broken} AS {BROKEN}\n"
-        f"FROM (SELECT {records.kept}, {values}{given}, {found} AS _found\nFROM {relation})"
+        f"SELECT {names}, {records.kept}, {VALUES}, {broken} AS {BROKEN}\n"
+        f"FROM (SELECT {records.kept}, {values} AS {VALUES}, {converted}{given},\n"
+        f"{found} AS _found FROM {relation})"
     )
 
 

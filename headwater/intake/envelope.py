@@ -68,6 +68,7 @@ class Envelope:
         readings: column → how its value is made of another one, where that can fail.
         refused: what else makes a record bad: conditions and reasons over the columns above.
         ignored: the condition that a record is about no row; empty for never.
+        row: expression of the JSON text of a row, over ``_value``.
     """
 
     stored: tuple[Column, ...]
@@ -75,6 +76,7 @@ class Envelope:
     readings: Mapping[str, Reading] = field(default_factory=dict)
     refused: tuple[tuple[str, str], ...] = ()
     ignored: str = ""
+    row: str = "_value"
 
 
 def envelope(source: Source) -> Envelope:
@@ -84,6 +86,16 @@ def envelope(source: Source) -> Envelope:
         source: the definition.
     """
     return _ENVELOPES[source.format](source)
+
+
+def known(source: Source) -> tuple[str, ...]:
+    """Return the fields of a record that the definition names, or of the row in a change event.
+
+    Args:
+        source: the definition.
+    """
+    flag = source.encode_options.get("delete_field")
+    return (*(column.name for column in _fields(source)), *((flag,) if flag else ()))
 
 
 def _fields(source: Source) -> tuple[Column, ...]:
@@ -181,7 +193,7 @@ def _debezium(source: Source) -> Envelope:
     if in_avro:
         return Envelope(tuple(event), opened, {}, tuple(refused), f"{SAID} = {text(NO_CHANGE)}")
     stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))
-    return Envelope(stored, opened, readings, tuple(refused), _no_row())
+    return Envelope(stored, opened, readings, tuple(refused), _no_row(), _after_as_text())
 
 
 def leaves_out(column: str) -> str:
@@ -241,6 +253,11 @@ def _no_row() -> str:
     keys = "sort_array(json_object_keys(coalesce(get_json_object(_value, '$.payload'), _value)))"
     known = ", ".join(f"array({', '.join(map(text, each))})" for each in ABOUT_NO_ROW)
     return f"CASE WHEN {SAID} IS NULL THEN {keys} IN ({known}) ELSE {SAID} = {text(NO_CHANGE)} END"
+
+
+def _after_as_text() -> str:
+    within = (f"get_json_object(_value, '$.{part}{_AFTER}')" for part in ("", f"{_PAYLOAD}."))
+    return f"coalesce({', '.join(within)})"
 
 
 def _row(columns: Sequence[Column]) -> exp.DataType:

@@ -6,17 +6,19 @@ In: a range of the input. Out: rows in the staging branch; side tables. The step
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row
 
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake import ledger
 from headwater.intake.connectors.base import Range, Rows
 from headwater.intake.quarantine import counts, without_files
+from headwater.lake.fields import in_words, with_fields
 from headwater.lake.marker import Marker
 
 if TYPE_CHECKING:
@@ -44,6 +46,21 @@ class StepResult:
     quarantined: int
     dropped: int
     watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a pass over the rows of an epoch found.
+
+    Attributes:
+        seen: rows read.
+        bad: how many of them are bad.
+        unknown: how many records have a field that the definition does not name, by field.
+    """
+
+    seen: int = 0
+    bad: int = 0
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +98,7 @@ class EpochWrite:
         self._stamp = stamp
         self.marker = marker
         self.taken = epoch.taken
-        self._seen = self._bad = 0
+        self._found = Written()
 
     def __call__(self, target: str) -> None:
         """Stage the good rows, and commit ledger and quarantine of the epoch.
@@ -90,25 +107,28 @@ class EpochWrite:
             target: identifier to write to.
 
         Raises:
-            TerminalError: ``BAD_ROW`` with ON ERROR FAIL.
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL, ``UNKNOWN_FIELD`` with ON SCHEMA CHANGE
+                FAIL.
             ServiceError: ``FILE_CHANGED``, ``EPOCH_NOT_STABLE``.
         """
         if not self.taken.units:  # it only moves the position
             return
         rows = self._staged(target)
         self._landing.connector.check_unchanged(self.taken)
-        on_error = self._landing.source.on_error
-        if self._bad and on_error == "fail":
+        source, found = self._landing.source, self._found
+        if found.bad and source.on_error == "fail":
             raise self._first_bad(rows)
-        if on_error == "quarantine" and self._epoch.kept not in (None, self._bad):
+        if source.on_error == "quarantine" and self._epoch.kept not in (None, found.bad):
             raise self._judged_otherwise()
+        if found.unknown and source.on_schema_change == "fail":
+            raise self._first_unknown(rows)
         marker = replace(self.marker, counts=self._counts())
         if not self._epoch.planned:
             plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
             self._landing.write_ledger(marker, plan)
         again = self._landing.connector.read_before(self.taken)
-        if self._bad or again:
-            self._write_quarantine(rows, marker, again, keep=on_error == "quarantine")
+        if found.bad or found.unknown or again:
+            self._write_quarantine(rows, marker, again, keep=source.on_error == "quarantine")
 
     def result(self) -> StepResult:
         """Return what the epoch did."""
@@ -130,20 +150,16 @@ class EpochWrite:
             try:
                 arrived_at = self._epoch.arrived_at
                 rows = landing.connector.read(landing.spark, self.taken, arrived_at)
-                self._seen, self._bad = landing.append(rows.all, target, self._stamp, arrived_at)
+                self._found = landing.append(rows, target, self._stamp, arrived_at)
             except (Py4JError, PySparkException) as error:
                 self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
                 continue
             return rows
 
     def _counts(self) -> dict[str, int]:
-        kept = self._bad if self._landing.source.on_error == "quarantine" else 0
-        return {
-            "in": self._seen,
-            "out": self._seen - self._bad,
-            "quarantined": kept,
-            "dropped": self._bad - kept,
-        }
+        seen, bad = self._found.seen, self._found.bad
+        kept = bad if self._landing.source.on_error == "quarantine" else 0
+        return {"in": seen, "out": seen - bad, "quarantined": kept, "dropped": bad - kept}
 
     def _write_quarantine(
         self, rows: Rows, marker: Marker, again: Sequence[str], *, keep: bool
@@ -153,12 +169,13 @@ class EpochWrite:
         table.refresh()
         kept, gone = without_files(table, again) if again else (None, 0)
         before = counts(table, landing.source.name)
+        found = self._found
         totals = {
-            **before,
-            "quarantined": before["quarantined"] - gone + (self._bad if keep else 0),
-            "dropped": before["dropped"] + (0 if keep else self._bad),
+            **with_fields(before, found.unknown),
+            "quarantined": before["quarantined"] - gone + (found.bad if keep else 0),
+            "dropped": before["dropped"] + (0 if keep else found.bad),
         }
-        bad = rows.rejected() if keep and self._bad else None
+        bad = rows.rejected() if keep and found.bad else None
         landing.write_side(table, replace(marker, counts=totals), bad, instead_of=kept)
 
     def _judged_otherwise(self) -> ServiceError:
@@ -167,22 +184,37 @@ class EpochWrite:
         return ServiceError(
             "EPOCH_NOT_STABLE",
             f'epoch {self._epoch.number} of table "{landing.source.name}" was begun with '
-            f"{self._epoch.kept} bad rows, and now it has {self._bad}; nothing was changed",
+            f"{self._epoch.kept} bad rows, and now it has {self._found.bad}; nothing was changed",
             hint="undo what was changed since (the definition, a schema in the registry) and start"
             " again, or read the input into a table of another name",
             span=landing.source.span,
         )
 
     def _first_bad(self, rows: Rows) -> TerminalError:
-        landing = self._landing
-        coordinates = [column for column, _ in landing.connector.coordinates]
-        first = rows.rejected().orderBy(*coordinates).first()
-        assert first is not None
-        where = ", ".join(f"{column[1:]} {first[column]}" for column in coordinates)
+        source, found = self._landing.source, self._found
+        first, where = self._first(rows.rejected())
         return TerminalError(
             "BAD_ROW",
-            f'table "{landing.source.name}": {self._bad} of {self._seen} rows of epoch '
+            f'table "{source.name}": {found.bad} of {found.seen} rows of epoch '
             f"{self._epoch.number} are bad, the first ({where}): {first.reason}",
             hint="correct the input and start again, or say ON ERROR QUARANTINE",
-            span=landing.source.span,
+            span=source.span,
         )
+
+    def _first_unknown(self, rows: Rows) -> TerminalError:
+        source, number = self._landing.source, self._epoch.number
+        first, where = self._first(rows.unknown())
+        return TerminalError(
+            "UNKNOWN_FIELD",
+            f'table "{source.name}" does not name {in_words(self._found.unknown)} of epoch '
+            f"{number}, the first record with one of them: {where}",
+            hint="say ON SCHEMA CHANGE IGNORE to leave them out, or EVOLVE and add them as columns",
+            span=source.span,
+        )
+
+    def _first(self, rows: DataFrame) -> tuple[Row, str]:
+        """The first of some rows, and where it is."""
+        coordinates = [column for column, _ in self._landing.connector.coordinates]
+        first = rows.orderBy(*coordinates).first()
+        assert first is not None
+        return first, ", ".join(f"{column[1:]} {first[column]}" for column in coordinates)

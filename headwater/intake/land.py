@@ -32,12 +32,14 @@ from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Sour
 from headwater.analyze.types import spark_type
 from headwater.intake import ledger
 from headwater.intake.connectors import open_connector
-from headwater.intake.connectors.base import Connector, IntakeConfig, Limits
+from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Rows
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
-from headwater.intake.epoch import Epoch, EpochWrite, StepResult
+from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
+from headwater.intake.evolve import Evolved, evolved, follow
 from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
+from headwater.intake.unknown import fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
@@ -107,18 +109,34 @@ class Landing:
             source.name, version, -1, {}, {}, token=token, fingerprint=fingerprint
         )
         self._fence = fence
-        self.table = lake.ensure(landed_spec(source, self.connector))
+        self.table = lake.ensure(
+            landed_spec(source, self.connector),
+            lambda table, spec: follow(lake, source, table, spec, fence),
+        )
         self._quarantine: LakeTable | None = None
         self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
         self._planned: ledger.Planned | None = None
         self._begun: Begun | None = None
         self._last = self._identity
         self._load()
+        if self._evolved.changes:
+            self._tell_evolved()
+
+    def _tell_evolved(self) -> None:
+        """Commit what became of columns, with the epoch that was begun or with one of no rows.
+
+        Before any view reads the columns: a snapshot has those of when it was written.
+        """
+        self.finish_begun()
+        if self._evolved.changes:
+            stamp = watermark_after(self.table, self.source)
+            self.commit(self.next_marker({}, stamp), lambda target: None)
 
     def _load(self) -> None:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
         self._last = self.table.marker() or self._identity
+        self._evolved = evolved(self.source, self.table, self._last)
         if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
         if self._ledger:
@@ -209,11 +227,7 @@ class Landing:
         closed = max(floor_to_ms(watermark), now or floor_to_ms(watermark))
         if last.watermark is not None and last.watermark >= closed:
             return False
-        marker = replace(
-            last, epoch=last.epoch + 1, cut_from=last.cut_to, watermark=closed, counts={}
-        )
-        marker = replace(marker, token=self._identity.token)
-        self.commit(marker, lambda target: None)
+        self.commit(self.next_marker({}, closed), lambda target: None)
         return True
 
     def _next(self, limits: Limits) -> Epoch | None:
@@ -241,6 +255,8 @@ class Landing:
             cut_from=dict(self._last.cut_to),
             cut_to={**self._last.cut_to, **cut},
             watermark=stamp,
+            evolved=self._evolved.changes,
+            since=self._evolved.since,
         )
 
     def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
@@ -253,6 +269,7 @@ class Landing:
         self._uncertain = True
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
         self._last, self._uncertain = marker, False
+        self._evolved = Evolved(since=marker.since)
         self.table.refresh()
 
     # -- what an epoch needs
@@ -271,23 +288,25 @@ class Landing:
         """
         settle(self.quarantine(), self.table, self._last, self.spark, reasons)
 
-    def append(
-        self, rows: DataFrame, target: str, stamp: int | None, arrived_at: int
-    ) -> tuple[int, int]:
-        """Write the good rows; return how many were seen and how many of them were bad.
+    def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
+        """Write the good rows.
 
         Args:
-            rows: ``Rows.all``.
+            rows: the rows.
             target: identifier of the staging branch.
             stamp: their watermark.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
         seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
+        unknown = observed_fields(rows.values_in)
         columns = self._columns(stamp, arrived_at)
-        good = rows.observe(observed, seen, bad).where(f"NOT {BAD}").selectExpr(*columns)
+        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"))
+        good = every.where(f"NOT {BAD}").selectExpr(*columns)
         good.writeTo(target).option("check-nullability", "false").append()
-        return observed.get["seen"], observed.get["bad"]
+        found = observed.get
+        fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
+        return Written(found["seen"], found["bad"], fields)
 
     def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:
         columns = [name(column.name) for column in self.source.columns]

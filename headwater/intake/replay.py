@@ -118,9 +118,9 @@ def _land(landing: Landing, rows: Rows, snapshot: int, arrived_at: int) -> tuple
     marker = replace(landing.next_marker(cut, stamp), counts=counts)
 
     def write(target: str) -> None:
-        written = landing.append(rows.all, target, stamp, arrived_at)
-        if written != (seen, bad):
-            raise _judged_otherwise(landing.source.name, (seen, bad), written)
+        done = landing.append(rows, target, stamp, arrived_at)
+        if (done.seen, done.bad) != (seen, bad):
+            raise _judged_otherwise(landing.source.name, (seen, bad), (done.seen, done.bad))
 
     landing.commit(marker, write)
     landing.settle_quarantine(rows.rejected() if bad else None)

@@ -3,14 +3,14 @@
 In: a Spark session that has the catalog, and table specifications.
 Out: :class:`~headwater.lake.iceberg.LakeTable` objects, or
 :class:`~headwater.lake.delta.DeltaTable` objects for views in that format; tables are created when
-they are missing and never altered here.
+they are missing; whether one that exists with other columns is altered is its caller's business.
 """
 
 from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -21,6 +21,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.lake.database import CATALOG
 from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER, is_delta
+from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
 
@@ -69,6 +70,10 @@ DELTA_DEFAULTS: Mapping[str, str] = {
     "delta.enableDeletionVectors": "false",
 }
 """Properties of every Delta table."""
+
+
+Fit = Callable[[LakeTable, TableSpec], None]
+"""Makes a table that exists fit what it must look like, or refuses it."""
 
 
 class Lake:
@@ -199,13 +204,14 @@ class Lake:
         warehouse = self.spark.conf.get(f"spark.sql.catalog.{self.catalog}.warehouse") or ""
         return Path(unquote(urlparse(warehouse).path)) / self.namespace / name
 
-    def ensure(self, spec: TableSpec) -> LakeTable:
+    def ensure(self, spec: TableSpec, fit: Fit | None = None) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
 
         A crash between these steps is repaired by the next call.
 
         Args:
             spec: what the table must look like.
+            fit: what is done about a table that exists; :func:`check_columns` by default.
 
         Returns:
             The table, which has at least one snapshot.
@@ -224,7 +230,7 @@ class Lake:
             table = LakeTable(self.spark, spec.name, identifier)
             table.ensure_first_snapshot()
         if existed:
-            _check_columns(table, spec)
+            (fit or check_columns)(table, spec)
         return table
 
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
@@ -249,7 +255,7 @@ class Lake:
                     _check_unused(table)
                 self.define_delta(table, None if existed else spec)
         if existed:
-            _check_columns(table, spec)
+            check_columns(table, spec)
         return table
 
 
@@ -314,24 +320,18 @@ def _literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _check_columns(table: Table, spec: TableSpec) -> None:
-    found, wanted = table.columns(), table.stored_columns(columns_ddl(spec))
-    if list(found.items()) == list(wanted.items()):
-        return
-    missing = [name for name in wanted if name not in found]
-    surplus = [name for name in found if name not in wanted]
-    changed = [name for name in wanted if name in found and found[name] != wanted[name]]
-    differences = [
-        *(f'column "{name}" is missing' for name in missing),
-        *(f'column "{name}" is not defined any more' for name in surplus),
-        *(f'column "{name}" is {found[name]}, defined as {wanted[name]}' for name in changed),
-    ]
-    raise TerminalError(
-        "SCHEMA_CHANGED",
-        f'table "{spec.name}" does not have the defined columns: '
-        + ("; ".join(differences) or "their order differs"),
-        hint="undo the change, or give the new definition a new name",
-    )
+def check_columns(table: Table, spec: TableSpec) -> None:
+    """Refuse a table with other columns.
+
+    Args:
+        table: the table.
+        spec: what it must look like.
+
+    Raises:
+        TerminalError: ``SCHEMA_CHANGED``.
+    """
+    if change := difference(table.columns(), table.stored_columns(columns_ddl(spec))):
+        raise schema_changed(spec.name, change)
 
 
 def _check_declared(table: LakeTable, written: str, columns: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from py4j.java_gateway import JavaObject
@@ -18,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import TerminalError
 from headwater.lake.branch import BranchStaging
+from headwater.lake.evolve import Difference
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.layout import BRANCH_PREFIX, MARKER_TAG
 from headwater.lake.marker import Marker
@@ -165,6 +167,42 @@ class LakeTable(Table):
         schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
         return self._described(schemas.convert(struct_of(self.spark, ddl)))
 
+    def columns_at(self, snapshot_id: int) -> dict[str, str]:
+        """Return the columns that the table had when a snapshot was written.
+
+        Args:
+            snapshot_id: the snapshot, which is kept.
+        """
+        number = self.java.snapshot(snapshot_id).schemaId()
+        return self._described(self.java.schemas().get(number))
+
+    def earlier_columns(self) -> set[str]:
+        """Return the names of all columns that the table ever had."""
+        schemas = self.java.schemas().values()  # py4j makes it Python's own
+        return {str(field.name()) for schema in schemas for field in elements(schema.columns())}
+
+    def alter(self, change: Difference, ddl: str) -> None:
+        """Give the table other columns, in one metadata commit.
+
+        Args:
+            change: how they differ.
+            ddl: all columns as they shall be, as Spark DDL.
+        """
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        wanted = schemas.convert(struct_of(self.spark, ddl))
+        update = self.java.updateSchema()
+        for column in change.dropped:
+            update = update.deleteColumn(column)
+        for column in change.added:
+            update = update.addColumn(column, wanted.findType(column))
+        for column in change.widened:
+            update = update.updateColumn(column, wanted.findType(column))
+        names = [field.name() for field in elements(wanted.columns())]
+        update = update.moveFirst(names[0])
+        for before, column in pairwise(names):
+            update = update.moveAfter(column, before)
+        update.commit()
+
     def _described(self, schema: JavaObject) -> dict[str, str]:
         schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
         return described(schemas.convert(schema))
@@ -245,6 +283,20 @@ class LakeTable(Table):
         tagged = self.ref(MARKER_TAG) is not None
         update = self.java.manageSnapshots().fastForwardBranch("main", branch)
         (update.replaceTag if tagged else update.createTag)(MARKER_TAG, head).commit()
+
+    def take_back(self, before: int) -> None:
+        """Undo the newest commit of a side table, whose epoch was never published.
+
+        Args:
+            before: the snapshot that it was built on.
+        """
+        commit = self.newest(before=before)
+        update = self.java.manageSnapshots().rollbackTo(before)
+        if commit:
+            update = update.replaceTag(MARKER_TAG, commit.snapshot_id)
+        else:
+            update = update.removeTag(MARKER_TAG)
+        update.commit()
 
     def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
         """Add a snapshot without files to a staging branch.

@@ -34,6 +34,9 @@ class Marker:
         token: fence token of the writer's lease.
         fingerprint: hash of the normalised definition.
         counts: rows read, late, quarantined, … of this epoch, where they were counted.
+        evolved: what this commit made of columns of a landed table whose definition was changed.
+        since: columns that were added to a landed table: the first epoch that has them; in rows of
+            earlier ones they are NULL.
     """
 
     view: str
@@ -45,13 +48,15 @@ class Marker:
     token: int = 0
     fingerprint: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
+    evolved: Mapping[str, str] = field(default_factory=dict)
+    since: Mapping[str, int] = field(default_factory=dict)
 
     def to_summary(self) -> dict[str, str]:
         """Return the marker as snapshot summary properties."""
         return {
             PREFIX + name: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
             for name, value in asdict(self).items()
-            if value is not None
+            if value is not None and (value or name not in ("evolved", "since"))
         }
 
     @classmethod

@@ -219,6 +219,7 @@ def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: H
             "cut_from": text_map,
             "cut_to": text_map,
             "counts": pa.map_(pa.string(), pa.int64()),
+            "evolved": text_map,
             "summary": text_map,
         }
     )
@@ -246,5 +247,6 @@ def _snapshot_row(snapshot: Snapshot) -> dict[str, object]:
             "cut_from": list(marker.cut_from.items()),
             "cut_to": list(marker.cut_to.items()),
             "counts": list(marker.counts.items()),
+            "evolved": list(marker.evolved.items()),
         }
     return row

@@ -99,6 +99,21 @@ def column_names(table: StoredTable) -> list[str]:
     return [field.name for field in table.schema().fields]
 
 
+def columns_at(table: Table, snapshot_id: int | None = None) -> dict[str, str]:
+    """Return the columns of a table of Iceberg with their types.
+
+    Args:
+        table: the table.
+        snapshot_id: as they were when this snapshot was written; as they are now by default.
+    """
+    schema, snapshot = table.schema(), None
+    if snapshot_id is not None:
+        snapshot = table.snapshot_by_id(snapshot_id)
+    if snapshot is not None and snapshot.schema_id is not None:
+        schema = table.schemas()[snapshot.schema_id]
+    return {field.name: str(field.field_type) for field in schema.fields}
+
+
 def _iceberg(
     connection: duckdb.DuckDBPyConnection,
     name: str,
@@ -107,13 +122,14 @@ def _iceberg(
     columns: Sequence[str],
 ) -> str:
     schema = table.schema().select(*columns)
-    scan = table.scan(selected_fields=tuple(columns), snapshot_id=snapshot_id)
+    held = [column for column in columns if column in columns_at(table, snapshot_id)]
+    scan = table.scan(selected_fields=tuple(held), snapshot_id=snapshot_id)
     tasks = list(scan.plan_files()) if snapshot_id is not None else []
     if not tasks:
         return _empty(schema, columns)
     if all(_is_native(task) for task in tasks):
         return _native(schema, columns, tasks)
-    return _streamed(connection, name, columns, scan)
+    return _streamed(connection, name, schema, columns, scan)
 
 
 def quoted(name: str) -> str:
@@ -193,21 +209,29 @@ def _paths(locations: Sequence[str]) -> str:
 
 
 def _empty(schema: Schema, columns: Sequence[str]) -> str:
-    nulls = ", ".join(
-        f"CAST(NULL AS {duckdb_type(schema.find_field(name).field_type)}) AS {quoted(name)}"
-        for name in columns
-    )
-    return f"SELECT {nulls} WHERE false"
+    return f"SELECT {', '.join(_null(schema, name) for name in columns)} WHERE false"
+
+
+def _null(schema: Schema, column: str) -> str:
+    kind = duckdb_type(schema.find_field(column).field_type)
+    return f"CAST(NULL AS {kind}) AS {quoted(column)}"
 
 
 def _streamed(
-    connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], scan: DataScan
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    schema: Schema,
+    columns: Sequence[str],
+    scan: DataScan,
 ) -> str:
     target = quoted(name + "$rows")
-    names = ", ".join(map(quoted, columns))
+    names = ", ".join(
+        quoted(column) if column in scan.selected_fields else _null(schema, column)
+        for column in columns
+    )
     connection.register("_batches", scan.to_arrow_batch_reader())
     try:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {target} AS SELECT {names} FROM _batches")
     finally:
         connection.unregister("_batches")
-    return f"SELECT {names} FROM {target}"
+    return f"FROM {target}"

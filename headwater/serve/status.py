@@ -11,11 +11,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.lake.fields import fields_in
 from headwater.lake.layout import PLACE, SINK, quarantine_of
 from headwater.serve.lake import Commit, LakeReader, commits, commits_of_others
 
@@ -45,6 +46,8 @@ class Status:
             sinks.
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
+        unknown: records with fields that the table does not name, by field, since the beginning.
+        added: columns that were added to the table: the first epoch that has them.
         waiting: records of Kafka that are not landed yet, by ``<topic>/<partition>``, as the
             supervisor last saw it; None when none runs, and for other inputs.
         lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
@@ -66,6 +69,8 @@ class Status:
     rows_out: int | None = 0
     late: int = 0
     quarantined: int = 0
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    added: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] | None = None
     lost: int = 0
     rows: int | None = 0
@@ -208,6 +213,8 @@ def _row(
         rows_out=None if kind == "sink" else written,
         late=counts["late"],
         quarantined=bad["quarantined"],
+        unknown=fields_in(bad),
+        added=newest.marker.since,
         waiting=own.get("waiting") or None,
         lost=counts["lost"],
         rows=None if kind == "sink" else newest.total,

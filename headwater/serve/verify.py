@@ -13,11 +13,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
+from headwater.lake.evolve import difference, means_otherwise
 from headwater.serve.compare import Columns, Difference, compare
 from headwater.serve.connection import duckdb_connection
+from headwater.serve.delta import DeltaTable
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake import Commit, LakeReader, current_snapshot_id, newest_commit
-from headwater.serve.relations import column_names, create_view, quoted
+from headwater.serve.relations import column_names, columns_at, create_view, quoted
 
 if TYPE_CHECKING:
     from headwater.plan.nodes import ViewPlan
@@ -108,6 +110,9 @@ def _verify_one(
     if commit.marker.fingerprint not in ("", plan.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
+    if meaning := _other_meaning(project, lake, plan, commit):
+        reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
+        return VerifyResult(name, Verdict.CHANGED, reason, commit)
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
     read_at = snapshot if snapshot is not None else current_snapshot_id(table)
     columns = _columns(plan)
@@ -115,6 +120,20 @@ def _verify_one(
     equal = not difference.surplus and not difference.missing
     verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
     return VerifyResult(name, verdict, "", commit, columns.names, difference)
+
+
+def _other_meaning(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
+    """What of a view means something else as a table that it reads has evolved."""
+    for each in plan.inputs:
+        source = project.catalog.sources.get(each.name)
+        if source is None or not source.landed:
+            continue
+        table, position = _input(lake, each.name, commit)
+        if position is not None and not isinstance(table, DeltaTable):
+            change = difference(columns_at(table, position), columns_at(table))
+            if meaning := means_otherwise(plan.view, each.name, change):
+                return meaning
+    return ""
 
 
 def _columns(plan: ViewPlan) -> Columns:

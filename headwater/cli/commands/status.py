@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("name", "kind", "state", "epoch", "watermark", "lag", "freshness"),
     *("waiting_records", "lost_records"),
-    *("in", "out", "late", "quarantined", "rows", "cut", "problem"),
+    *("in", "out", "late", "quarantined", "unknown", "added", "rows", "cut", "problem"),
 )
+_SHOWN = 3
 CLEAR = "\x1b[H\x1b[2J"
 
 
@@ -43,8 +44,10 @@ def status(context: Context, watch: bool, interval: float) -> None:
     Lag counts the commits of the inputs that a view or sink has not read yet; rows are counted over
     the commits that are kept. Of tables over Kafka, waiting records are not landed yet (in brackets
     the partition that has most of them; --output json has them all), lost records were deleted
-    before they were read. The cut names the commits of landed tables that a view is made of, as
-    table@epoch: views with the same cut agree. Starts no JVM and asks nothing of a running process.
+    before they were read. Unknown are the fields that a table does not name, and how many records
+    had them; added are columns with the first epoch that has them. The cut names the commits of
+    landed tables that a view is made of, as table@epoch: views with the same cut agree. Starts no
+    JVM and asks nothing of a running process.
     """
     from headwater.serve.status import status as read_status
 
@@ -73,6 +76,8 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
             each.rows_out,
             each.late,
             each.quarantined,
+            (each.unknown if exact else _shortly(each.unknown, "{0} ({1})")) or None,
+            (each.added if exact else _shortly(each.added, "{0}@{1}")) or None,
             each.rows,
             ", ".join(each.cut) or None,
             each.problem or None,
@@ -87,6 +92,13 @@ def _most(waiting: Mapping[str, int] | None) -> object:
     partition = max(waiting, key=lambda name: waiting[name])
     total = sum(waiting.values())
     return f"{total} ({waiting[partition]} in {partition})" if total and len(waiting) > 1 else total
+
+
+def _shortly(numbers: Mapping[str, int], form: str) -> str:
+    """Return the first names and their numbers, as a screen has room for."""
+    shown = [form.format(*each) for each in numbers.items()]
+    more = [f"{len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
+    return ", ".join([*shown[:_SHOWN], *more])
 
 
 def _age(age: timedelta) -> str:

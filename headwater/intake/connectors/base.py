@@ -84,13 +84,19 @@ class Rows:
 
     Attributes:
         all: the columns of the definition in their order, the coordinates, ``_bad`` (whether it
-            is to be refused).
+            is to be refused), ``_unknown`` and ``_values``.
         rejected: gives the bad rows only, as the quarantine keeps them: ``_arrived_at``,
             ``reason``, ``raw`` and the coordinates. A function, since most epochs never ask.
+        unknown: gives ``_unknown`` and the coordinates of the rows that have unknown fields.
+        values_in: how many values the records have, at most; ``_unknown`` of :attr:`all` counts
+            where that is None, otherwise the sum of its ``_values`` is to be compared with it
+            (``headwater.intake.unknown``).
     """
 
     all: DataFrame
     rejected: Callable[[], DataFrame]
+    unknown: Callable[[], DataFrame]
+    values_in: int | None = None
 
 
 class Connector(ABC):

@@ -88,7 +88,11 @@ class Datagen(Connector):
         decoder = Decoder(
             self._source, generated(self._source, view), moment(arrived_at), self._max_future
         )
-        return Rows(spark.sql(decoder.rows()), lambda: spark.sql(decoder.rejected()))
+        return Rows(
+            spark.sql(decoder.rows()),
+            lambda: spark.sql(decoder.rejected()),
+            lambda: spark.sql(decoder.unknown()),
+        )
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""

@@ -9,10 +9,10 @@ decoding and before the commit (``headwater.streaming.query``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from pyspark.sql import DataFrameReader, Observation, SparkSession
+from pyspark.sql import Column, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
@@ -20,6 +20,7 @@ from headwater.analyze.definitions import Source
 from headwater.intake.decode import stored
 from headwater.intake.decode_json import not_flat, parser_options, reader_schema
 from headwater.intake.times import is_nested
+from headwater.intake.unknown import values_in
 
 LITERAL_PATHS = ("__globPaths__", "false")
 """Option of a batch reader: a [ in a name is no pattern."""
@@ -43,12 +44,41 @@ def are_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> bool:
         source: the definition.
         paths: the files.
     """
+    ragged = F.count_if("ragged").alias("ragged")
+    return not _scanned(spark, paths, [f"{not_flat(source)} AS ragged"], [ragged])["ragged"]
+
+
+def values_of_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> int | None:
+    """Return how many values some files hold at most, found by the scan of :func:`are_flat`.
+
+    Args:
+        spark: any session.
+        source: the definition.
+        paths: the files.
+
+    Returns:
+        The number, None if a line is not flat, -1 if the number is not known.
+    """
+    # computed once for all aggregates over them
+    columns = [f"{not_flat(source)} AS ragged", f"{values_in('_value')} AS held"]
+    aggregates = [F.count_if("ragged"), F.sum("held"), F.count_if(F.isnull("held"))]
+    names = ("ragged", "held", "odd")
+    aliased = [each.alias(name) for each, name in zip(aggregates, names, strict=True)]
+    found = _scanned(spark, paths, columns, aliased)
+    if found["ragged"]:
+        return None
+    return -1 if found["odd"] else found["held"] or 0
+
+
+def _scanned(
+    spark: SparkSession, paths: Sequence[str], columns: Sequence[str], aggregates: Sequence[Column]
+) -> Mapping[str, int]:
+    """Aggregate over expressions of ``_value``, each line of some files."""
     observed = Observation()
     reader = spark.read.option("lineSep", "\n").option(*LITERAL_PATHS)
-    lines = reader.text(list(paths)).selectExpr("value AS _value").where(not_flat(source))
-    lines = lines.observe(observed, F.count(F.lit(1)).alias("lines"))
-    lines.write.format("noop").mode("overwrite").save()
-    return not observed.get["lines"]
+    lines = reader.text(list(paths)).selectExpr("value AS _value").selectExpr(*columns)
+    lines.observe(observed, *aggregates).write.format("noop").mode("overwrite").save()
+    return observed.get
 
 
 def flat_reader(reader: Reader, source: Source) -> Reader:

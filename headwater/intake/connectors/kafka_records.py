@@ -147,7 +147,11 @@ class KafkaReader:
         records.createOrReplaceTempView(view)
         encoded = self._encoded(spark, Records(view, KNOWN, self._carried, lines=False))
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
-        return Rows(spark.sql(decoder.rows()), lambda: spark.sql(decoder.rejected()))
+        return Rows(
+            spark.sql(decoder.rows()),
+            lambda: spark.sql(decoder.rejected()),
+            lambda: spark.sql(decoder.unknown()),
+        )
 
     def _encoded(self, spark: SparkSession, records: Records) -> Encoded:
         if self._registry:

@@ -19,13 +19,20 @@ from functools import reduce
 from pathlib import Path
 from typing import IO, cast
 
+from pyarrow import ArrowException
+from pyarrow.parquet import read_schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.types import spark_type
 from headwater.intake.connectors.base import Rows
-from headwater.intake.connectors.flat import LITERAL_PATHS, are_flat, flat_reader, may_be_flat
+from headwater.intake.connectors.flat import (
+    LITERAL_PATHS,
+    flat_reader,
+    may_be_flat,
+    values_of_flat,
+)
 from headwater.intake.decode import (
     BAD,
     KNOWN,
@@ -43,6 +50,7 @@ from headwater.intake.decode_csv import csv_lines, parquet_rows
 from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.ledger import Entry
 from headwater.intake.sqltext import at, moment, name, text
+from headwater.intake.unknown import NONE, UNKNOWN, VALUES
 from headwater.lake.java import java_class
 
 SPLIT_BYTES = 2**30
@@ -92,22 +100,27 @@ class FileReader:
         groups, faults = self._grouped(entries)
         decoders: list[tuple[Decoder, int]] = []
         every: list[DataFrame] = []
+        values_in = None
         for number, (header, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
             encoded = self._encoded(spark, header, files, view)
             decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
             decoders.append((decoder, tasks))
-            flat = self._flat(spark, files, f"{view}_flat")
-            quicker = replace(decoder, encoded=flat) if flat else decoder
-            every.append(spark.sql(quicker.rows()).coalesce(tasks))
+            values_in = self._values_of_flat(spark, files)
+            if values_in is not None:  # the quicker decoding gives the same rows
+                decoder = replace(decoder, encoded=self._flat(spark, files, f"{view}_flat"))
+            every.append(spark.sql(decoder.rows()).coalesce(tasks))
 
         def rejected() -> DataFrame:
             frames = [spark.sql(d.rejected()).coalesce(tasks) for d, tasks in decoders]
             return _union([*frames, spark.sql(_fault_records(faults, at(arrived_at)))])
 
+        def unknown() -> DataFrame:
+            return _union([spark.sql(d.unknown()).coalesce(tasks) for d, tasks in decoders])
+
         if faults or not every:
             every.append(spark.sql(self._fault_rows(faults)))
-        return Rows(_union(every), rejected)
+        return Rows(_union(every), rejected, unknown, values_in)
 
     def again(
         self,
@@ -137,6 +150,7 @@ class FileReader:
         return Rows(
             _union([spark.sql(decoder.rows()) for decoder in decoders]),
             lambda: _union([spark.sql(decoder.rejected()) for decoder in decoders]),
+            lambda: _union([spark.sql(decoder.unknown()) for decoder in decoders]),
         )
 
     def _by_header(
@@ -164,6 +178,8 @@ class FileReader:
             fault = entry.fault
             if not fault and self._has_header() and entry.size:
                 header, fault = self._header(entry)
+            if not fault and self._source.encode == "parquet":
+                header = self._parquet_names(entry)
             if fault:
                 faults[entry.file] = fault
             else:
@@ -196,6 +212,14 @@ class FileReader:
             return None, f'the header names column "{missing[0]}" {where}'
         return names, None
 
+    def _parquet_names(self, entry: Entry) -> Header:
+        """The columns of a file; None if it is none of Parquet, which Spark finds."""
+        try:
+            with (self._folder / entry.file).open("rb") as file:
+                return tuple(name.lower() for name in read_schema(file).names)
+        except (OSError, ArrowException):
+            return None
+
     def _encoded(
         self, spark: SparkSession, header: Header, files: Sequence[Entry], view: str
     ) -> Encoded:
@@ -207,19 +231,22 @@ class FileReader:
             names = [name(column.name) for column in self._columns]
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
             frame.createOrReplaceTempView(view)
-            return parquet_rows(self._source, view)
+            return parquet_rows(self._source, view, header)
         frame = reader.option("lineSep", "\n").text(paths)
         frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
         if self._source.encode == "csv":
             return csv_lines(self._source, Records(view), header)
         return json_lines(self._source, Records(view))
 
-    def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded | None:
-        """The quicker decoding, if it gives the same rows; few bytes are not worth the check."""
-        paths = self._paths(files)
+    def _values_of_flat(self, spark: SparkSession, files: Sequence[Entry]) -> int | None:
+        """See :func:`values_of_flat`; few bytes are not worth the scan."""
         enough = sum(entry.size for entry in files) >= _WORTH_A_CHECK
-        if not (enough and may_be_flat(self._source) and are_flat(spark, self._source, paths)):
+        if not (enough and may_be_flat(self._source)):
             return None
+        return values_of_flat(spark, self._source, self._paths(files))
+
+    def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded:
+        paths = self._paths(files)
         frame = flat_reader(spark.read.option(*LITERAL_PATHS), self._source).json(paths)
         frame.selectExpr("*", *coordinates(self._path(spark, files))).createOrReplaceTempView(view)
         return json_rows(self._source, Records(view))
@@ -237,7 +264,8 @@ class FileReader:
         )
         return (
             f"SELECT {nulls}, {PATH}, CAST(NULL AS BIGINT) AS {ROW}, true AS {BAD},"
-            f" CAST(NULL AS STRING) AS {VALUE} FROM ({_fault_values(faults)})"
+            f" CAST(NULL AS STRING) AS {VALUE}, 0 AS {VALUES}, {NONE} AS {UNKNOWN}\n"
+            f"FROM ({_fault_values(faults)})"
         )
 
 

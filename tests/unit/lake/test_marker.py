@@ -20,6 +20,8 @@ markers = st.builds(
     token=st.integers(0, 2**63),
     fingerprint=texts,
     counts=st.dictionaries(texts, st.integers(0, 2**63), max_size=5),
+    evolved=st.dictionaries(texts, texts, max_size=5),
+    since=st.dictionaries(texts, st.integers(0, 2**63), max_size=5),
 )
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from fake_lake import CLICKS, FakeLake, make_lake
+from pyiceberg.types import LongType
 
 from headwater.errors import HeadwaterError
 from headwater.lake.marker import Marker
+from headwater.serve import relations
 from headwater.serve.embedded import Embedded
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
@@ -102,6 +104,24 @@ def test_an_older_snapshot_can_be_read(clicks: FakeLake) -> None:
     assert ask(clicks, "SELECT count(*) FROM clicks") == [(3,)]
     assert ask(clicks, f"SELECT count(*) FROM clicks FOR VERSION AS OF {first}") == [(2,)]
     assert condition(clicks, "SELECT 1 FROM clicks FOR VERSION AS OF 1") == "UNKNOWN_SNAPSHOT"
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_an_older_snapshot_has_no_values_in_a_column_that_was_added_since(
+    clicks: FakeLake, monkeypatch: pytest.MonkeyPatch, native: bool
+) -> None:
+    if not native:
+        monkeypatch.setattr(relations, "_is_native", lambda task: False)
+    first = clicks.snapshot("clicks")
+    table = clicks.catalog.load_table((clicks.project.config.namespace, "clicks"))
+    table.update_schema().add_column("price", LongType()).commit()
+    marker = Marker("clicks", 1, 1, {}, {}, evolved={"price": "added as BIGINT"})
+    clicks.append("clicks", [{**click(3), "price": 7}], marker)
+    found = "SELECT user_id, price FROM clicks"
+    assert sorted(ask(clicks, found), key=str) == [(1, None), (2, None), (3, 7)]
+    assert sorted(ask(clicks, f"{found} FOR VERSION AS OF {first}")) == [(1, None), (2, None)]
+    changed = 'SELECT epoch, evolved FROM "clicks$snapshots" WHERE epoch = 1'
+    assert ask(clicks, changed) == [(1, {"price": "added as BIGINT"})]
 
 
 def test_a_table_without_rows_is_empty(lake: FakeLake) -> None:

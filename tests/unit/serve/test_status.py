@@ -11,6 +11,7 @@ import pytest
 from fake_lake import CLICKS, FakeLake
 
 from headwater.cli.commands.status import _most
+from headwater.lake.fields import with_fields
 from headwater.lake.marker import Marker
 from headwater.serve.status import Status, status
 
@@ -65,6 +66,20 @@ def test_rows_refused_are_counted_in_the_marker_of_the_quarantine(lake: FakeLake
         lake.append("clicks__quarantine", [{"reason": "bad"}], refused)
     found = of(lake, "clicks")
     assert (found.rows_in, found.rows_out, found.quarantined) == (4, 1, 3)
+
+
+def test_unknown_fields_are_named_with_their_records_the_most_frequent_first(
+    lake: FakeLake,
+) -> None:
+    lake.create("clicks", CLICKS)
+    lake.create("clicks__quarantine", pa.schema({"reason": pa.string()}))
+    lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    counts = with_fields({"quarantined": 0, "dropped": 0}, {"b": 1, "a": 3})
+    counts = with_fields(counts, {"b": 1, "c": 4})
+    lake.append("clicks__quarantine", [], Marker("clicks", 1, 0, {}, {}, counts=counts))
+    found = of(lake, "clicks")
+    assert list(found.unknown.items()) == [("c", 4), ("a", 3), ("b", 2)]
+    assert found.rows_in == 1
 
 
 def test_late_rows_are_summed_over_the_commits(lake: FakeLake) -> None:

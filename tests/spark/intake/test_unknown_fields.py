@@ -1,0 +1,143 @@
+"""Fields that a definition does not name: counted by name, whatever the encoding and the policy."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from headwater.analyze.binder import bind_all
+from headwater.dialect import parse
+from headwater.errors import TerminalError
+from headwater.intake.connectors import raw
+from headwater.lake.fields import fields_in
+from tests.spark.crash import Crash, before_publishing
+
+LINES = [
+    '{"id":1,"s":"x"}',
+    '{"id":2,"s":null,"extra":5}',
+    '{"id":3,"extra": null}',
+    '{"id":4,"s":"\\": \\"extra\\":1"}',
+    '{ "id" : 5, "Ü \\" b" : [1, {"id":2}] }',
+    '{"id":6,"id":7,"extra":"x"}',
+    '{"id":8}',
+    '{"id":"bad","late":1}',
+]
+FIELDS = {"extra": 2, 'Ü " b': 1, "late": 1}
+
+
+def counted(lake, table="t"):
+    return fields_in(lake.table(f"{table}__quarantine").marker().counts)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_unknown_fields_of_json_are_counted_by_name(
+    lake, drop, landing, files_source, monkeypatch, flat
+):
+    monkeypatch.setattr(raw, "_WORTH_A_CHECK", 0 if flat else 10**9)
+    lines = [line for line in LINES if not (flat and "[" in line)]
+    land = landing(files_source("id integer; s varchar"))
+    drop("a.json", "\n".join(lines) + "\n")
+    result = land.step()
+    assert (result.rows_out, result.quarantined) == (len(lines) - 1, 1)
+    wanted = {field: n for field, n in FIELDS.items() if not (flat and "Ü" in field)}
+    assert counted(lake) == wanted
+    drop("b.json", '{"id":1,"extra":1}\n{"id":2}\n')
+    land.step()
+    assert counted(lake) == wanted | {"extra": 3}
+
+
+def test_records_without_unknown_fields_need_no_quarantine(
+    lake, drop, landing, files_source, monkeypatch
+):
+    monkeypatch.setattr(raw, "_WORTH_A_CHECK", 0)
+    drop("a.json", '{"id":1,"s":"x"}\n{"id":2,"s":null}\n{"s": null}\n{}\n')
+    landing(files_source("id integer; s varchar")).step()
+    assert not lake.exists("t__quarantine")
+
+
+def test_the_header_of_csv_names_fields_that_the_definition_does_not(
+    lake, drop, landing, files_source
+):
+    drop("a.csv", "id,extra,s\n1,x,y\n2,,z\n")
+    drop("b.csv", "id,s\n3,y\n")
+    landing(files_source("id integer; s varchar", encode="csv")).step()
+    assert counted(lake) == {"extra": 2}
+
+
+def test_the_columns_of_parquet_are_counted_where_the_definition_lacks_them(
+    lake, landing, files_source, project
+):
+    rows = pa.table({"ID": [1, 2], "extra": ["x", None]})
+    pq.write_table(rows, project.directory / "in" / "a.parquet")
+    pq.write_table(rows.select(["ID"]), project.directory / "in" / "b.parquet")
+    landing(files_source("id bigint", encode="parquet")).step()
+    assert counted(lake) == {"extra": 2}
+    assert lake.table("t").read().count() == 4
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_fail_names_the_fields_and_lands_nothing(
+    lake, drop, landing, files_source, monkeypatch, flat
+):
+    monkeypatch.setattr(raw, "_WORTH_A_CHECK", 0 if flat else 10**9)
+    columns = "id integer; s varchar"
+    drop("a.json", '{"id":1}\n{"id":2,"late":1,"extra":2}\n{"id":3,"extra":3}\n')
+    with pytest.raises(TerminalError) as refused:
+        landing(files_source(columns, on_schema_change="fail")).step()
+    assert refused.value.condition == "UNKNOWN_FIELD"
+    assert refused.value.message == (
+        'table "t" does not name "extra" (2 records), "late" (1 record) of epoch 0,'
+        " the first record with one of them: path a.json, row 1"
+    )
+    assert lake.table("t").marker() is None
+    assert not lake.exists("t__quarantine")
+    assert landing(files_source(columns, on_schema_change="ignore")).step().rows_out == 3
+    assert counted(lake) == {"extra": 2, "late": 1}
+
+
+def test_an_epoch_that_is_replayed_counts_its_fields_once(
+    lake, drop, landing, files_source, monkeypatch
+):
+    source = files_source("id integer")
+    drop("a.json", '{"id":1,"extra":2}\n')
+    before_publishing(monkeypatch)()
+    with pytest.raises(Crash):
+        landing(source).step()
+    landing(source).step()
+    assert counted(lake) == {"extra": 1}
+
+
+def test_what_is_kept_of_hostile_names_is_bounded(lake, drop, landing, files_source):
+    fields = ",".join(f'"{"n" * 200}{number}":1' for number in range(300))
+    drop("a.json", f'{{"id":1,{fields}}}\n')
+    landing(files_source("id integer")).step()
+    assert counted(lake) == {"n" * 64 + "…": 100}
+
+
+KEYED = """
+CREATE TABLE t (id BIGINT, s VARCHAR, PRIMARY KEY (id)) WITH (connector = 'files', path = 'in')
+FORMAT {format};
+"""
+CHANGES = {
+    "UPSERT ENCODE JSON (delete_field = 'op')": [
+        '{"op":"u","id":1,"extra":1}',
+        '{"op":"d","id":2}',
+        '{"op":"u","id":3,"s":"x"}',
+    ],
+    "DEBEZIUM ENCODE JSON": [
+        '{"op":"c","before":null,"after":{"id":1,"extra":1},"source":{"lsn":1},"ts_ms":1}',
+        '{"schema":null,"payload":{"op":"c","after":{"id":2,"extra":null},"ts_ms":1}}',
+        '{"op":"d","before":{"id":3,"extra":1},"after":null,"ts_ms":1}',
+    ],
+}
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_of_a_change_the_fields_of_its_row_count(lake, drop, landing, form):
+    catalog, errors = bind_all({"t.sql": parse(KEYED.format(format=form), file="t.sql")})
+    assert not errors
+    drop("a.json", "\n".join(CHANGES[form]) + "\n")
+    result = landing(catalog.sources["t__changes"]).step()
+    assert (result.rows_out, result.quarantined) == (3, 0)
+    assert fields_in(lake.table("t__quarantine").marker().counts) == {"extra": 1}
