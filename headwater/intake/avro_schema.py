@@ -73,9 +73,18 @@ class Schema:
         """Return a type itself, where there may be a reference to it."""
         return self.named[kind.name] if kind.kind == _REFERENCE else kind
 
-    def field_names(self) -> tuple[str, ...]:
-        """Return the names of the fields of a record, sorted; none if it is something else."""
-        return tuple(sorted(name for name, _ in self.resolved(self.root).parts if name))
+    def field_names(self, within: str = "") -> tuple[str, ...]:
+        """Return the names of the fields of a record, sorted; none if it is something else.
+
+        Args:
+            within: the field that is the record, or NULL or the record; the whole by default.
+        """
+        records = [self.resolved(self.root)]
+        if within:
+            field_ = self.resolved(dict(records[0].parts).get(within, Type("null")))
+            branches = field_.items if field_.kind == "union" else (field_,)
+            records = [self.resolved(branch) for branch in branches]
+        return tuple(sorted(name for record in records for name, _ in record.parts if name))
 
     def written(self) -> Json:
         """Return it for Avro's reader: what the bytes of a record are."""

@@ -36,8 +36,16 @@ from headwater.intake.decode import (
     record_too_long,
     stored,
 )
-from headwater.intake.envelope import ABOUT_NO_ROW, KEY, NO_CHANGE, TOMBSTONE, key_encoding
+from headwater.intake.envelope import (
+    ABOUT_NO_ROW,
+    KEY,
+    NO_CHANGE,
+    TOMBSTONE,
+    key_encoding,
+    known,
+)
 from headwater.intake.sqltext import name, text
+from headwater.intake.unknown import NONE, of_names
 
 _HEADER = 5
 """Bytes before the Avro of a record."""
@@ -94,6 +102,7 @@ def avro_records(
         f"struct({again or 'NULL'})",
         tuple(fault for payload in payloads for fault in payload.faults("_s.")),
         records.carried,
+        unknown=payloads[-1].unknown(),
     )
 
 
@@ -214,6 +223,16 @@ class _Payload:
         for column in self._columns:
             for _, place, part in self._parts(column, within):
                 yield from reasons(part, place, name(column.name))
+
+    def unknown(self) -> str:
+        """Return the fields that the definition does not name: those of the writer's schema."""
+        row, named = "after" if self._source.format == "debezium" else "", known(self._source)
+        cases = []
+        for number, reading in self._readings.items():
+            fields = [f for f in reading.schema.field_names(row) if f.lower() not in named]
+            if fields:
+                cases.append((self._begins(number), of_names(fields, ())))
+        return case(cases) if cases else NONE
 
     def _parts(self, column: Column, within: str = "") -> Iterator[tuple[int, str, Part]]:
         """Yield each schema, a column's place in what was parsed by it, and how it is read."""

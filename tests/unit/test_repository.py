@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,12 @@ def test_dependencies_in_pyproject_are_what_the_lock_has() -> None:
     for requirement in wanted:
         pinned = re.sub(r"\[.*\]", "", requirement).replace("_", "-")
         assert f"\n{pinned} \\" in lock, requirement
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Pytest knows them by these, and reads none where two are the same."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, files in names.items() if files > 1] == []
 
 
 def test_ci_runs_make_test() -> None:

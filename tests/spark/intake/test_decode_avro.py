@@ -32,13 +32,13 @@ def table(columns: str, format_: str = "PLAIN", options: str = "") -> Source:
     return next(iter(bind({"t.sql": parse(sql, file="t.sql")}).sources.values()))
 
 
-def read(
-    spark: SparkSession,
-    source: Source,
-    records: Sequence[bytes | None | tuple[bytes | None, bytes | None]],
-    schemas: dict[int, Json],
-) -> tuple[list[dict[str, Any]], dict[int, str]]:
-    """Return the good rows of records, values or keys and values, and why others are bad."""
+Written = Sequence[bytes | None | tuple[bytes | None, bytes | None]]
+
+
+def decoder(
+    spark: SparkSession, source: Source, records: Written, schemas: dict[int, Json]
+) -> Decoder:
+    """Return what decodes records, values or keys and values."""
     rows = []
     for at, record in enumerate(records):
         key, value = record if isinstance(record, tuple) else (None, record)
@@ -52,11 +52,18 @@ def read(
     }
     kept_beside = Records("records", "_row", ("_key", "_tombstone"), lines=False)
     encoded = avro_records(source, kept_beside, {"_key": known, "_value": known})
-    decoder = Decoder(source, encoded, "TIMESTAMP '2026-11-22 00:00:00'")
+    return Decoder(source, encoded, "TIMESTAMP '2026-11-22 00:00:00'")
+
+
+def read(
+    spark: SparkSession, source: Source, records: Written, schemas: dict[int, Json]
+) -> tuple[list[dict[str, Any]], dict[int, str]]:
+    """Return the good rows of records, and why others are bad."""
+    made = decoder(spark, source, records, schemas)
     names = [column.name for column in source.columns]
-    found = spark.sql(decoder.rows())
+    found = spark.sql(made.rows())
     good = found.where("NOT _bad").orderBy("_row").select(*names).collect()
-    bad = {row["_row"]: row.reason for row in spark.sql(decoder.rejected()).collect()}
+    bad = {row["_row"]: row.reason for row in spark.sql(made.rejected()).collect()}
     assert found.where("_bad").count() == len(bad)
     return [row.asDict(recursive=True) for row in good], bad
 
@@ -189,6 +196,26 @@ def test_each_record_is_read_by_its_own_schema_or_says_why_not(spark: SparkSessi
         **dict.fromkeys(range(9, 13), cut),
         13: "column \"amount\": '123456.00' is not a valid DECIMAL(7, 2)",
     }
+
+
+def test_fields_of_a_schema_that_the_definition_does_not_name_are_told(
+    spark: SparkSession,
+) -> None:
+    plain, more = fields(ID="long"), fields(id="long", extra="string", Other="int")
+    records = [
+        message(1, plain, {"ID": 1}),
+        message(2, more, {"id": 2, "extra": "x", "Other": 3}),
+        message(2, more, {"id": 3, "extra": "y", "Other": 4}),
+    ]
+    found = decoder(spark, table("id BIGINT, other INTEGER"), records, {1: plain, 2: more})
+    assert [tuple(row) for row in spark.sql(found.unknown()).collect()] == [
+        ('["extra"]', "t/0", 1), ('["extra"]', "t/0", 2),
+    ]  # fmt: skip
+    change = event(id="long", late="int")
+    records = [message(1, change, {"before": None, "after": {"id": 1, "late": 2}, "op": "c"})]
+    keyed = table("id BIGINT, PRIMARY KEY (id)", "DEBEZIUM")
+    found = decoder(spark, keyed, records, {1: change})
+    assert [row[0] for row in spark.sql(found.unknown()).collect()] == ['["late"]']
 
 
 def test_a_length_that_no_memory_holds_is_a_bad_record(spark: SparkSession) -> None:
