@@ -65,6 +65,10 @@ class InputTable:
     corrected: tuple[str, ...] = ()
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def _is_external(self) -> bool:
+        return self.source is not None and bool(self.source.external)
+
     def pin(self) -> int:
         """Return the id of its newest snapshot that changed rows, read anew from the catalog."""
         self.table.refresh()
@@ -117,7 +121,7 @@ class InputTable:
         Args:
             span: the piece of history.
         """
-        if span.after is None or not (self.source and self.source.external):
+        if span.after is None or not self._is_external:
             return span
         return span if self.includes(span.upto, span.after) else Range(None, span.upto)
 
@@ -158,6 +162,8 @@ class InputTable:
             self.table.refresh()
 
     def _watermark_after(self, snapshot_id: int) -> int | None:
+        if self._is_external:
+            return None
         self.know(snapshot_id)
         commit = self.table.newest(before=snapshot_id)
         if commit is None:

@@ -113,6 +113,8 @@ def _verify_one(
     if meaning := _other_meaning(project, lake, plan, commit):
         reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
+    if reason := _gone(project, lake, plan, commit):
+        return VerifyResult(name, Verdict.NOT_KEPT, reason, commit)
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
     read_at = snapshot if snapshot is not None else current_snapshot_id(table)
     columns = _columns(plan)
@@ -120,6 +122,17 @@ def _verify_one(
     equal = not difference.surplus and not difference.missing
     verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
     return VerifyResult(name, verdict, "", commit, columns.names, difference)
+
+
+def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
+    """What a commit has read of tables that others write, and did not keep."""
+    for each in plan.inputs:
+        if each.name in project.catalog.external:
+            try:
+                _input(lake, each.name, commit)
+            except ServiceError as error:
+                return error.message
+    return ""
 
 
 def _other_meaning(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:

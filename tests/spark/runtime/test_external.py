@@ -139,6 +139,29 @@ def test_where_the_history_is_gone_the_view_is_computed_anew(shop: Shop) -> None
     assert shop.rows("SELECT id FROM large") == [(4,)]
 
 
+def test_what_its_owner_has_expired_cannot_be_verified_until_the_view_is_computed_anew(
+    shop: Shop,
+) -> None:
+    shop.create()
+    shop.insert("(1, 'ann', 20)")
+    shop.tick()
+    shop.supervisor.stop()
+    shop.insert("(2, 'ann', 30)")
+    shop.spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{shop.table}', retain_last => 1,"
+        " older_than => TIMESTAMP '2999-01-01 00:00:00')"
+    )
+    results = verify(shop.project, shop.plans, ())
+    assert {r.view: r.verdict for r in results} == {
+        "large": Verdict.NOT_KEPT, "per_city": Verdict.NOT_KEPT, "best": Verdict.EQUAL,
+    }  # fmt: skip
+    assert '"orders"' in results[0].reason
+    shop.supervisor = Supervisor(shop.project, spark=shop.spark)
+    shop.tick()
+    assert shop.recomputed("large") == 1
+    assert shop.rows("SELECT id FROM large ORDER BY id") == [(1,), (2,)]
+
+
 def test_status_names_the_table_and_how_far_it_was_read(shop: Shop) -> None:
     shop.create()
     shop.insert("(1, 'ann', 20)")
