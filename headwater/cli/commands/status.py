@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ COLUMNS = (
     *("waiting_records", "lost_records"),
     *("in", "out", "late", "quarantined", "unknown", "added", "rows", "cut", "problem"),
 )
+_SELDOM = ("waiting_records", "lost_records", "unknown", "added", "problem")
+"""Columns that people see only where they say something."""
 _SHOWN = 3
 CLEAR = "\x1b[H\x1b[2J"
 
@@ -56,11 +58,22 @@ def status(context: Context, watch: bool, interval: float) -> None:
         rows = [_row(each, exact=not context.output.for_people) for each in read_status(project)]
         if watch and context.output.out.isatty():
             context.output.out.write(CLEAR)
-        context.output.rows(COLUMNS, rows, null="-")
+        columns = _telling(rows) if context.output.for_people else range(len(COLUMNS))
+        chosen = [tuple(row[at] for at in columns) for row in rows]
+        context.output.rows([COLUMNS[at] for at in columns], chosen, null="-")
         if not watch:
             return
         context.output.out.flush()
         time.sleep(interval)
+
+
+def _telling(rows: Sequence[tuple[object, ...]]) -> list[int]:
+    """Return the columns that say something of at least one row."""
+    return [
+        at
+        for at, column in enumerate(COLUMNS)
+        if column not in _SELDOM or any(row[at] is not None for row in rows)
+    ]
 
 
 def _row(each: Status, exact: bool) -> tuple[object, ...]:
@@ -70,7 +83,7 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
         freshness = round(seconds, 3) if exact else _age(each.freshness)
     return (
         *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, freshness),
-        *(each.waiting if exact else _most(each.waiting), each.lost),
+        *((each.waiting, each.lost) if exact else (_most(each.waiting), each.lost or None)),
         *(
             each.rows_in,
             each.rows_out,
