@@ -218,13 +218,12 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
 
 def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
     source = catalog.sources.get(item.name)
-    fields = (source or catalog.views[item.name]).fields
     if source and source.external:
-        table = lake.external(item.name, {each.name: _declared(each) for each in fields})
+        table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
         table = lake.table(item.name)
-    corrected = () if item.appends else tuple(each.name for each in fields)
-    return InputTable(item.name, table, source, corrected)
+    fields = () if item.appends else (source or catalog.views[item.name]).fields
+    return InputTable(item.name, table, source, tuple(each.name for each in fields))
 
 
 def _declared(field: Field) -> str:
