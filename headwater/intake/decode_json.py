@@ -42,7 +42,7 @@ from headwater.intake.decode import (
 from headwater.intake.envelope import envelope, known
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_nested, is_time
-from headwater.intake.unknown import VALUES, of_json, values_in, values_of
+from headwater.intake.unknown import VALUES, of_json, values_of
 
 _SURROGATE = (
     r"(?<!\\)(?:\\\\)*(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -90,8 +90,9 @@ def json_lines(source: Source, records: Records) -> Encoded:
     columns, options = stored(source), parser_options(source)
     line = _from_json("_line", _schema(columns, typed=True), options)
     parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
-    held = values_of(columns, "_k.")
-    values = f"CASE WHEN {values_in(VALUE)} = {held} THEN {held} END"
+    # not by a count of values: its references to every column make Spark write the parser once for
+    # each of them, and planning a table of twenty columns ends in an exhausted heap
+    values = "CAST(NULL AS INT)"
     relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
