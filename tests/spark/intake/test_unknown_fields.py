@@ -141,3 +141,11 @@ def test_of_a_change_the_fields_of_its_row_count(lake, drop, landing, form):
     result = landing(catalog.sources["t__changes"]).step()
     assert (result.rows_out, result.quarantined) == (3, 0)
     assert fields_in(lake.table("t__quarantine").marker().counts) == {"extra": 1}
+
+
+def test_wide_tables_are_planned(lake, drop, landing, files_source):
+    kinds = ("bigint", "varchar", "double", "decimal(9, 2)", "timestamp", "date", "array(double)")
+    columns = "; ".join(f"c{number} {kinds[number % 7]}" for number in range(28))
+    drop("a.json", '{"c0":1,"c6":[0.5]}\n{"c0":2,"extra":1}\n')
+    assert landing(files_source(columns)).step().rows_out == 2
+    assert counted(lake) == {"extra": 1}
