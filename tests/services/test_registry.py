@@ -22,7 +22,7 @@ def test_schemas_survive_a_kill(registry: Registry) -> None:
     number = ask(f"{registry.address}/subjects/orders-value/versions", record(key))["id"]
     registry.kill()
     registry.start()
-    assert ask(f"{registry.address}/subjects") == ["orders-value"]
+    assert "orders-value" in ask(f"{registry.address}/subjects")
     kept = ask(f"{registry.address}/schemas/ids/{number}")
     assert json.loads(kept["schema"])["fields"] == [key]
 
