@@ -15,26 +15,38 @@ from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from headwater.errors import ConfigError, Span, raise_all
-from headwater.secrets import Secret, SecretMap, written_secrets
-from headwater.spark_settings import wrong_setting
+from headwater.secrets import Secret, SecretMap
+from headwater.sections import (
+    ORPHAN_FLOOR,
+    SECTIONS,
+    CatalogSection,
+    File,
+    Maintenance,
+    TrinoSection,
+    parse_duration,
+    parse_size,
+)
 
-__all__ = ["FILE", "Config", "Secret", "SecretMap", "load_config", "parse_duration", "parse_size"]
+__all__ = [
+    "FILE",
+    "ORPHAN_FLOOR",
+    "Config",
+    "Maintenance",
+    "Secret",
+    "SecretMap",
+    "TrinoSection",
+    "load_config",
+    "parse_duration",
+    "parse_size",
+]
 
 FILE = "headwater.toml"
-
-ORPHAN_FLOOR = timedelta(hours=24)
-"""Age below which no file is taken for an orphan: it may belong to a write that goes on."""
-
-_DURATIONS = {"ms": 0.001, "millisecond": 0.001, "s": 1, "second": 1, "m": 60, "minute": 60}
-_DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
-_SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-_SIZES |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _DATABASE = re.compile(r"postgres(?:ql)?://|\$\{env:")
 
 
@@ -61,6 +73,7 @@ class Config:
         maintenance: how tables are kept small.
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
         catalog_uri: address of the catalog's database, None for the embedded one.
+        trino: where Trino is.
     """
 
     directory: Path
@@ -77,157 +90,11 @@ class Config:
     max_future: timedelta = timedelta(hours=1)
     recompute_below: int = 1_500_000
     lease: timedelta = timedelta(seconds=30)
-    maintenance: Maintenance = field(default_factory=lambda: Maintenance())
+    maintenance: Maintenance = field(default_factory=Maintenance)
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
+    trino: TrinoSection = field(default_factory=TrinoSection)
 
-
-def parse_duration(text: object) -> timedelta:
-    """Return the duration that a text such as ``10 seconds``, ``1 hour`` or ``500 ms`` means.
-
-    Raises:
-        ValueError: if it is no text of that form.
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", str(text).strip().lower())
-    unit = match and (_DURATIONS.get(match[2]) or _DURATIONS.get(match[2].removesuffix("s")))
-    if not match or not unit:
-        raise ValueError("a duration is a number and a unit, for example '10 seconds' or '1 hour'")
-    try:
-        return timedelta(seconds=float(match[1]) * unit)
-    except OverflowError:
-        raise ValueError("the duration is too long") from None
-
-
-def parse_size(value: object) -> int:
-    """Return the bytes that a number, or a text such as ``256 MB`` or ``1 GiB``, means.
-
-    Raises:
-        ValueError: if it is neither.
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(value).strip().lower())
-    if not match or match[2] not in _SIZES:
-        raise ValueError("a size is a number of bytes, or a number and a unit such as '256 MB'")
-    return int(float(match[1]) * _SIZES[match[2]])
-
-
-def _settings(value: object) -> object:
-    """Spark's settings are texts; TOML writers will say ``true`` and ``4``."""
-    if not isinstance(value, Mapping):
-        return value
-    words = {True: "true", False: "false"}
-    texts = {key: words[v] if isinstance(v, bool) else str(v) for key, v in value.items()}
-    nested = next((key for key, v in value.items() if isinstance(v, Mapping | list)), None)
-    if nested:
-        raise ValueError(f'write names with dots in quotes, as in "{nested}.…" = "…"')
-    for key, text in texts.items():
-        if wrong := wrong_setting(key, text):
-            raise ValueError(wrong)
-    return texts
-
-
-def _uri(value: object) -> object:
-    if written_secrets(str(value)):
-        raise ValueError(
-            'the password stands in the file; write "${env:NAME}" and set NAME outside'
-        )
-    return value
-
-
-def _every(value: object) -> timedelta | None:
-    return None if str(value).strip().lower() == "off" else parse_duration(value)
-
-
-def _at_least(least: timedelta, why: str) -> AfterValidator:
-    def check(value: timedelta | None) -> timedelta | None:
-        if value is not None and value < least:
-            raise ValueError(why)
-        return value
-
-    return AfterValidator(check)
-
-
-_Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
-_Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
-_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
-_Text = Annotated[str, Field(min_length=1)]
-
-
-class _Section(BaseModel):
-    # hide_input: a wrong value may be a secret put in the wrong place.
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class _Catalog(_Section):
-    type: _Text = "embedded"
-    uri: Annotated[str | None, BeforeValidator(_uri)] = None
-
-
-class _Warehouse(_Section):
-    path: _Text = ".headwater/warehouse"
-
-
-class _Spark(_Section):
-    master: _Text = "local[*]"
-    settings: Annotated[dict[str, str], BeforeValidator(_settings)] = {}
-
-
-class _Run(_Section):
-    shuffle_partitions: Annotated[int, Field(gt=0)] | None = None
-    trigger: _Duration = timedelta(seconds=1)
-    max_files_per_epoch: Annotated[int, Field(gt=0)] = 100
-    max_bytes_per_epoch: _Size = 256 * 10**6
-    max_future: _Duration = timedelta(hours=1)
-    recompute_below: Annotated[int, Field(ge=0)] = 1_500_000
-    state: _Text = ".headwater/state"
-    lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
-
-
-class Maintenance(_Section):
-    """How tables are kept small: section ``[maintain]``.
-
-    Attributes:
-        every: how often a running project maintains each table; None for never.
-        retain: how long every snapshot is kept.
-        keep_snapshots: how many of the newest snapshots are kept, whatever their age.
-        target_file_size: bytes of the files that compaction writes.
-        orphan_age: age from which a file that no snapshot knows is deleted.
-    """
-
-    every: Annotated[
-        timedelta | None,
-        BeforeValidator(_every),
-        _at_least(timedelta(seconds=1), 'the shortest is 1 second; to switch it off write "off"'),
-    ] = timedelta(minutes=10)
-    retain: Annotated[
-        _Duration,
-        _at_least(timedelta(minutes=1), "readers need a minute to finish what they read"),
-    ] = timedelta(hours=1)
-    keep_snapshots: Annotated[int, Field(ge=2)] = 20
-    target_file_size: Annotated[_Size, Field(ge=2**20)] = 128 * 10**6
-    orphan_age: Annotated[
-        _Duration,
-        _at_least(
-            ORPHAN_FLOOR,
-            "a file younger than 24 hours may belong to a write that has not committed yet, and "
-            "deleting it would destroy the table",
-        ),
-    ] = timedelta(days=3)
-
-
-class _File(_Section):
-    name: _Name
-    namespace: _Name | None = None
-    catalog: _Catalog = _Catalog()
-    warehouse: _Warehouse = _Warehouse()
-    spark: _Spark = _Spark()
-    run: _Run = _Run()
-    maintain: Maintenance = Maintenance()
-
-
-_SECTIONS: Mapping[str, type[_Section]] = {
-    "catalog": _Catalog, "warehouse": _Warehouse, "spark": _Spark, "run": _Run,
-    "maintain": Maintenance,
-}  # fmt: skip
 
 Key = tuple[str, ...]
 
@@ -257,7 +124,7 @@ def load_config(
         origins[key] = origin
     values.setdefault("name", re.sub(r"[^a-z0-9_]+", "_", directory.name.lower()))
     try:
-        settings = _File.model_validate(values)
+        settings = File.model_validate(values)
     except ValidationError as invalid:
         raise_all([_error(problem, path, text, origins) for problem in invalid.errors()])
         raise
@@ -265,7 +132,7 @@ def load_config(
     return _resolve(settings, directory)
 
 
-def _check_catalog(catalog: _Catalog, span: Callable[[Key], Span]) -> None:
+def _check_catalog(catalog: CatalogSection, span: Callable[[Key], Span]) -> None:
     hint = 'use type = "embedded", or type = "jdbc" with a uri'
     if catalog.type not in ("embedded", "jdbc"):
         known = catalog.type == "rest"
@@ -322,7 +189,7 @@ def _outside(
         word, _, rest = variable.lower().removeprefix("headwater_").partition("_")
         if not variable.startswith("HEADWATER_"):
             continue
-        if word in _SECTIONS and rest:
+        if word in SECTIONS and rest:
             yield (word, rest), value, f"environment variable {variable}"
         elif word in ("name", "namespace") and not rest:
             yield (word,), value, f"environment variable {variable}"
@@ -344,7 +211,7 @@ def _error(problem: ErrorDetails, path: Path, text: str, origins: Mapping[Key, s
     span = None if origin else _span(path, text, key)
     where = f" ({origin})" if origin else ""
     if problem["type"] == "extra_forbidden":
-        model = _SECTIONS.get(key[0], _File) if len(key) > 1 else _File
+        model = SECTIONS.get(key[0], File) if len(key) > 1 else File
         near = get_close_matches(key[-1], model.model_fields, n=1)
         known = f"known are {', '.join(model.model_fields)}"
         hint = f'did you mean "{near[0]}"?' if near else known
@@ -381,7 +248,7 @@ def _shown(line: str) -> str:
     return f"{name}= …" if equals else line if line.lstrip().startswith("[") else ""
 
 
-def _resolve(settings: _File, directory: Path) -> Config:
+def _resolve(settings: File, directory: Path) -> Config:
     run = settings.run
     return Config(
         directory=directory,
@@ -401,4 +268,5 @@ def _resolve(settings: _File, directory: Path) -> Config:
         maintenance=settings.maintain,
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
+        trino=settings.trino,
     )

@@ -9,6 +9,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,11 +41,12 @@ def packages(configuration: str) -> list[Path]:
         return fetch([configuration], progress=progress, lock=LOCK, run_ivy=_run_ivy)
 
 
-def unpacked(configuration: str) -> Path:
+def unpacked(configuration: str, parts: Sequence[str] = ()) -> Path:
     """Return the folder of a server that comes as one archive, unpacked beside the archive.
 
     Args:
         configuration: its name in ``ivy.xml``.
+        parts: folders of the archive's own folder that are needed; all by default.
 
     Raises:
         ServiceError: as :func:`packages` does; ``JAR_CACHE`` if it cannot be unpacked.
@@ -53,7 +55,7 @@ def unpacked(configuration: str) -> Path:
     folder = archive.with_name(archive.name.removesuffix(".tar.gz"))
     if not folder.exists():
         try:
-            _unpack(archive, folder)
+            _unpack(archive, folder, parts)
         except (OSError, tarfile.TarError) as error:
             hint = "free space there, or name another folder in HEADWATER_JARS"
             message = f"cannot unpack {archive}: {error}"
@@ -61,16 +63,26 @@ def unpacked(configuration: str) -> Path:
     return folder
 
 
-def _unpack(archive: Path, folder: Path) -> None:
+def _unpack(archive: Path, folder: Path, parts: Sequence[str]) -> None:
     """Unpack beside the place, then rename: a half-unpacked folder never has the name."""
     draft = Path(tempfile.mkdtemp(prefix=".staging-", dir=folder.parent))
     try:
         with tarfile.open(archive) as tar:
-            tar.extractall(draft, filter="data")
+            # all of it: its files may be links to each other, and seeking in it takes minutes
+            tar.extractall(draft / "all", filter="data")
         if not folder.exists():
-            os.rename(draft, folder)
+            os.rename(_only(parts, draft) if parts else draft / "all", folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _only(parts: Sequence[str], draft: Path) -> Path:
+    (home,) = (draft / "all").iterdir()
+    for part in parts:
+        kept = draft / "parts" / home.name / part
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(home / part, kept)
+    return draft / "parts"
 
 
 def configurations() -> list[str]:

@@ -1,0 +1,126 @@
+"""Trino: SQL over the tables of the lake, for many readers at once.
+
+In: ``trino/*``, and the properties of catalogs. Out: a server that reads them and writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from docker.local.packages import unpacked
+from docker.local.service import CONFIGURATION, HOST, Service
+from docker.local.web import ask
+from headwater.jars.fetch import fetch
+from headwater.jars.java import find_java
+from headwater.serve.trino.catalog import properties_file
+
+JAVA = 24
+"""The oldest Java that runs it."""
+
+PARTS = ("lib", "plugin/iceberg")
+"""What of the archive is unpacked: readers of other systems take half a gigabyte."""
+
+SQLITE = "sqlite-jdbc-"
+"""The driver of the embedded catalog, which Trino does not bring."""
+
+
+class Trino(Service):
+    """A server of one node.
+
+    Args:
+        folder: of the stack.
+        catalogs: names of catalogs and their properties
+            (:func:`headwater.serve.trino.catalog.properties`).
+        variables: of the environment, that the properties refer to.
+        lasting: as for every :class:`Service`.
+    """
+
+    name = "trino"
+    files = (
+        "trino/config.properties",
+        "trino/node.properties",
+        "trino/access-control.properties",
+        "trino/log.properties",
+        "trino/jvm.config",
+        "trino/rules.json",
+    )
+    port_names = ("TRINO_PORT",)
+    ready_within = 120.0  # it starts in 15 s, four of them on a busy machine in a minute
+
+    def __init__(
+        self,
+        folder: Path,
+        catalogs: Mapping[str, Mapping[str, str]],
+        *,
+        variables: Mapping[str, str] | None = None,
+        lasting: bool = False,
+    ) -> None:
+        super().__init__(folder, lasting=lasting)
+        self._catalogs = catalogs
+        self._variables = variables or {}
+
+    @property
+    def address(self) -> str:
+        """What a project's ``[trino] url`` says."""
+        return f"http://{HOST}:{self.ports['TRINO_PORT']}"
+
+    def prepare(self) -> None:
+        """Write the catalogs, and give the reader of Iceberg the driver of SQLite."""
+        folder = self.folder / "catalog"
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.properties"):
+            old.unlink()
+        for name, properties in self._catalogs.items():
+            (folder / f"{name}.properties").write_text(properties_file(properties), "utf-8")
+        (driver,) = (jar for jar in fetch(["core"]) if jar.name.startswith(SQLITE))
+        beside = _home() / "plugin" / "iceberg" / driver.name
+        if not beside.exists():
+            beside.symlink_to(driver)
+
+    def environment(self) -> dict[str, str]:
+        """Return what the configuration files ask for."""
+        return super().environment() | {
+            "TRINO_HOST": HOST,
+            "TRINO_CATALOGS": str(self.folder / "catalog"),
+            "TRINO_RULES": str(CONFIGURATION / "trino/rules.json"),
+            **self._variables,
+        }
+
+    def command(self) -> Sequence[str | Path]:
+        """Return the command line of the server, as its launcher makes it."""
+        config, node, access, log, jvm, _ = (CONFIGURATION / file for file in self.files)
+        home = _home()
+        return [
+            find_java(oldest=JAVA).executable,
+            f"@{jvm}",
+            *("-cp", f"{home}/lib/*"),
+            f"-Dconfig={config}",
+            f"-Dlog.levels-file={log}",
+            f"-Daccess-control.config-files={access}",
+            f"-Dplugin.dir={home}/plugin",
+            f"-Dnode.data-dir={self.folder}",
+            *self._node(node),
+            "io.trino.server.TrinoServer",
+        ]
+
+    def answers(self) -> bool:
+        """Return whether it takes queries."""
+        return ask(f"{self.address}/v1/info").get("starting") is False
+
+    def _node(self, file: Path) -> list[str]:
+        """The lines of a file that only Trino's own launcher reads."""
+        variables = os.environ | self.environment()
+        lines = file.read_text(encoding="utf-8").splitlines()
+        said = [line for line in lines if "=" in line and not line.startswith("#")]
+        return [
+            "-D" + re.sub(r"\$\{ENV:(\w+)\}", lambda found: variables[found[1]], line)
+            for line in said
+        ]
+
+
+def _home() -> Path:
+    (lib,) = unpacked("trino", PARTS).glob("*/lib")
+    return lib.parent

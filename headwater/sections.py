@@ -1,0 +1,215 @@
+"""What the sections of ``headwater.toml`` may hold, and how durations and sizes are written.
+
+In: values as TOML, the environment or the command line gives them. Out: frozen models; a value that
+does not fit is pydantic's error, which :mod:`headwater.config` turns into ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from headwater.secrets import written_secrets
+from headwater.spark_settings import wrong_setting
+
+ORPHAN_FLOOR = timedelta(hours=24)
+"""Age below which no file is taken for an orphan: it may belong to a write that goes on."""
+
+_DURATIONS = {"ms": 0.001, "millisecond": 0.001, "s": 1, "second": 1, "m": 60, "minute": 60}
+_DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
+_SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_SIZES |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+def parse_duration(text: object) -> timedelta:
+    """Return the duration that a text such as ``10 seconds``, ``1 hour`` or ``500 ms`` means.
+
+    Raises:
+        ValueError: if it is no text of that form.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", str(text).strip().lower())
+    unit = match and (_DURATIONS.get(match[2]) or _DURATIONS.get(match[2].removesuffix("s")))
+    if not match or not unit:
+        raise ValueError("a duration is a number and a unit, for example '10 seconds' or '1 hour'")
+    try:
+        return timedelta(seconds=float(match[1]) * unit)
+    except OverflowError:
+        raise ValueError("the duration is too long") from None
+
+
+def parse_size(value: object) -> int:
+    """Return the bytes that a number, or a text such as ``256 MB`` or ``1 GiB``, means.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(value).strip().lower())
+    if not match or match[2] not in _SIZES:
+        raise ValueError("a size is a number of bytes, or a number and a unit such as '256 MB'")
+    return int(float(match[1]) * _SIZES[match[2]])
+
+
+def _settings(value: object) -> object:
+    """Spark's settings are texts; TOML writers will say ``true`` and ``4``."""
+    if not isinstance(value, Mapping):
+        return value
+    words = {True: "true", False: "false"}
+    texts = {key: words[v] if isinstance(v, bool) else str(v) for key, v in value.items()}
+    nested = next((key for key, v in value.items() if isinstance(v, Mapping | list)), None)
+    if nested:
+        raise ValueError(f'write names with dots in quotes, as in "{nested}.…" = "…"')
+    for key, text in texts.items():
+        if wrong := wrong_setting(key, text):
+            raise ValueError(wrong)
+    return texts
+
+
+def _uri(value: object) -> object:
+    if written_secrets(str(value)):
+        raise ValueError(
+            'the password stands in the file; write "${env:NAME}" and set NAME outside'
+        )
+    return value
+
+
+def _secret(value: object) -> object:
+    if written_secrets(str(value), "password"):
+        raise ValueError('it stands in the file itself; write "${env:NAME}" and set NAME outside')
+    return value
+
+
+def _url(value: object) -> str:
+    if not re.fullmatch(r"https?://[^/@\s]+/?", str(value)):
+        raise ValueError("it is the address of a server, for example http://127.0.0.1:8080")
+    return str(value).rstrip("/")
+
+
+def _every(value: object) -> timedelta | None:
+    return None if str(value).strip().lower() == "off" else parse_duration(value)
+
+
+def _at_least(least: timedelta, why: str) -> AfterValidator:
+    def check(value: timedelta | None) -> timedelta | None:
+        if value is not None and value < least:
+            raise ValueError(why)
+        return value
+
+    return AfterValidator(check)
+
+
+_Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
+_Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
+_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """A section; an option that it does not have is an error."""
+
+    # hide_input: a wrong value may be a secret put in the wrong place.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class CatalogSection(Section):
+    """``[catalog]``: which database knows the tables."""
+
+    type: _Text = "embedded"
+    uri: Annotated[str | None, BeforeValidator(_uri)] = None
+
+
+class WarehouseSection(Section):
+    """``[warehouse]``: where the files of the tables are."""
+
+    path: _Text = ".headwater/warehouse"
+
+
+class SparkSection(Section):
+    """``[spark]``: the engine's own settings."""
+
+    master: _Text = "local[*]"
+    settings: Annotated[dict[str, str], BeforeValidator(_settings)] = {}
+
+
+class RunSection(Section):
+    """``[run]``: how much at once, how often, and where its state is."""
+
+    shuffle_partitions: Annotated[int, Field(gt=0)] | None = None
+    trigger: _Duration = timedelta(seconds=1)
+    max_files_per_epoch: Annotated[int, Field(gt=0)] = 100
+    max_bytes_per_epoch: _Size = 256 * 10**6
+    max_future: _Duration = timedelta(hours=1)
+    recompute_below: Annotated[int, Field(ge=0)] = 1_500_000
+    state: _Text = ".headwater/state"
+    lease: Annotated[_Duration, Field(gt=timedelta(0))] = timedelta(seconds=30)
+
+
+class Maintenance(Section):
+    """How tables are kept small: section ``[maintain]``.
+
+    Attributes:
+        every: how often a running project maintains each table; None for never.
+        retain: how long every snapshot is kept.
+        keep_snapshots: how many of the newest snapshots are kept, whatever their age.
+        target_file_size: bytes of the files that compaction writes.
+        orphan_age: age from which a file that no snapshot knows is deleted.
+    """
+
+    every: Annotated[
+        timedelta | None,
+        BeforeValidator(_every),
+        _at_least(timedelta(seconds=1), 'the shortest is 1 second; to switch it off write "off"'),
+    ] = timedelta(minutes=10)
+    retain: Annotated[
+        _Duration,
+        _at_least(timedelta(minutes=1), "readers need a minute to finish what they read"),
+    ] = timedelta(hours=1)
+    keep_snapshots: Annotated[int, Field(ge=2)] = 20
+    target_file_size: Annotated[_Size, Field(ge=2**20)] = 128 * 10**6
+    orphan_age: Annotated[
+        _Duration,
+        _at_least(
+            ORPHAN_FLOOR,
+            "a file younger than 24 hours may belong to a write that has not committed yet, and "
+            "deleting it would destroy the table",
+        ),
+    ] = timedelta(days=3)
+
+
+class TrinoSection(Section):
+    """``[trino]``: the Trino that reads the tables.
+
+    Attributes:
+        url: its address, None if there is none.
+        catalog: what it calls the catalog of the tables.
+        user: as whom it is asked.
+        password: of the user, a reference to a secret; only with ``https``.
+    """
+
+    url: Annotated[str | None, BeforeValidator(_url)] = None
+    catalog: _Name = "lake"
+    user: _Text = "headwater"
+    password: Annotated[str | None, BeforeValidator(_secret)] = None
+
+
+class File(Section):
+    """The whole file."""
+
+    name: _Name
+    namespace: _Name | None = None
+    catalog: CatalogSection = CatalogSection()
+    warehouse: WarehouseSection = WarehouseSection()
+    spark: SparkSection = SparkSection()
+    run: RunSection = RunSection()
+    maintain: Maintenance = Maintenance()
+    trino: TrinoSection = TrinoSection()
+
+
+SECTIONS: Mapping[str, type[Section]] = {
+    "catalog": CatalogSection, "warehouse": WarehouseSection, "spark": SparkSection,
+    "run": RunSection, "maintain": Maintenance, "trino": TrinoSection,
+}  # fmt: skip
+"""Every section by its name."""
