@@ -86,9 +86,8 @@ def _ordered(node: exp.Expr) -> exp.Expr:
 def _also(node: exp.Expr, term: exp.Expr) -> exp.Expr:
     """True also where a term is; a comparison that has it already is left as it is."""
     around = node.parent
-    if isinstance(around, exp.Or) and around.this is node and around.expression == term:
-        return node
-    return exp.Paren(this=exp.or_(node.copy(), term))
+    has_it = isinstance(around, exp.Or) and around.this is node and around.expression == term
+    return node if has_it else exp.Paren(this=exp.or_(node.copy(), term))
 
 
 def _may_be_nan(node: exp.Expr) -> list[exp.Expr]:

@@ -65,8 +65,13 @@ class Case:
     inputs: Mapping[str, tuple[StoredTable, int | None]]
 
 
+class Unseen(Exception):
+    """An engine cannot see a table of the case; the text says which, and why."""
+
+
 Comparer = Callable[[Case, int], Difference]
-"""Compares a case in an engine, and returns so many of the rows that differ at most."""
+"""Compares a case in an engine, and returns so many of the rows that differ at most; raises
+:class:`Unseen` where it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,10 @@ def _verify_one(
     columns = _columns(plan)
     inputs = {each.name: _input(lake, each.name, commit) for each in plan.inputs}
     case = Case(project, plan, columns, commit, table, read_at, inputs)
-    difference = compare(case, limit)
+    try:
+        difference = compare(case, limit)
+    except Unseen as unseen:
+        return VerifyResult(name, Verdict.NOT_KEPT, str(unseen), commit)
     equal = not difference.surplus and not difference.missing
     verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
     return VerifyResult(name, verdict, "", commit, columns.names, difference)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from headwater.analyze.portable import portable
-from headwater.errors import ConfigError
 from headwater.serve.compare import Difference, judge, subtraction
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.delta import DeltaTable
 from headwater.serve.relations import columns_at, duckdb_type, quoted
 from headwater.serve.trino.client import trino_query
+from headwater.serve.verify import Unseen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,8 @@ def compare_in_trino(case: Case, limit: int) -> Difference:
         limit: how many differing rows of each side to return.
 
     Raises:
-        ConfigError: ``TRINO_UNKNOWN``, ``NOT_IN_TRINO`` for tables in Delta's format.
+        Unseen: a table is in Delta's format.
+        ConfigError: ``TRINO_UNKNOWN``.
         ServiceError: as :func:`headwater.serve.trino.client.trino_connection`.
         SqlError: likewise.
     """
@@ -70,11 +71,7 @@ def _at_rest(case: Case) -> str:
 def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:
     """A table as one of its snapshots, with the columns that it has now."""
     if isinstance(table, DeltaTable):
-        raise ConfigError(
-            "NOT_IN_TRINO",
-            f'"{name}" is a Delta table, which the catalog of Trino does not hold',
-            hint="use: --engine embedded",
-        )
+        raise Unseen(f"{name} is a Delta table, which the catalog of Trino does not hold")
     config, project = case.project.config, case.project
     place = project.catalog.external.get(name) or f"{config.namespace}.{name}"
     parts = [config.trino.catalog, *place.split(".")]
