@@ -54,6 +54,10 @@ demo: setup ## replay the flights of 2013 as a stream, show the tables, verify t
 demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
 	@$(BIN)/python -m jobs.demo_cdc $(ARGS)
 
+.PHONY: trino
+trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
+	@$(BIN)/python -m jobs.trino $(or $(PROJECT),sql/flights)
+
 ##@ Check
 
 .PHONY: test

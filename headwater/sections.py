@@ -83,7 +83,7 @@ def _secret(value: object) -> object:
 
 
 def _url(value: object) -> str:
-    if not re.fullmatch(r"https?://[^/@\s]+/?", str(value)):
+    if not re.fullmatch(r"https?://([^/@:\s]+|\[[0-9a-f:]+\])(:\d{1,5})?/?", str(value)):
         raise ValueError("it is the address of a server, for example http://127.0.0.1:8080")
     return str(value).rstrip("/")
 

@@ -69,9 +69,19 @@ def spark_pattern(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed call; changed in place.
     """
-    pattern = _END.sub(lambda found: found[1] or r"\z", node.expression.name)
+    text_end(node)
     if re.search(r"[.^$]", node.expression.name):
-        pattern = f"(?d){pattern}"
+        node.set("expression", exp.Literal.string(f"(?d){node.expression.name}"))
+    return node
+
+
+def text_end(node: exp.Expr) -> exp.Expr:
+    """``$`` is the end of the text, also where a line break comes before it.
+
+    Args:
+        node: a typed call; changed in place.
+    """
+    pattern = _END.sub(lambda found: found[1] or r"\z", node.expression.name)
     node.set("expression", exp.Literal.string(pattern))
     return node
 

@@ -12,11 +12,11 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze import edges, gathering
+from headwater.analyze import edges, gathering, trino
 from headwater.analyze import types as t
 from headwater.analyze.membership import spark_in
 from headwater.analyze.over import NUMBERED
-from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast, trino_cast
+from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast
 from headwater.analyze.typed import type_of
 
 _NARROW = 18
@@ -175,15 +175,6 @@ def _duckdb_json(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[valid])
 
 
-def _trino_micros(node: exp.Expr) -> exp.Expr:
-    """A plain TIMESTAMP of Trino keeps milliseconds only."""
-    if node.this in (t.Type.TIMESTAMPNTZ, t.Type.TIMESTAMPTZ) and not node.expressions:
-        precision = exp.DataTypeParam(this=exp.Literal.number(6))
-        this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
-        return exp.DataType(this=this, expressions=[precision])
-    return node
-
-
 _SPARK_COUNTS = (
     *(exp.Length, exp.StrPosition, exp.ArraySize, exp.Extract),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second),
@@ -242,14 +233,6 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
     },
-    "trino": {
-        exp.Cast: trino_cast,
-        exp.TryCast: trino_cast,
-        exp.Trim: edges.only_spaces,
-        exp.Atan2: edges.positive_zero,
-        exp.DataType: _trino_micros,
-        exp.ArgMin: gathering.trino_by,
-        exp.ArgMax: gathering.trino_by,
-    },
+    "trino": trino.FIXES,
 }
 """The corrections by dialect and node class."""

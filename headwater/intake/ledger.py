@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 from headwater.intake.sqltext import text
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.layout import FILES
 
-SUFFIX = "__files"
+SUFFIX = FILES
 
 
 @dataclass(frozen=True, slots=True)

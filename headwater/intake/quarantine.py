@@ -26,6 +26,7 @@ from headwater.analyze.definitions import ARRIVAL_COLUMN
 from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import SideWrite, commit_side
+from headwater.lake.commits_view import define_commits
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
@@ -59,7 +60,12 @@ def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:
         table: name of the landed table.
         connector: its connector.
     """
-    return lake.ensure(quarantine_spec(table, connector))
+    spec = quarantine_spec(table, connector)
+    existed = lake.exists(spec.name)
+    quarantine = lake.ensure(spec)
+    if not existed:
+        define_commits(lake.spark, lake.namespace)
+    return quarantine
 
 
 def counts(quarantine: LakeTable, table: str) -> Mapping[str, int]:

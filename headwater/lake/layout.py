@@ -22,6 +22,12 @@ QUARANTINE = "__quarantine"
 SINK, BEGUN = "__sink", "__begun"
 """Suffixes of the tables whose markers say what a sink has delivered, and has begun to deliver."""
 
+FILES = "__files"
+"""Suffix of the table with the names of the files that a landed table has read."""
+
+SIDE_TABLES = (CHANGES, QUARANTINE, SINK, BEGUN, FILES)
+"""The suffixes of tables that belong to another, of whose commits they say no more than that."""
+
 PLACE = "@place"
 """In the cut of a sink, beside its view: what its connector says of the place records go to."""
 

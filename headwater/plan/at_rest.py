@@ -4,8 +4,8 @@ In: a plan, a dialect (``trino``, ``duckdb`` or ``spark``), the watermark of a c
 inputs are.
 Out: SQL text. Lateness is a WHERE over ``_watermark``, finality a WHERE over the commit's
 watermark, and rows on which an expression fails are left out by one more (the plan's guard);
-nothing else differs from what the analyst wrote, except that DuckDB computes approximate aggregates
-exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
+nothing else differs from what the analyst wrote, except that a comparison computes approximate
+aggregates exactly, with the bounds in which the view's sketch must lie (:func:`comparisons`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def at_rest_sql(
         final: False leaves the finality bound out (everything is taken as closed).
         relation: gives the text that reads an input, for example with its snapshot; default: its
             name.
-        bounds: whether approximate columns come with their bounds (DuckDB only).
+        bounds: whether approximate columns are exact and come with their bounds (DuckDB, Trino).
 
     Raises:
         ConfigError: ``UNKNOWN_DIALECT``.
@@ -98,8 +98,8 @@ def at_rest_sql(
     query = render(portable(query, dialect), catalog, read)
     if final:
         _only_final(query, plan, catalog, watermark)
-    if dialect == "duckdb":
-        _exactly(query, bounds)
+    if dialect == "duckdb" or bounds:
+        _exactly(query, dialect, bounds)
     return print_sql(query, dialect)
 
 
@@ -199,39 +199,46 @@ def _add_where(query: exp.Query, term: exp.Expr) -> None:
 FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
 
 
-def _exactly(query: exp.Query, bounds: bool) -> None:
+def _exactly(query: exp.Query, dialect: str, bounds: bool) -> None:
     """Replace approximate aggregates by exact ones, and add their bounds as columns."""
     select = next(query.find_all(exp.Select))
     extra: list[exp.Expr] = []
     for item in select.selects:
         if bounds and any(call.find(*APPROXIMATE) for call in aggregates(item.unalias())):
-            ends = [_exact(item.unalias().copy(), side) for side in (-1, 1)]
+            ends = [_exact(item.unalias().copy(), dialect, side) for side in (-1, 1)]
             for name, end in ((LOWER, "LEAST"), (UPPER, "GREATEST")):
                 both = exp.func(end, *(value.copy() for value in ends))
                 extra.append(exp.alias_(both, item.alias_or_name + name))
     for item in list(select.selects):
-        item.replace(_exact(item, 0))
+        item.replace(_exact(item, dialect, 0))
     select.set("expressions", [*select.selects, *extra])
 
 
-def _exact(node: exp.Expr, side: int) -> exp.Expr:
+def _exact(node: exp.Expr, dialect: str, side: int) -> exp.Expr:
     """An expression with approximate aggregates made exact, or a bound of them (side -1, 1)."""
 
     def replace(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.ApproxDistinct):
-            count = f"count(DISTINCT {part.this.sql(dialect='duckdb')})"
+            count = f"count(DISTINCT {part.this.sql(dialect=dialect)})"
             if side:
                 count = f"CAST(round({count} * {1 + side * DISTINCT_ERROR}) AS BIGINT) + {side}"
-            return parse_one(f"({count})" if side else count, dialect="duckdb")
+            return parse_one(f"({count})" if side else count, dialect=dialect)
         if isinstance(part, exp.ApproxQuantile):
             share = float(part.args["quantile"].name) + side * RANK_ERROR
-            share = min(max(share, 0.0), 1.0)
-            return exp.func(
-                "quantile_disc", _ranked(part.this), exp.Literal.number(round(share, 6))
-            )
+            share = round(min(max(share, 0.0), 1.0), 6)
+            if dialect == "trino":
+                return _trino_quantile(_ranked(part.this).sql(dialect=dialect), share)
+            return exp.func("quantile_disc", _ranked(part.this), exp.Literal.number(share))
         return part
 
     return node.transform(replace)
+
+
+def _trino_quantile(value: str, share: float) -> exp.Expr:
+    """The value of a rank: Trino has sketches for it only."""
+    rank = f"GREATEST(1, CAST(CEIL({share} * COUNT({value})) AS INTEGER))"
+    values = f"ARRAY_SORT(ARRAY_AGG({value}) FILTER (WHERE NOT {value} IS NULL))"
+    return parse_one(f"ELEMENT_AT({values}, {rank})", dialect="trino")
 
 
 def _ranked(value: exp.Expr) -> exp.Expr:

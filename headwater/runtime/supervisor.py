@@ -20,6 +20,7 @@ from headwater.errors import EXIT_OK, EXIT_SERVICE
 from headwater.incremental.changes import InputTable
 from headwater.incremental.target import ensure_target
 from headwater.intake.land import Landing
+from headwater.lake.commits_view import define_commits
 from headwater.lake.failures import gone
 from headwater.lake.iceberg import LakeTable
 from headwater.plan.nodes import ViewPlan
@@ -213,6 +214,7 @@ class Supervisor:
                     self._inputs[name] = InputTable(name, target, None)
             except Exception as error:  # noqa: BLE001
                 self._fail(name, error)
+        define_commits(self._spark, config.namespace, config.trino.catalog)
 
     def _fail(self, name: str, error: Exception) -> None:
         self._board.tell(StateChanged(name, State.FAILED, as_headwater_error(name, error)))

@@ -74,15 +74,51 @@ def compare(
         query: SQL that returns the rows of the SELECT, with the bounds of bounded columns.
         limit: how many differing rows of each side to return.
     """
-    _subtract(connection, columns, table, query)
+    left_over = subtraction(columns, table, query)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE _left_over AS {left_over}")
+    rows = connection.sql(f"SELECT count(*) FROM ({table})").fetchall()[0][0]
+    return judge(connection, columns, int(rows), limit)
+
+
+def subtraction(columns: Columns, table: str, query: str) -> str:
+    """Return SQL of the rows without a twin on the other side; ``_sign`` counts them, signed.
+
+    Args:
+        columns: the columns of the comparison.
+        table: SQL that returns the rows of the table.
+        query: SQL that returns the rows of the SELECT, with the bounds of bounded columns.
+    """
+    names = [quoted(name) for name in columns.names]
+    bounds = [quoted(f"{name}__{end}") for name in columns.bounded for end in ("lower", "upper")]
+    ours = ", ".join([*names, *(f"NULL AS {bound}" for bound in bounds), "1 AS _sign"])
+    theirs = ", ".join([*names, *bounds, "-1 AS _sign"])
+    every = ", ".join([*names, *bounds])
+    return (
+        f"SELECT {every}, CAST(sum(_sign) AS BIGINT) AS _sign"
+        f" FROM (SELECT {ours} FROM ({table}) AS ours"
+        f" UNION ALL SELECT {theirs} FROM ({query}) AS theirs) AS both_sides"
+        f" GROUP BY {every} HAVING sum(_sign) <> 0"
+    )
+
+
+def judge(
+    connection: duckdb.DuckDBPyConnection, columns: Columns, rows: int, limit: int
+) -> Difference:
+    """Say in what two relations differ, of which ``_left_over`` is the :func:`subtraction`.
+
+    Args:
+        connection: where ``_left_over`` is a temporary table.
+        columns: the columns of the comparison.
+        rows: number of rows of the table.
+        limit: how many differing rows of each side to return.
+    """
     if columns.floats or columns.lists or columns.bounded:
         _forgive(connection, columns)
     totals = connection.sql(
         "SELECT coalesce(sum(_sign) FILTER (_sign > 0), 0),"
-        " coalesce(-sum(_sign) FILTER (_sign < 0), 0),"
-        f" (SELECT count(*) FROM ({table})) FROM _left_over"
+        " coalesce(-sum(_sign) FILTER (_sign < 0), 0) FROM _left_over"
     )
-    surplus, missing, rows = map(int, totals.fetchall()[0])
+    surplus, missing = map(int, totals.fetchall()[0])
     names = ", ".join(map(quoted, columns.names))
 
     def some(condition: str) -> tuple[tuple[object, ...], ...]:
@@ -95,22 +131,6 @@ def compare(
         missing,
         some("_sign > 0") if surplus else (),
         some("_sign < 0") if missing else (),
-    )
-
-
-def _subtract(
-    connection: duckdb.DuckDBPyConnection, columns: Columns, table: str, query: str
-) -> None:
-    """Make ``_left_over``: rows without a twin on the other side; ``_sign`` counts them, signed."""
-    names = [quoted(name) for name in columns.names]
-    bounds = [quoted(f"{name}__{end}") for name in columns.bounded for end in ("lower", "upper")]
-    ours = ", ".join([*names, *(f"NULL AS {bound}" for bound in bounds), "1 AS _sign"])
-    theirs = ", ".join([*names, *bounds, "-1 AS _sign"])
-    every = ", ".join([*names, *bounds])
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE _left_over AS SELECT {every}, sum(_sign)::BIGINT AS _sign"
-        f" FROM (SELECT {ours} FROM ({table}) UNION ALL SELECT {theirs} FROM ({query}))"
-        f" GROUP BY {every} HAVING sum(_sign) <> 0"
     )
 
 

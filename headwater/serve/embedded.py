@@ -1,9 +1,9 @@
 """The embedded query engine: SQL over the tables of a project, in this process, without a server.
 
 In: a project and a SELECT in Headwater's (Trino's) SQL. Out: column names and rows. DuckDB does the
-work on the tables as they were when the query began. Beside the tables there is
-``"name$snapshots"``, one row per commit with its epoch, watermark and counts, and ``FOR VERSION AS
-OF`` a snapshot id.
+work on the tables as they were when the query began. Beside the tables there are ``commits``, one
+row per commit of every table, ``"name$snapshots"`` with all that its markers say, and ``FOR VERSION
+AS OF`` a snapshot id.
 
 Columns whose names begin with ``_`` (watermark stamps, arrival, hidden state) are there for who
 names them and never in ``SELECT *``.
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
+from headwater.lake.commits import COMMITS
+from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of, summary_of
 from headwater.serve.relations import column_names, create_view
@@ -87,7 +89,9 @@ class Embedded:
                 continue
             target = f"{node.name}#{number}"
             hidden: list[str] = []
-            if node.name.endswith(SNAPSHOTS):
+            if node.name == COMMITS and self._lake.table(COMMITS) is None:
+                connection.register(target, commits_table(self._lake))
+            elif node.name.endswith(SNAPSHOTS):
                 table = self._table(node, node.name.removesuffix(SNAPSHOTS), tables)
                 _create_snapshots(connection, target, table)
             else:

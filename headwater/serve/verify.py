@@ -1,13 +1,13 @@
 """The law, checked: a view's table against its SELECT over the inputs that its commit recorded.
 
 In: a project, its plans, views, maybe a snapshot. Out: per view, whether the table holds exactly
-what the SELECT returns, or the rows in which they differ. The table and the inputs are read as
-files by another engine (DuckDB) than the one that wrote them.
+what the SELECT returns, or the rows in which they differ. The table and the inputs are read by
+another engine than the one that wrote them: DuckDB in this process, or Trino.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -42,6 +42,39 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """What an engine has to compare: a commit of a view, and what that had read.
+
+    Attributes:
+        project: the project.
+        plan: the view's plan.
+        columns: how exact each column has to be.
+        commit: the commit.
+        table: the view's table.
+        read_at: the snapshot of the table to compare.
+        inputs: by name, the tables that the view reads, and the snapshot that the commit has read;
+            None for nothing yet.
+    """
+
+    project: Project
+    plan: ViewPlan
+    columns: Columns
+    commit: Commit
+    table: StoredTable
+    read_at: int | None
+    inputs: Mapping[str, tuple[StoredTable, int | None]]
+
+
+class Unseen(Exception):
+    """An engine cannot see a table of the case; the text says which, and why."""
+
+
+Comparer = Callable[[Case, int], Difference]
+"""Compares a case in an engine, and returns so many of the rows that differ at most; raises
+:class:`Unseen` where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyResult:
     """The check of one view.
 
@@ -73,6 +106,7 @@ def verify(
     views: Sequence[str] = (),
     snapshot: int | None = None,
     limit: int = ROWS_SHOWN,
+    compare: Comparer | None = None,
 ) -> list[VerifyResult]:
     """Check views against their SELECT at rest.
 
@@ -82,6 +116,7 @@ def verify(
         views: the views to check; all if empty.
         snapshot: the snapshot to check, for a single view; its newest commit by default.
         limit: how many differing rows of each side to return.
+        compare: the engine; DuckDB in this process by default.
 
     Raises:
         ConfigError: ``ONE_VIEW`` if a snapshot is given for several, ``UNKNOWN_SNAPSHOT``,
@@ -92,11 +127,19 @@ def verify(
     if snapshot is not None and len(names) != 1:
         raise ConfigError("ONE_VIEW", "--snapshot needs exactly one view", hint="name the view")
     lake = LakeReader(project.config, project.catalog.external)
-    return [_verify_one(project, lake, plans[name], snapshot, limit) for name in names]
+    return [
+        _verify_one(project, lake, plans[name], snapshot, limit, compare or compare_embedded)
+        for name in names
+    ]
 
 
 def _verify_one(
-    project: Project, lake: LakeReader, plan: ViewPlan, snapshot: int | None, limit: int
+    project: Project,
+    lake: LakeReader,
+    plan: ViewPlan,
+    snapshot: int | None,
+    limit: int,
+    compare: Comparer,
 ) -> VerifyResult:
     name = plan.view.name
     sources = [each.name for each in plan.inputs if each.kind == "source"]
@@ -118,7 +161,12 @@ def _verify_one(
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
     read_at = snapshot if snapshot is not None else current_snapshot_id(table)
     columns = _columns(plan)
-    difference = _compare(project, lake, plan, columns, commit, table, read_at, limit)
+    inputs = {each.name: _input(lake, each.name, commit) for each in plan.inputs}
+    case = Case(project, plan, columns, commit, table, read_at, inputs)
+    try:
+        difference = compare(case, limit)
+    except Unseen as unseen:
+        return VerifyResult(name, Verdict.NOT_KEPT, str(unseen), commit)
     equal = not difference.surplus and not difference.missing
     verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
     return VerifyResult(name, verdict, "", commit, columns.names, difference)
@@ -179,29 +227,26 @@ def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, in
     return table, int(position)
 
 
-def _compare(
-    project: Project,
-    lake: LakeReader,
-    plan: ViewPlan,
-    columns: Columns,
-    commit: Commit,
-    table: StoredTable,
-    read_at: int | None,
-    limit: int,
-) -> Difference:
+def compare_embedded(case: Case, limit: int) -> Difference:
+    """Compare in DuckDB, in this process.
+
+    Args:
+        case: what to compare.
+        limit: how many differing rows of each side to return.
+    """
     from headwater.plan.at_rest import at_rest_sql
 
+    columns = case.columns
     at_rest = at_rest_sql(
-        plan,
-        project.catalog,
+        case.plan,
+        case.project.catalog,
         "duckdb",
-        watermark=commit.marker.watermark,
+        watermark=case.commit.marker.watermark,
         relation=lambda name: quoted(f"{name}@cut"),
         bounds=bool(columns.bounded),
     )
     with duckdb_connection() as connection, translated_errors():
-        create_view(connection, "@table", table, read_at, columns.names)
-        for each in plan.inputs:
-            source, position = _input(lake, each.name, commit)
-            create_view(connection, f"{each.name}@cut", source, position, column_names(source))
+        create_view(connection, "@table", case.table, case.read_at, columns.names)
+        for name, (source, position) in case.inputs.items():
+            create_view(connection, f"{name}@cut", source, position, column_names(source))
         return compare(connection, columns, 'FROM "@table"', at_rest, limit)

@@ -13,7 +13,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.serve.embedded import Embedded
-from headwater.serve.verify import Verdict, verify
+from headwater.serve.verify import Verdict, VerifyResult, verify
 from headwater.testing import slt
 from headwater.testing.rows import local_source, write_rows
 from headwater.testing.slt import Record
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from headwater.runtime.supervisor import Supervisor
 
 _namespaces = itertools.count(1)
+
+Judge = Callable[[Project, Mapping[str, "ViewPlan"], Sequence[str]], list[VerifyResult]]
+"""Checks views of a project, all of them if none is named, against their SELECT at rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class World:
         folder: an empty folder for the project of this file.
         base: files that define objects before the first statement, or none.
         namespace: the namespace of a world that is there already, to go on with it.
+        judges: what checks the views after every tick.
     """
 
     def __init__(
@@ -80,8 +84,10 @@ class World:
         folder: Path,
         base: Sequence[Path] = (),
         namespace: str | None = None,
+        judges: Sequence[Judge] = (verify,),
     ) -> None:
         self._spark = spark
+        self._judges = judges
         self._folder = folder
         self._namespace = namespace or f"slt_{os.getpid()}_{next(_namespaces)}"
         self._statements = 0
@@ -158,7 +164,8 @@ class World:
         Raises:
             Mismatch: with the differing rows, or with why a named view could not be checked.
         """
-        for result in verify(self.project, self.plans, views):
+        found_by = (judge(self.project, self.plans, views) for judge in self._judges)
+        for result in itertools.chain.from_iterable(found_by):
             found = result.difference
             if result.verdict is Verdict.DIFFERENT and found:
                 surplus = [f"  in the table, not in the SELECT: {r}" for r in found.surplus_rows]
@@ -280,7 +287,12 @@ def _explain(world: World, name: str) -> list[str]:
 
 
 def run_file(
-    path: Path, spark: SparkSession, *, base: Sequence[Path] = (), rewrite: bool = False
+    path: Path,
+    spark: SparkSession,
+    *,
+    base: Sequence[Path] = (),
+    rewrite: bool = False,
+    judges: Sequence[Judge] = (verify,),
 ) -> list[Failure]:
     """Run one file.
 
@@ -289,6 +301,7 @@ def run_file(
         spark: the session shared by all files.
         base: SQL files whose definitions are there before the first step.
         rewrite: whether to write the results that came out into the file as the expected ones.
+        judges: what checks the views after every tick.
 
     Returns:
         The steps that failed; after one that is no mere difference of results, the rest is not run.
@@ -301,7 +314,7 @@ def run_file(
     results: list[tuple[Record, list[str]]] = []
     failures: list[Failure] = []
     with tempfile.TemporaryDirectory(prefix="headwater-slt-") as folder:
-        world = World(spark, Path(folder), base)
+        world = World(spark, Path(folder), base, judges=judges)
         try:
             for record in records:
                 result = run_record(world, record)

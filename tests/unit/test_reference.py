@@ -12,6 +12,7 @@ from pathlib import Path
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Option
 from headwater.analyze.functions import FUNCTIONS
 from headwater.analyze.sinks import SINKS
+from headwater.lake.commits import COLUMNS
 from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
 from tests.golden_files import check_golden
 
@@ -51,6 +52,14 @@ def sinks() -> Iterator[str]:
             yield from _options(f"Sink, `connector = '{name}'`", connector.options)
 
 
+def commits() -> Iterator[str]:
+    """Yield the lines of the table on ``commits``."""
+    yield "| column of `commits` | |"
+    yield "|---|---|"
+    for name, _, comment in COLUMNS:
+        yield f"| `{name}` | {comment} |"
+
+
 def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
     yield f"| {title} | |"
     yield "|---|---|"
@@ -64,6 +73,7 @@ def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
 def test_reference_lists_what_there_is() -> None:
     text = REFERENCE.read_text()
     generated = {"functions": functions(), "connectors": connectors(), "sinks": sinks()}
+    generated["commits"] = commits()
     for section, lines in generated.items():
         body = "\n".join(lines).rstrip()
         text = re.sub(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
-from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
+from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
@@ -23,6 +23,7 @@ DIFFERENCES = ("reason", "surplus", "missing", "surplus_rows", "missing_rows")
     examples=(
         "headwater verify",
         "headwater verify departures_per_hour --snapshot 8729502340",
+        "headwater verify --engine trino",
     ),
 )
 @click.argument("views", nargs=-1, metavar="[VIEW]...")
@@ -41,16 +42,16 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
     The SELECT runs in another engine over the inputs recorded in the view's newest commit. Exits
     with 1 and the differing rows if they are not equal.
     """
-    if engine != "embedded":
-        raise ConfigError(
-            "NOT_YET", f"engine {engine} is not supported yet", hint="use: --engine embedded"
-        )
+    from headwater.serve.trino.verify import compare_in_trino
+    from headwater.serve.verify import compare_embedded
     from headwater.serve.verify import verify as verify_views
+
+    compare = compare_in_trino if engine == "trino" else compare_embedded
 
     project = context.project()
     for name in views:
         require_view(project, name)
-    results = verify_views(project, plans_of(project), views, snapshot)
+    results = verify_views(project, plans_of(project), views, snapshot, compare=compare)
     if context.output.for_people:
         context.output.rows(COLUMNS, [_row(result) for result in results], null="-")
         for result in results:

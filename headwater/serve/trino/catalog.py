@@ -6,13 +6,13 @@ reads; everything that writes is refused by the connector, and by the rules in `
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from headwater.config import Config, load_config
+from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, HeadwaterError
 from headwater.lake.database import CATALOG, catalog_database
-
-if TYPE_CHECKING:
-    from headwater.config import Config
 
 PASSWORD = "HEADWATER_CATALOG_PASSWORD"
 """The variable of Trino's environment that holds the password of the catalog's database."""
@@ -62,9 +62,26 @@ def environment(config: Config) -> dict[str, str]:
     Raises:
         ConfigError: ``SECRET_MISSING``.
     """
-    return dict.fromkeys([PASSWORD], *catalog_database(config).spark_secrets().values())
+    return {PASSWORD: secret for secret in catalog_database(config).spark_secrets().values()}
 
 
 def properties_file(found: Mapping[str, str]) -> str:
     """Return the text of a properties file."""
     return "".join(f"{name}={value}\n" for name, value in found.items())
+
+
+def main() -> int:
+    """Print the properties for the project of a folder; return the exit code."""
+    if len(sys.argv) != 2:
+        sys.stderr.write("usage: python -m headwater.serve.trino.catalog DIR\n")
+        return EXIT_BAD_INPUT
+    try:
+        sys.stdout.write(properties_file(properties(load_config(Path(sys.argv[1])))))
+    except HeadwaterError as error:
+        sys.stderr.write(f"{error.render()}\n")
+        return error.exit_code
+    return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

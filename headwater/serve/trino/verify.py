@@ -1,0 +1,115 @@
+"""The law, checked by Trino: it runs the SELECT at rest and compares it with the view's table.
+
+In: a case of :mod:`headwater.serve.verify`. Out: the difference. Both sides are read and subtracted
+in Trino; only rows without a twin come here, where floating-point columns and sketches are compared
+within their tolerance as for the embedded engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from headwater.analyze.portable import portable
+from headwater.serve.compare import Difference, judge, subtraction
+from headwater.serve.connection import duckdb_connection
+from headwater.serve.delta import DeltaTable
+from headwater.serve.relations import columns_at, duckdb_type, quoted
+from headwater.serve.trino.client import trino_query
+from headwater.serve.verify import Unseen
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from headwater.serve.lake import StoredTable
+    from headwater.serve.verify import Case
+
+
+def compare_in_trino(case: Case, limit: int) -> Difference:
+    """Compare in Trino.
+
+    Args:
+        case: what to compare.
+        limit: how many differing rows of each side to return.
+
+    Raises:
+        Unseen: a table is in Delta's format.
+        ConfigError: ``TRINO_UNKNOWN``.
+        ServiceError: as :func:`headwater.serve.trino.client.trino_connection`.
+        SqlError: likewise.
+    """
+    columns, config = case.columns, case.project.config
+    names = ", ".join(map(quoted, columns.names))
+    table = f"SELECT {names} FROM {_relation(case, case.plan.view.name, case.table, case.read_at)}"
+    with trino_query(config, f"SELECT count(*) FROM ({table}) AS counted") as result:
+        ((rows,),) = result.rows
+    with trino_query(config, subtraction(columns, table, _at_rest(case))) as result:
+        left_over = _arrow(result.columns, [tuple(map(_plain, row)) for row in result.rows])
+    if not left_over.num_rows:
+        return Difference(int(str(rows)), 0, 0)
+    with duckdb_connection() as connection:
+        connection.register("_rows", left_over)
+        connection.execute("CREATE TEMP TABLE _left_over AS FROM _rows")
+        return judge(connection, columns, int(str(rows)), limit)
+
+
+def _at_rest(case: Case) -> str:
+    from headwater.plan.at_rest import at_rest_sql
+
+    return at_rest_sql(
+        case.plan,
+        case.project.catalog,
+        "trino",
+        watermark=case.commit.marker.watermark,
+        relation=lambda name: _relation(case, name, *case.inputs[name]),
+        bounds=bool(case.columns.bounded),
+    )
+
+
+def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:
+    """A table as one of its snapshots, with the columns that it has now."""
+    if isinstance(table, DeltaTable):
+        raise Unseen(f"{name} is a Delta table, which the catalog of Trino does not hold")
+    config, project = case.project.config, case.project
+    place = project.catalog.external.get(name) or f"{config.namespace}.{name}"
+    parts = [config.trino.catalog, *place.split(".")]
+    whole = ".".join(map(quoted, parts))
+    if snapshot_id is None:
+        return f"(SELECT * FROM {whole} WHERE false)"
+    pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
+    then, now = columns_at(table, snapshot_id), columns_at(table)
+    if then == now:
+        return pinned
+    kinds = {field.name: duckdb_type(field.field_type) for field in table.schema().fields}
+    columns = (
+        quoted(column) if then.get(column) == kind else _evolved(column, column in then, kinds)
+        for column, kind in now.items()
+    )
+    return f"(SELECT {', '.join(columns)} FROM {pinned})"
+
+
+def _evolved(column: str, was_there: bool, kinds: Mapping[str, str]) -> str:
+    """A column that a table got, or widened, after a snapshot: as rows of then have it now."""
+    value = exp.column(column, quoted=True) if was_there else exp.null()
+    kind = exp.DataType.build(kinds[column], dialect="duckdb")
+    cast = portable(exp.select(exp.alias_(exp.cast(value, kind), column, quoted=True)), "trino")
+    return cast.selects[0].sql(dialect="trino")
+
+
+def _plain(value: object) -> object:
+    """A value as Arrow takes it: maps as lists of pairs, rows as lists of texts."""
+    if isinstance(value, Mapping):
+        pairs = sorted(value.items(), key=repr)
+        return [{"key": _plain(key), "value": _plain(each)} for key, each in pairs]
+    if isinstance(value, tuple):
+        return {f"_{number}": _plain(each) for number, each in enumerate(value)}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _arrow(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return pa.table([pa.array(column) for column in columns], names=list(names))

@@ -1,0 +1,56 @@
+"""The catalog files that are shipped for Trino say what a project's own would."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headwater.config import Config, Secret
+from headwater.serve.trino.catalog import environment, properties, properties_file
+
+SHIPPED = Path(__file__).parents[3] / "docker" / "trino" / "catalog"
+WAREHOUSE = Path("/lake/warehouse")
+
+
+def config(uri: str | None = None) -> Config:
+    return Config(
+        Path("/project"), "shop", "shop", WAREHOUSE, Path("/state"),
+        catalog_uri=Secret(uri) if uri else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "uri"),
+    [("embedded", None), ("postgres", "postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake")],
+)
+def test_the_shipped_files_say_what_a_project_needs(
+    name: str, uri: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKE_PASSWORD", "geheim")
+    text = (SHIPPED / f"{name}.properties").read_text()
+    values = {"WAREHOUSE": str(WAREHOUSE), "CATALOG_HOST": "db"}
+    values |= {"CATALOG_DATABASE": "lake", "CATALOG_USER": "lake"}
+    filled = re.sub(
+        r"\$\{ENV:(\w+)\}", lambda found: values.get(found[1], found[0]), re.sub(r"#.*\n", "", text)
+    )
+    assert filled == properties_file(properties(config(uri)))
+    assert "geheim" not in filled
+
+
+def test_the_password_is_handed_over_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKE_PASSWORD", "geheim")
+    assert environment(config()) == {}
+    assert environment(config("postgresql://lake:${env:LAKE_PASSWORD}@db/lake")) == {
+        "HEADWATER_CATALOG_PASSWORD": "geheim"
+    }
+
+
+def test_it_is_printed_for_a_project(tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text('name = "shop"\n')
+    command = [sys.executable, "-m", "headwater.serve.trino.catalog", str(tmp_path)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert f"default-warehouse-dir=file://{tmp_path}/.headwater/warehouse\n" in printed
