@@ -132,9 +132,13 @@ bench-incremental: setup ## a tick against plain Spark that computes and overwri
 bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"
 	@$(BIN)/python -m bench.kafka $(ARGS)
 
+.PHONY: bench-serving
+bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS="--rate 1000 --seconds 120"
+	@$(BIN)/python -m bench.serving $(ARGS)
+
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
-	@$(BIN)/python bench/maintenance.py $(ARGS)
+	@PYTHONPATH=. $(BIN)/python bench/maintenance.py $(ARGS)
 
 ##@ Change
 

@@ -26,9 +26,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from measure import machine
 
-from headwater.config import Config, Maintenance
+from docker.local.trino import Trino
+from headwater.config import Config, Maintenance, TrinoSection
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
+from headwater.lake.database import CATALOG
 from headwater.lake.java import java_class
 from headwater.lake.maintenance import Job, maintain, size_of
 from headwater.lake.marker import Marker
@@ -37,6 +39,8 @@ from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.lake import LakeReader, current_snapshot_id
 from headwater.serve.relations import create_view
+from headwater.serve.trino.catalog import properties
+from headwater.serve.trino.client import trino_query
 
 SECONDS = 5
 HOUR = 3600 // SECONDS
@@ -46,7 +50,7 @@ HEAD = (
     *("commits", "metadata KiB", "snapshots", "data files", "delete files", "manifests"),
     "table KiB",
 )
-READ = ("on disk MiB", "DuckDB ms", "Spark ms", "commit ms", "maintenance s")
+READ = ("on disk MiB", "DuckDB ms", "Spark ms", "Trino ms", "commit ms", "maintenance s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,13 @@ class Table:
         assert row
         return int(row[1])
 
+    def by_trino(self) -> int:
+        """Open and read the table by Trino."""
+        query = f"SELECT count(*), sum(value) FROM {self.name}"
+        with trino_query(self.config, query) as result:
+            ((count, _),) = result.rows
+        return int(str(count))
+
     def bytes_on_disk(self) -> int:
         """Return the size of the table's folder."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
@@ -193,12 +204,12 @@ def _row(
     table.table.refresh()
     size = size_of(table.table)
     expected = table.rows_of(epoch, upsert=way.upsert)
-    assert table.by_duckdb() == table.by_spark() == expected
+    assert table.by_duckdb() == table.by_spark() == table.by_trino() == expected
     return (
         *(epoch + 1, round(table.metadata_bytes() / 1024), size.snapshots),
         *(size.data_files, size.delete_files, size.manifests, round(size.bytes / 1024)),
         round(table.bytes_on_disk() / 2**20, 1),
-        *(_milliseconds(table.by_duckdb), _milliseconds(table.by_spark)),
+        *map(_milliseconds, (table.by_duckdb, table.by_spark, table.by_trino)),
         round(statistics.median(took) * 1000),
         round(statistics.median(maintained), 1) if maintained else "-",
     )
@@ -236,6 +247,10 @@ def main() -> None:
             f"maintenance runs every {options.every} commits",
         ]
         say(*lines)
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.bench")  # before Trino looks for it
+        server = Trino(folder, {CATALOG: properties(config)})
+        server.start()
+        config = replace(config, trino=TrinoSection(url=server.address))
         for way in (
             Way("appends, no maintenance", options.baseline, None),
             Way("appends, maintained", options.commits, options.every),
@@ -244,6 +259,7 @@ def main() -> None:
         ):
             if way.commits:
                 lines += show(way, run(way, Lake(spark, "bench"), config, points=6))
+        server.stop()
         spark.stop()
         if options.save:
             options.save.write_text("\n".join(lines) + "\n")
