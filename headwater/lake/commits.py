@@ -60,8 +60,8 @@ def commits_sql(tables: Collection[str]) -> str:
     {_number("deleted-records")} + {_number("added-position-deletes")} AS removed,
     {_number("total-records")} - {_number("total-position-deletes")} AS total
   FROM snapshots WHERE operation <> 'replace'
-), done AS (
-  SELECT name AS view, attempt, max(committed_at) AS committed_at,
+), whole AS (
+  SELECT name, max(committed_at) AS committed_at,
     max(snapshot_id) FILTER (WHERE published) AS snapshot_id,
     max(CAST(element_at(summary, 'headwater.epoch') AS BIGINT)) AS epoch,
     max(CAST(element_at(summary, 'headwater.watermark') AS BIGINT)) AS micros,
@@ -72,36 +72,37 @@ def commits_sql(tables: Collection[str]) -> str:
     sum(added) AS rows_out, sum(removed) AS rows_removed,
     max_by(total, committed_at) AS rows_total
   FROM parts WHERE attempt IS NOT NULL GROUP BY name, attempt HAVING bool_or(published)
-), places AS (
-  SELECT p.name, p.snapshot_id, p.committed_at,
-    sum(p.added + p.removed) OVER (PARTITION BY p.name ORDER BY p.committed_at) AS changed
-  FROM parts AS p JOIN done AS d ON d.view = p.name AND d.attempt = p.attempt
+), numbered AS (
+  SELECT *, sum(rows_out + rows_removed) OVER (PARTITION BY name ORDER BY committed_at) AS changed,
+    sum(IF(name LIKE '%{_QUARANTINES}' ESCAPE '!', rows_out))
+      OVER (PARTITION BY regexp_replace(name, '{QUARANTINE}$'), epoch) AS rows_quarantined
+  FROM whole
 ), read AS (
-  SELECT d.view, d.attempt, max(ending.committed_at) AS newest,
-    sum(ending.changed - coalesce(beginning.changed, 0)) AS rows_in
-  FROM done AS d
-  CROSS JOIN UNNEST(CAST(json_parse(d.cut_to) AS MAP(VARCHAR, VARCHAR))) AS c (input, place)
-  JOIN places AS ending
-    ON ending.name = c.input AND CAST(ending.snapshot_id AS VARCHAR) = c.place
-  LEFT JOIN places AS beginning
-    ON beginning.name = c.input AND CAST(beginning.snapshot_id AS VARCHAR)
-      = element_at(CAST(json_parse(d.cut_from) AS MAP(VARCHAR, VARCHAR)), c.input)
-  GROUP BY d.view, d.attempt
+  SELECT done.*, input.committed_at AS input_at, input.changed AS input_changed,
+    lag(input.changed) IGNORE NULLS OVER (PARTITION BY done.name, place.name ORDER BY done.epoch)
+      AS changed_before,
+    json_extract_scalar(done.cut_from, concat('$["', place.name, '"]')) IS NULL AS from_start
+  FROM numbered AS done
+  LEFT JOIN UNNEST(CAST(json_parse(done.cut_to) AS MAP(VARCHAR, VARCHAR))) AS place (name, at)
+    ON true
+  LEFT JOIN numbered AS input
+    ON input.name = place.name AND CAST(input.snapshot_id AS VARCHAR) = place.at
+  WHERE done.name NOT LIKE '%{_QUARANTINES}' ESCAPE '!'
 ), counted AS (
-  SELECT d.view, d.epoch, d.committed_at, d.rows_out, d.rows_removed, d.rows_total, d.rows_late,
-    q.rows_out AS rows_quarantined, d.snapshot_id,
-    from_unixtime(d.micros / 1e6) AS watermark,
-    coalesce(r.rows_in, d.rows_out + coalesce(q.rows_out, 0)) AS rows_in,
-    date_diff('millisecond', r.newest, d.committed_at) / 1e3 AS freshness
-  FROM done AS d
-  LEFT JOIN read AS r ON r.view = d.view AND r.attempt = d.attempt
-  LEFT JOIN done AS q ON q.view = concat(d.view, '{QUARANTINE}') AND q.epoch = d.epoch
-  WHERE d.view NOT LIKE '%{QUARANTINE.replace("_", "!_")}' ESCAPE '!'
+  SELECT name AS view, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
+    rows_quarantined, snapshot_id, from_unixtime(micros / 1e6) AS watermark,
+    IF(count(input_at) = 0, rows_out + coalesce(rows_quarantined, 0),
+      sum(input_changed - coalesce(changed_before, IF(from_start, 0)))) AS rows_in,
+    date_diff('millisecond', max(input_at), committed_at) / 1e3 AS freshness
+  FROM read
+  GROUP BY name, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
+    rows_quarantined, snapshot_id, micros
 )
 SELECT {columns}
 FROM counted"""
 
 
+_QUARANTINES = QUARANTINE.replace("_", "!_")
 _UNION = "\n  UNION ALL\n"
 
 

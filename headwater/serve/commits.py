@@ -12,10 +12,20 @@ from typing import TYPE_CHECKING
 
 from headwater.lake.commits import COLUMNS
 from headwater.lake.layout import QUARANTINE, SIDE_TABLES
-from headwater.serve.lake import Commit, LakeReader, commits
+from headwater.lake.marker import Marker
+from headwater.serve.lake import (
+    Commit,
+    LakeReader,
+    ancestors,
+    commits,
+    current_snapshot_id,
+    marker_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from headwater.serve.lake import StoredTable
 
 Places = Mapping[str, Mapping[int, tuple[int, datetime]]]
 """By table and snapshot, how many rows had been changed up to it, and when it was committed."""
@@ -44,19 +54,21 @@ def commits_table(lake: LakeReader) -> pa.Table:
 
 def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
     tables = {name: lake.table(name) for name in lake.names()}
-    # those of a side table have the name of the table that it belongs to
-    made = {
-        name: list(commits(table, view=name.removesuffix(QUARANTINE)))[::-1]
-        for name, table in tables.items()
-        if table is not None
-    }
+    made = {name: _commits(table) for name, table in tables.items() if table is not None}
     places = {name: _places(found) for name, found in made.items()}
     for name, found in made.items():
         if name.endswith(SIDE_TABLES):
             continue
         refused = {each.marker.epoch: each.added for each in made.get(name + QUARANTINE, ())}
         for commit in found:
-            yield _row(commit, places, refused)
+            yield {"view": name, **_row(commit, places, refused)}
+
+
+def _commits(table: StoredTable) -> list[Commit]:
+    """The commits of a table, oldest first; a side table's bear the name of what it belongs to."""
+    snapshots = ancestors(table, current_snapshot_id(table))
+    marker = next(filter(None, map(marker_of, snapshots)), None)
+    return list(commits(table, view=marker.view))[::-1] if marker else []
 
 
 def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
@@ -67,20 +79,18 @@ def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
 def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
     marker, bad = commit.marker, refused.get(commit.marker.epoch)
     read = [
-        (places[name][int(end)], places[name].get(int(marker.cut_from.get(name, -1)), (0, None)))
+        (places[name][int(end)], _before(marker, places[name], name))
         for name, end in marker.cut_to.items()
-        if name != marker.view and end.isdigit() and int(end) in places.get(name, {})
+        if end.isdigit() and int(end) in places.get(name, {})
     ]
     newest = max((at for (_, at), _ in read), default=None)
+    known = [end - begin for (end, _), begin in read if begin is not None]
     return {
-        "view": marker.view,
         "epoch": marker.epoch,
         "watermark": marker.watermark,
         "committed_at": commit.at,
         "freshness": (commit.at - newest).total_seconds() if newest else None,
-        "rows_in": sum(end - begin for (end, _), (begin, _) in read)
-        if read
-        else commit.added + (bad or 0),
+        "rows_in": (sum(known) if known else None) if read else commit.added + (bad or 0),
         "rows_out": commit.added,
         "rows_removed": commit.removed,
         "rows_total": commit.total,
@@ -88,3 +98,11 @@ def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str
         "rows_quarantined": bad,
         "snapshot_id": commit.snapshot_id,
     }
+
+
+def _before(marker: Marker, places: Mapping[int, tuple[int, datetime]], name: str) -> int | None:
+    """The rows of an input that commits before this one have read; None if they are expired."""
+    begin = marker.cut_from.get(name)
+    if begin is None:
+        return 0
+    return places[int(begin)][0] if int(begin) in places else None

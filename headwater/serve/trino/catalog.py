@@ -62,7 +62,8 @@ def environment(config: Config) -> dict[str, str]:
     Raises:
         ConfigError: ``SECRET_MISSING``.
     """
-    return {PASSWORD: secret for secret in catalog_database(config).spark_secrets().values()}
+    secrets = catalog_database(config).spark_secrets()
+    return {PASSWORD: secrets["jdbc.password"]} if secrets else {}
 
 
 def properties_file(found: Mapping[str, str]) -> str:
