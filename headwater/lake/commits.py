@@ -61,8 +61,8 @@ def commits_sql(tables: Collection[str]) -> str:
     {_number("total-records")} - {_number("total-position-deletes")} AS total
   FROM snapshots WHERE operation <> 'replace'
 ), whole AS (
-  SELECT name, max(committed_at) AS committed_at,
-    max(snapshot_id) FILTER (WHERE published) AS snapshot_id,
+  SELECT name, max(element_at(summary, 'headwater.view')) AS owner,
+    max(committed_at) AS committed_at, max(snapshot_id) FILTER (WHERE published) AS snapshot_id,
     max(CAST(element_at(summary, 'headwater.epoch') AS BIGINT)) AS epoch,
     max(CAST(element_at(summary, 'headwater.watermark') AS BIGINT)) AS micros,
     max(element_at(summary, 'headwater.cut_from')) AS cut_from,
@@ -91,11 +91,12 @@ def commits_sql(tables: Collection[str]) -> str:
 ), counted AS (
   SELECT name AS view, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
     rows_quarantined, snapshot_id, from_unixtime(micros / 1e6) AS watermark,
-    IF(count(input_at) = 0, rows_out + coalesce(rows_quarantined, 0),
-      sum(input_changed - coalesce(changed_before, IF(from_start, 0)))) AS rows_in,
+    CASE WHEN owner <> name THEN NULL
+      WHEN count(input_at) = 0 THEN rows_out + coalesce(rows_quarantined, 0)
+      ELSE sum(input_changed - coalesce(changed_before, IF(from_start, 0))) END AS rows_in,
     date_diff('millisecond', max(input_at), committed_at) / 1e3 AS freshness
   FROM read
-  GROUP BY name, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
+  GROUP BY name, owner, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
     rows_quarantined, snapshot_id, micros
 )
 SELECT {columns}

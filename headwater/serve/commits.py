@@ -61,7 +61,9 @@ def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
             continue
         refused = {each.marker.epoch: each.added for each in made.get(name + QUARANTINE, ())}
         for commit in found:
-            yield {"view": name, **_row(commit, places, refused)}
+            row = {"view": name, **_row(commit, places, refused)}
+            # rows that are kept because they were late: the view has read them
+            yield row if commit.marker.view == name else {**row, "rows_in": None}
 
 
 def _commits(table: StoredTable) -> list[Commit]:
