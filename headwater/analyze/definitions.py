@@ -49,11 +49,13 @@ class Field:
         name: lower-case column name.
         type: SQL type as a sqlglot data type (Trino's names).
         nullable: whether it can hold NULL.
+        comment: free text: its own, or that of the column of an input that it is.
     """
 
     name: str
     type: exp.DataType
     nullable: bool = True
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class Source:
             differ from it: ``ignore``, ``fail`` or ``evolve``.
         position: of changes, the columns that order those of one key; landing adds them.
         start: where its first reading begins.
+        comment: free text.
         left_out: of changes, the columns whose value a record may leave out as it did not change.
         span: where it is defined.
     """
@@ -142,6 +145,7 @@ class Source:
     on_schema_change: str = "ignore"
     position: tuple[Field, ...] = ()
     start: StartFrom = StartFrom()
+    comment: str = ""
     left_out: tuple[str, ...] = ()
     span: Span | None = None
 
@@ -170,7 +174,12 @@ class Source:
         """The columns a query sees (system columns such as ``_watermark`` are not among them)."""
         never_null = (*self.primary_key, CHANGE_COLUMN, UNCHANGED_COLUMN)
         columns = (
-            Field(c.name, c.type, c.nullable or (self.is_changes and c.name not in never_null))
+            Field(
+                c.name,
+                c.type,
+                c.nullable or (self.is_changes and c.name not in never_null),
+                c.comment,
+            )
             for c in self.columns
         )
         return (*columns, *self.position)
@@ -209,7 +218,7 @@ class View:
         comment: free text.
         options: ``WITH`` options: ``format``, ``engine``, …
         span: where it is defined.
-        text: canonical SQL of the whole statement.
+        text: canonical SQL of the definition; comments are no part of it.
         on_error: what becomes of rows on which the query fails: ``quarantine``, ``fail``, ``drop``.
         changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
         reads_all: whether it may read columns that it does not name: by ``*``, or to order rows

@@ -66,6 +66,7 @@ def log_of(statement: syntax.CreateSource) -> syntax.CreateSource:
     """Return the definition of the log of a keyed table."""
     log = statement.copy()
     log.this.set("this", statement.this.name + CHANGES)
+    log.set("comment", f"changes of {statement.this.name}")
     assert isinstance(log, syntax.CreateSource)
     return log
 
@@ -93,6 +94,12 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
     query.set("qualify", exp.Qualify(this=exp.and_(place.eq(exp.Literal.number(1)), kept)))
     view = syntax.CreateStreamingView(
         this=statement.this.copy(),
+        columns=[
+            syntax.ViewColumn(this=column.this.copy(), comment=column.text("comment"))
+            for column in statement.args["columns"]
+            if column.this.name in unchanged
+        ],
+        comment=statement.args.get("comment"),
         primary_key=[key.copy() for key in statement.args["primary_key"]],
         expression=query,
     )

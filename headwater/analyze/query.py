@@ -8,7 +8,7 @@ bounds of a window if it holds one).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -114,7 +114,9 @@ class QueryBinder:
             item.set("alias", exp.to_identifier(name))
             if field.type != kind:
                 cast_to(item.this, kind)
-        return Field(name, kind, any(field.nullable for field in fields))
+        said = {field.comment for field in fields if field.type.this is not t.Type.NULL}
+        comment = said.pop() if len(said) == 1 else ""
+        return Field(name, kind, any(field.nullable for field in fields), comment)
 
     def _select(self, select: exp.Select, *, named: bool) -> tuple[Field, ...]:
         outer, self._outer = self._outer, ()
@@ -134,6 +136,7 @@ class QueryBinder:
                     around = self._outer and not knows(column, relations)
                     seen = around and knows(column, self._outer)
                     resolve(column, self._outer if seen else relations, self.report)
+        comments = {item.alias: _comment(item.this, relations) for item in select.selects}
         bind_predicates(select, relations, partial(self._inner, relations), self.report)
         relations = [relation for relation in relations if not relation.computed]
         relations = merge_subqueries(select, relations, self._bases)
@@ -154,7 +157,7 @@ class QueryBinder:
         lift_groups(select)
         if len(relations) == 1:
             self._bases[id(select)] = (select, relations[0])
-        return self._outputs(select)
+        return self._outputs(select, comments)
 
     def _inner(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
         """Bind a subquery of an expression."""
@@ -240,12 +243,26 @@ class QueryBinder:
             items.append(item)
         select.set("expressions", items)
 
-    def _outputs(self, select: exp.Select) -> tuple[Field, ...]:
+    def _outputs(self, select: exp.Select, comments: Mapping[str, str]) -> tuple[Field, ...]:
         grouped = bool(select.args.get("group"))
         return tuple(
-            Field(item.alias, type_of(item.this), nullable(item.this, grouped))
+            Field(
+                item.alias,
+                type_of(item.this),
+                nullable(item.this, grouped),
+                comments[item.alias],
+            )
             for item in select.expressions
         )
+
+
+def _comment(output: exp.Expr, relations: Sequence[Relation]) -> str:
+    """Return the comment of the column that an output is, if it is one."""
+    column = output.unnest()
+    if not isinstance(column, exp.Column):
+        return ""
+    found = (each.fields.get(column.name) for each in relations if each.alias == column.table)
+    return next((field.comment for field in found if field), "")
 
 
 def _words(node: exp.SetOperation) -> str:

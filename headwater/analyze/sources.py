@@ -17,7 +17,9 @@ from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connect
 from headwater.analyze.debezium import fraction_digits, left_out, without_digits
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
+    DELETED,
     UNCHANGED_COLUMN,
+    UPSERTED,
     Column,
     Field,
     Source,
@@ -64,6 +66,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
         on_schema_change=str(statement.args.get("on_schema_change") or "ignore").lower(),
         start=bind_start(statement, connector, report),
+        comment=statement.text("comment"),
         span=report.place(None),
     )
     check_kafka(statement, source, report)
@@ -72,8 +75,20 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
     return source
 
 
-_CHANGE = Column(CHANGE_COLUMN, t.VARCHAR, nullable=False, metadata="change")
-_UNCHANGED = Column(UNCHANGED_COLUMN, t.VARCHAR, nullable=False, metadata="unchanged")
+_CHANGE = Column(
+    CHANGE_COLUMN,
+    t.VARCHAR,
+    nullable=False,
+    comment=f"{UPSERTED} or {DELETED}",
+    metadata="change",
+)
+_UNCHANGED = Column(
+    UNCHANGED_COLUMN,
+    t.VARCHAR,
+    nullable=False,
+    comment="columns whose value the change left out",
+    metadata="unchanged",
+)
 
 
 def _position(connector: Connector | None) -> tuple[Field, ...]:
@@ -115,7 +130,14 @@ def _plain_column(node: syntax.SourceColumn, report: Report, *, sized: bool) -> 
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
     metadata = node.args.get("metadata")
     key = None if metadata is None else str(getattr(metadata, "name", metadata))
-    return Column(node.this.name, kind, not node.args.get("not_null"), key, digits=digits)
+    return Column(
+        node.this.name,
+        kind,
+        not node.args.get("not_null"),
+        node.text("comment"),
+        metadata=key,
+        digits=digits,
+    )
 
 
 def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Report) -> Column:
@@ -133,7 +155,8 @@ def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Repo
         )
     if kind.this in (t.Type.NULL, t.Type.INTERVAL):
         report.add("UNSUPPORTED_TYPE", "this column would have no type", node, "cast it")
-    return Column(node.this.name, kind, nullable(root.this, False), computed=root.this)
+    comment = node.text("comment")
+    return Column(node.this.name, kind, nullable(root.this, False), comment, computed=root.this)
 
 
 def _connector(statement: syntax.CreateSource, report: Report) -> tuple[str, Connector | None]:

@@ -5,13 +5,15 @@ In: the statement and the catalog of what it may read. Out: a view with a bound 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlglot import exp
 
 from headwater.analyze import checks, refusals
 from headwater.analyze.connectors import VIEW_OPTIONS
-from headwater.analyze.definitions import Catalog, Emit, LateRows, View
+from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, View
 from headwater.analyze.event_time import interval
 from headwater.analyze.grouping_sets import expand_grouping_sets
 from headwater.analyze.inline import inline_ctes
@@ -20,7 +22,7 @@ from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.options import bind_options
 from headwater.analyze.ordering import limited_unions
 from headwater.analyze.query import QueryBinder
-from headwater.analyze.report import Report
+from headwater.analyze.report import Report, did_you_mean
 from headwater.dialect import syntax, to_sql
 
 
@@ -56,16 +58,16 @@ def bind_view(
     view = View(
         name=statement.this.name,
         query=query,
-        fields=fields,
+        fields=_commented(statement, fields, report),
         inputs=tuple(binder.inputs),
         emit=Emit(statement.args["emit"]) if statement.args.get("emit") else None,
         late=_late_rows(statement, report),
         primary_key=tuple(key.name for key in statement.args.get("primary_key") or []),
         partitioned_by=tuple(key.copy() for key in statement.args.get("partitioned_by") or []),
-        comment=_text(statement.args.get("comment")),
+        comment=statement.text("comment"),
         options=options,
         span=report.place(None),
-        text=to_sql(statement),
+        text=to_sql(_without_comments(statement)),
         on_error=str(statement.args.get("on_error") or "quarantine").lower(),
         reads_all=_reads_all(statement.expression),
     )
@@ -80,8 +82,29 @@ def _reads_all(query: exp.Query) -> bool:
     return any(item.is_star for part in query.find_all(exp.Select) for item in part.expressions)
 
 
-def _text(value: object) -> str:
-    return value.name if isinstance(value, exp.Expression) else str(value or "")
+def _commented(
+    statement: syntax.CreateStreamingView, fields: Sequence[Field], report: Report
+) -> tuple[Field, ...]:
+    """Give columns the comments that the view itself has for them."""
+    names = [field.name for field in fields]
+    own: dict[str, str] = {}
+    for column in statement.args.get("columns") or []:
+        if column.name not in names:
+            hint = did_you_mean(column.name, names, "columns")
+            message = f'column "{column.name}" is not in the SELECT'
+            report.add("UNKNOWN_COLUMN", message, column.this, hint)
+        elif column.name in own:
+            message = f'column "{column.name}" is listed twice'
+            report.add("DUPLICATE_COLUMN", message, column.this, "remove one of them")
+        own[column.name] = column.text("comment")
+    return tuple(replace(each, comment=own.get(each.name, each.comment)) for each in fields)
+
+
+def _without_comments(statement: syntax.CreateStreamingView) -> syntax.CreateStreamingView:
+    bare = statement.copy()
+    bare.set("comment", None)
+    bare.set("columns", None)
+    return bare
 
 
 def _late_rows(statement: syntax.CreateStreamingView, report: Report) -> LateRows | None:

@@ -45,6 +45,7 @@ class HeadwaterGenerator(TrinoGenerator):
         syntax.AdaptiveWatermark: lambda self, e: self.adaptivewatermark_sql(e),
         syntax.Option: lambda self, e: self.option_sql(e),
         syntax.CreateStreamingView: lambda self, e: self.createstreamingview_sql(e),
+        syntax.ViewColumn: lambda self, e: f"{self.sql(e, 'this')} {self._comment(e)}",
         syntax.ViewConstraint: lambda self, e: self.viewconstraint_sql(e),
         syntax.LateRows: lambda self, e: self.laterows_sql(e),
         syntax.StartFrom: lambda self, e: self.startfrom_sql(e),
@@ -71,6 +72,7 @@ class HeadwaterGenerator(TrinoGenerator):
         kind = "TABLE" if node.args["kept"] else "SOURCE"
         return self._lines(
             self._create(node, kind) + self._block(items),
+            self._comment(node),
             self._with(node),
             self._format(node),
             self._upper("ON ERROR", node.args.get("on_error")),
@@ -82,13 +84,14 @@ class HeadwaterGenerator(TrinoGenerator):
         """Print a column of a source."""
         name = self.sql(node, "this")
         if node.args.get("computed"):
-            return f"{name} AS {self.sql(node, 'computed')}"
-        parts = [name, self.sql(node, "kind")]
+            parts = [name, "AS", self.sql(node, "computed")]
+        else:
+            parts = [name, self.sql(node, "kind")]
         if node.args.get("not_null"):
             parts.append("NOT NULL")
         if metadata := node.args.get("metadata"):
             parts.append(f"METADATA FROM {self._quoted(metadata)}")
-        return " ".join(parts)
+        return " ".join([*parts, self._comment(node)]).rstrip()
 
     def watermark_sql(self, node: syntax.Watermark) -> str:
         """Print a watermark definition."""
@@ -113,14 +116,15 @@ class HeadwaterGenerator(TrinoGenerator):
 
     def createstreamingview_sql(self, node: syntax.CreateStreamingView) -> str:
         """Print ``CREATE STREAMING VIEW``, its clauses in the order of the grammar."""
-        items = [self.sql(constraint) for constraint in node.args.get("constraints") or ()]
+        columns = [self.sql(column) for column in node.args.get("columns") or ()]
+        rules = [self.sql(constraint) for constraint in node.args.get("constraints") or ()]
         if key := node.args.get("primary_key"):
-            items.insert(0, f"PRIMARY KEY ({self._names(key)})")
-        comment = node.args.get("comment")
+            rules.insert(0, f"PRIMARY KEY ({self._names(key)})")
+        listed = self._block([*columns, *rules]) if columns else self._inline(rules)
         keys = ", ".join(self._partition_key(key) for key in node.args.get("partitioned_by") or ())
         return self._lines(
-            self._create(node, "STREAMING VIEW") + (f" ({', '.join(items)})" if items else ""),
-            f"COMMENT {self._quoted(comment)}" if comment is not None else "",
+            self._create(node, "STREAMING VIEW") + listed,
+            self._comment(node),
             f"PARTITIONED BY ({keys})" if keys else "",
             self._phrase("FRESHNESS", self.sql(node, "freshness")),
             self.sql(node, "late"),
@@ -273,12 +277,17 @@ class HeadwaterGenerator(TrinoGenerator):
     def _lines(self, *parts: str) -> str:
         return self.sep().join(part for part in parts if part)
 
+    def _inline(self, items: list[str]) -> str:
+        return f" ({', '.join(items)})" if items else ""
+
     def _block(self, items: list[str]) -> str:
-        if not items:
-            return ""
-        if not self.pretty:
-            return f" ({', '.join(items)})"
+        if not items or not self.pretty:
+            return self._inline(items)
         return " (\n" + ",\n".join(self.indent(item) for item in items) + "\n)"
+
+    def _comment(self, node: exp.Expr) -> str:
+        comment = node.args.get("comment")
+        return f"COMMENT {self._quoted(comment)}" if comment is not None else ""
 
     def _with(self, node: exp.Expr, key: str = "options", word: str = "WITH ") -> str:
         options = node.args.get(key)

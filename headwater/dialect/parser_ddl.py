@@ -37,6 +37,7 @@ class DdlParser(ClauseParser):
     ENCODINGS = ("JSON", "AVRO", "CSV", "PARQUET", "RAW")
 
     SOURCE_CLAUSES: Mapping[str, Clause] = {
+        "COMMENT": lambda self: {"comment": self._text("a comment")},
         "WITH": lambda self: {"options": self._options()},
         "FORMAT": lambda self: self._parse_format(),
         "ON ERROR": lambda self: self._parse_on_error(),
@@ -96,7 +97,7 @@ class DdlParser(ClauseParser):
     def _once(
         self, args: dict[str, Any], key: str, phrase: str, value: object, start: Token
     ) -> None:
-        if args.get(key):
+        if args.get(key) is not None:
             message = f"{phrase} is given twice"
             self.fail("DUPLICATE_CLAUSE", message, hint="remove one of them", token=start)
         args[key] = value
@@ -115,6 +116,8 @@ class DdlParser(ClauseParser):
             if computed is None:
                 self.fail_near(hint="expected an expression after AS")
             column.set("computed", computed)
+            if self._match_words("COMMENT"):
+                column.set("comment", self._text("a comment"))
             return column
         forgotten = (
             self._curr.token_type == TokenType.FOR or self._next.token_type == TokenType.ALIAS
@@ -123,10 +126,10 @@ class DdlParser(ClauseParser):
             self.fail_near(start, "write WATERMARK FOR column AS …")
         column.set("kind", self._parse_type_name())
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
-            self._parse_column_rest(column, args, start)
+            self._parse_column_rest(column, args)
         return column
 
-    def _parse_column_rest(self, column: SourceColumn, args: dict[str, Any], start: Token) -> None:
+    def _parse_column_rest(self, column: SourceColumn, args: dict[str, Any]) -> None:
         token = self._curr
         if self._match_words("NOT NULL"):
             column.set("not_null", True)
@@ -139,8 +142,10 @@ class DdlParser(ClauseParser):
             key = [column.this.copy()]
             self._once(args, "primary_key", "PRIMARY KEY", key, token)
             self._match_words("NOT ENFORCED")
+        elif self._match_words("COMMENT"):
+            self._once(column.args, "comment", "COMMENT", self._text("a comment"), token)
         else:
-            choices = ("NOT NULL", "METADATA FROM", "PRIMARY KEY")
+            choices = ("NOT NULL", "METADATA FROM", "PRIMARY KEY", "COMMENT")
             near = self._nearest_words(choices)
             hint = f"did you mean {near}?" if near else f'expected ",", ")" or {choices[0]}'
             self.fail_near(hint=hint)

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_base import Clause, ClauseParser
 from headwater.dialect.parser_ddl import DdlParser
-from headwater.dialect.syntax import CreateStreamingView, LateRows, ViewConstraint
+from headwater.dialect.syntax import CreateStreamingView, LateRows, ViewColumn, ViewConstraint
 from headwater.dialect.vocabulary import MISPLACED, DialectError, nearest
 
 EMISSIONS = {
@@ -107,9 +107,16 @@ class ViewParser(DdlParser, ClauseParser):
         elif self._match_words("CONSTRAINT"):
             args.setdefault("constraints", []).append(self._parse_view_constraint(start))
         else:
-            near = self._nearest_words(("PRIMARY KEY", "CONSTRAINT"))
-            hint = "expected PRIMARY KEY (…) or CONSTRAINT here; columns come from the query"
-            self.fail_near(hint=f"did you mean {near}?" if near else hint)
+            args.setdefault("columns", []).append(self._parse_view_column())
+
+    def _parse_view_column(self) -> ViewColumn:
+        start, near = self._curr, self._nearest_words(("PRIMARY KEY", "CONSTRAINT"))
+        name = self._column_name()
+        if not self._match_words("COMMENT"):
+            if near:
+                self.fail_near(start, f"did you mean {near}?")
+            self.fail_near(hint="expected COMMENT '…' here; columns come from the query")
+        return ViewColumn(this=name, comment=self._text("a comment"))
 
     def _parse_view_constraint(self, start: Token) -> ViewConstraint:
         name = self._identifier("the name of the constraint")

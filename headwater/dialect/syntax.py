@@ -23,6 +23,7 @@ class CreateSource(exp.Expression):
         "columns": False,
         "primary_key": False,
         "watermark": False,
+        "comment": False,
         "options": False,
         "format": False,
         "encode": False,
@@ -34,7 +35,10 @@ class CreateSource(exp.Expression):
 
 
 class SourceColumn(exp.Expression):
-    """A column of a source: ``name type [NOT NULL] [METADATA FROM 'key']`` or ``name AS expr``."""
+    """A column of a source: ``name type [NOT NULL] [METADATA FROM 'key']`` or ``name AS expr``.
+
+    Either may end in ``COMMENT 'text'``; ``comment`` is a str.
+    """
 
     arg_types = {
         "this": True,
@@ -42,6 +46,7 @@ class SourceColumn(exp.Expression):
         "not_null": False,
         "computed": False,
         "metadata": False,
+        "comment": False,
     }
 
 
@@ -70,6 +75,7 @@ class CreateStreamingView(exp.Expression):
         "this": True,
         "replace": False,
         "exists": False,
+        "columns": False,
         "primary_key": False,
         "constraints": False,
         "comment": False,
@@ -82,6 +88,12 @@ class CreateStreamingView(exp.Expression):
         "expression": True,
         "emit": False,
     }
+
+
+class ViewColumn(exp.Expression):
+    """``name COMMENT 'text'`` of a view's list; ``comment`` is a str."""
+
+    arg_types = {"this": True, "comment": True}
 
 
 class ViewConstraint(exp.Expression):

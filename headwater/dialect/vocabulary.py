@@ -39,7 +39,7 @@ MISPLACED: Mapping[str, str] = {
     "FRESHNESS": "FRESHNESS stands before AS in CREATE STREAMING VIEW",
     "LATE ROWS": "LATE ROWS stands before AS in CREATE STREAMING VIEW",
     "START FROM": "START FROM stands before AS in CREATE STREAMING VIEW",
-    "COMMENT": "COMMENT stands before AS in CREATE STREAMING VIEW",
+    "COMMENT": "COMMENT stands before AS in CREATE STREAMING VIEW, after the columns of a table",
     "FORMAT": "FORMAT belongs to CREATE SOURCE and CREATE TABLE",
     "ON ERROR": "ON ERROR stands after FORMAT, or in a view before AS",
     "ENCODE": "ENCODE stands after FORMAT: FORMAT PLAIN ENCODE JSON",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
 from headwater.lake.catalog import Lake, TableSpec, columns_ddl
+from headwater.lake.comments import set_comments
 from headwater.lake.evolve import difference, means_otherwise, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
@@ -17,6 +18,7 @@ from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 
 _NOT_NULL = " NOT NULL"
+_STATE = "state of the view, no part of its rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,15 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             if rows are in it that no view wrote.
     """
     ensure = lake.ensure_delta if plan.view.is_delta else lake.ensure
-    table: Table = ensure(
-        TableSpec(
-            plan.view.name,
-            tuple((column.name, column.spark_type, True) for column in plan.columns),
-            plan.partitioned_by,
-            plan.view.comment,
-        )
+    hidden = {column.name: _STATE for column in plan.columns if column.hidden}
+    spec = TableSpec(
+        plan.view.name,
+        tuple((column.name, column.spark_type, True) for column in plan.columns),
+        plan.partitioned_by,
+        plan.view.comment,
+        column_comments=hidden | {field.name: field.comment for field in plan.view.fields},
     )
+    table: Table = ensure(spec)
     marker = table.marker()
     if marker and marker.fingerprint not in ("", plan.fingerprint):
         raise TerminalError(
@@ -89,6 +92,8 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             f'table "{table.name}" holds rows that view "{plan.view.name}" did not write',
             hint="rename or drop the table, then start again",
         )
+    if isinstance(table, LakeTable):
+        set_comments(table, spec)
     return table
 
 

@@ -42,12 +42,19 @@ from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.comments import set_comments
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
 
 UNLIMITED = Limits()
+_SYSTEM_COMMENTS = {
+    WATERMARK_COLUMN: "watermark of the table when the row arrived",
+    ARRIVAL_COLUMN: "when the row arrived",
+    "_path": "the file, or topic and partition, that the row is from",
+    "_row": "place of the row in its input",
+}
 
 
 def landed_spec(source: Source, connector: Connector | type[Connector]) -> TableSpec:
@@ -67,7 +74,13 @@ def landed_spec(source: Source, connector: Connector | type[Connector]) -> Table
         columns.append((WATERMARK_COLUMN, watermark_type(source), True))
     columns.append((ARRIVAL_COLUMN, "TIMESTAMP", False))
     columns += [(column, kind, True) for column, kind in connector.coordinates]
-    return TableSpec(source.name, tuple(columns), event_times=event_times)
+    return TableSpec(
+        source.name,
+        tuple(columns),
+        comment=source.comment,
+        event_times=event_times,
+        column_comments=_SYSTEM_COMMENTS | {c.name: c.comment for c in source.columns},
+    )
 
 
 class Landing:
@@ -109,10 +122,8 @@ class Landing:
             source.name, version, -1, {}, {}, token=token, fingerprint=fingerprint
         )
         self._fence = fence
-        self.table = lake.ensure(
-            landed_spec(source, self.connector),
-            lambda table, spec: follow(lake, source, table, spec, fence),
-        )
+        spec = landed_spec(source, self.connector)
+        self.table = lake.ensure(spec, lambda table, spec: follow(lake, source, table, spec, fence))
         self._quarantine: LakeTable | None = None
         self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
         self._planned: ledger.Planned | None = None
@@ -121,6 +132,7 @@ class Landing:
         self._load()
         if self._evolved.changes:
             self._tell_evolved()
+        set_comments(self.table, spec)
 
     def _tell_evolved(self) -> None:
         """Commit what became of columns, with the epoch that was begun or with one of no rows.

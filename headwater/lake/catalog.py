@@ -39,6 +39,7 @@ class TableSpec:
         comment: free text.
         properties: Iceberg table properties, over the defaults of :data:`DEFAULTS`.
         event_times: columns whose exact bounds readers need (see ``LakeTable.upper_bound``).
+        column_comments: column → free text; the others have none.
     """
 
     name: str
@@ -47,6 +48,7 @@ class TableSpec:
     comment: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     event_times: tuple[str, ...] = ()
+    column_comments: Mapping[str, str] = field(default_factory=dict)
 
 
 DEFAULTS: Mapping[str, str] = {
@@ -309,10 +311,13 @@ def columns_ddl(spec: TableSpec) -> str:
     Args:
         spec: what the table must look like.
     """
-    return ", ".join(
-        f"`{name}` {type_}{'' if nullable else ' NOT NULL'}"
-        for name, type_, nullable in spec.columns
-    )
+    columns = []
+    for name, type_, nullable in spec.columns:
+        comment = spec.column_comments.get(name)
+        rule = "" if nullable else " NOT NULL"
+        said = f" COMMENT {_literal(comment)}" if comment else ""
+        columns.append(f"`{name}` {type_}{rule}{said}")
+    return ", ".join(columns)
 
 
 def _literal(text: str) -> str:

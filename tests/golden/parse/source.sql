@@ -4,6 +4,11 @@ CREATE SOURCE s (a BIGINT) WITH (connector = 'datagen')
 --- a table is landed
 CREATE TABLE t (a BIGINT) WITH (connector = 'files', path = 'in/')
 
+--- comments of columns and of the table, in any order
+CREATE TABLE t (a BIGINT comment 'first' NOT NULL, b AS a + 1 COMMENT 'it''s more', k VARBINARY METADATA FROM 'key' COMMENT 'of the record', comment VARCHAR COMMENT '') WITH (connector = 'kafka') COMMENT 'orders'
+--- prints
+CREATE TABLE t (a BIGINT NOT NULL COMMENT 'first', b AS a + 1 COMMENT 'it''s more', k VARBINARY METADATA FROM 'key' COMMENT 'of the record', comment VARCHAR COMMENT '') COMMENT 'orders' WITH (connector = 'kafka')
+
 --- without columns
 CREATE SOURCE s WITH (connector = 'files')
 

@@ -89,6 +89,22 @@ CREATE STREAMING VIEW v (CONSTRAINT x CHECK (a IS NOT NULL), CONSTRAINT y CHECK 
 --- prints
 CREATE STREAMING VIEW v (PRIMARY KEY (a), CONSTRAINT x CHECK (a IS NOT NULL), CONSTRAINT y CHECK (b > 0) ON VIOLATION DROP ROW) AS SELECT a, b FROM t
 
+--- comments of columns, before keys and constraints
+CREATE STREAMING VIEW v (PRIMARY KEY (a), B comment 'it''s b', a COMMENT '', "comment" COMMENT 'a word') COMMENT 'v' AS SELECT a, b, comment FROM t
+--- prints
+CREATE STREAMING VIEW v (b COMMENT 'it''s b', a COMMENT '', "comment" COMMENT 'a word', PRIMARY KEY (a)) COMMENT 'v' AS SELECT a, b, comment FROM t
+
+--- comments of columns over several lines
+CREATE STREAMING VIEW v (
+  a COMMENT 'first',
+  PRIMARY KEY (a)
+)
+COMMENT 'v'
+AS
+SELECT
+  a
+FROM t
+
 --- an empty comment
 CREATE STREAMING VIEW v COMMENT '' AS SELECT a FROM t
 

@@ -162,12 +162,15 @@ view_clauses = st.tuples(
     maybe(st.sampled_from(["START FROM EARLIEST", "START FROM TIMESTAMP '2026-01-01 00:00:00'"])),
     maybe(options),
 ).flatmap(st.permutations)
+commented = csv(st.builds("{} COMMENT {}".format, names, strings))
+keyed = st.builds("PRIMARY KEY ({})".format, csv(names))
+view_items = commented | keyed | st.builds("{}, {}".format, commented, keyed)
 views = st.builds(
     "CREATE {}STREAMING VIEW {}{} {} {} AS {} {}".format,
     maybe(st.just("OR REPLACE ")),
     maybe(st.just("IF NOT EXISTS ")),
     created,
-    maybe(st.builds("(PRIMARY KEY ({}))".format, csv(names))),
+    maybe(st.builds("({})".format, view_items)),
     view_clauses.map(" ".join),
     query,
     maybe(st.sampled_from(["EMIT CHANGES", "EMIT ON WINDOW CLOSE", "emit final"])),
@@ -179,15 +182,19 @@ watermarks = st.builds(
 )
 columns = st.one_of(
     st.builds(
-        "{} {}{}{}".format,
+        "{} {}{}{}{}".format,
         names,
         types,
         maybe(st.just(" NOT NULL")),
         maybe(st.just(" METADATA FROM 'k'")),
+        maybe(st.builds(" COMMENT {}".format, strings)),
     ),
-    st.builds("{} AS {}".format, names, expressions),
+    st.builds(
+        "{} AS {}{}".format, names, expressions, maybe(st.builds(" COMMENT {}".format, strings))
+    ),
 )
 source_clauses = st.tuples(
+    maybe(st.builds("COMMENT {}".format, strings)),
     maybe(options),
     maybe(
         st.builds(
@@ -227,7 +234,7 @@ CREATE STREAMING VIEW SOURCE TABLE SELECT FROM WHERE GROUP BY AS EMIT CHANGES ON
 ( ) , ; . 'x' 1 INTERVAL MINUTE TUMBLE HOP WITH = FORMAT PLAIN ENCODE JSON WATERMARK FOR PRIMARY
 KEY LATE ROWS DROP JOIN OVER CASE WHEN END CAST NOT IN MATCH_RECOGNIZE PATTERN UNION ALL * - BIGINT
 TEST EXPECT PARTITIONED START EARLIEST TIMESTAMP "q" -> [ ] { } : ? @ $ | & # VALUES LATERAL PIVOT
-DESCRIPTOR QUALIFY ORDER LIMIT FILTER WITHIN GROUPING SETS UNNEST ORDINALITY
+DESCRIPTOR QUALIFY ORDER LIMIT FILTER WITHIN GROUPING SETS UNNEST ORDINALITY COMMENT
 """
 words = st.sampled_from(WORDS.split())
 

@@ -292,4 +292,28 @@ CREATE SOURCE s (a BIGINT) INCLUDE KEY AS k
 -- view.sql:1:28 UNKNOWN_CLAUSE — unknown clause "INCLUDE" in CREATE SOURCE
 --   CREATE SOURCE s (a BIGINT) INCLUDE KEY AS k
 --                              ^^^^^^^
---   hint: known here: WITH, FORMAT, ON ERROR, ON SCHEMA CHANGE, START FROM
+--   hint: known here: COMMENT, WITH, FORMAT, ON ERROR, ON SCHEMA CHANGE, START FROM
+
+---
+CREATE TABLE t (a BIGINT COMENT 'x')
+--- fails
+-- view.sql:1:26 SYNTAX_ERROR — syntax error at or near "COMENT"
+--   CREATE TABLE t (a BIGINT COMENT 'x')
+--                            ^^^^^^
+--   hint: did you mean COMMENT?
+
+---
+CREATE TABLE t (a BIGINT COMMENT '' COMMENT 'y')
+--- fails
+-- view.sql:1:37 DUPLICATE_CLAUSE — COMMENT is given twice
+--   CREATE TABLE t (a BIGINT COMMENT '' COMMENT 'y')
+--                                       ^^^^^^^
+--   hint: remove one of them
+
+---
+CREATE TABLE t (a BIGINT) COMMENT 'x' COMMENT 'y'
+--- fails
+-- view.sql:1:39 DUPLICATE_CLAUSE — COMMENT is given twice
+--   CREATE TABLE t (a BIGINT) COMMENT 'x' COMMENT 'y'
+--                                         ^^^^^^^
+--   hint: remove one of them

@@ -233,10 +233,10 @@ CREATE STREAMING VIEW v WITH (dialect = 'sprak') AS SELECT a FROM t
 ---
 CREATE STREAMING VIEW v (a, b) AS SELECT a FROM t
 --- fails
--- view.sql:1:26 SYNTAX_ERROR — syntax error at or near "a"
+-- view.sql:1:27 SYNTAX_ERROR — syntax error at or near ","
 --   CREATE STREAMING VIEW v (a, b) AS SELECT a FROM t
---                            ^
---   hint: expected PRIMARY KEY (…) or CONSTRAINT here; columns come from the query
+--                             ^
+--   hint: expected COMMENT '…' here; columns come from the query
 
 ---
 CREATE STREAMING VIEW v (PRIMARY KY (a)) AS SELECT a FROM t
@@ -341,3 +341,27 @@ ALTER STREAMING VIEW v SUSPEND
 --   ALTER STREAMING VIEW v SUSPEND
 --   ^^^^^
 --   hint: change the file and run headwater apply
+
+---
+CREATE STREAMING VIEW v (a BIGINT COMMENT 'x') AS SELECT a FROM t
+--- fails
+-- view.sql:1:28 SYNTAX_ERROR — syntax error at or near "BIGINT"
+--   CREATE STREAMING VIEW v (a BIGINT COMMENT 'x') AS SELECT a FROM t
+--                              ^^^^^^
+--   hint: expected COMMENT '…' here; columns come from the query
+
+---
+CREATE STREAMING VIEW v (a COMMENT) AS SELECT a FROM t
+--- fails
+-- view.sql:1:35 SYNTAX_ERROR — syntax error at or near ")"
+--   CREATE STREAMING VIEW v (a COMMENT) AS SELECT a FROM t
+--                                     ^
+--   hint: expected a comment in single quotes here
+
+---
+CREATE STREAMING VIEW v (a COMMENT 'x' b COMMENT 'y') AS SELECT a, b FROM t
+--- fails
+-- view.sql:1:40 SYNTAX_ERROR — syntax error at or near "b"
+--   CREATE STREAMING VIEW v (a COMMENT 'x' b COMMENT 'y') AS SELECT a, b FROM t
+--                                          ^
+--   hint: expected "," or ")" here
