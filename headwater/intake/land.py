@@ -123,7 +123,7 @@ class Landing:
         )
         self._fence = fence
         spec = landed_spec(source, self.connector)
-        self.table = lake.ensure(spec, lambda table, spec: follow(lake, source, table, spec, fence))
+        self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         self._quarantine: LakeTable | None = None
         self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
         self._planned: ledger.Planned | None = None

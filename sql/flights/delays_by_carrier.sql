@@ -1,6 +1,10 @@
 -- Corrected with every batch.
-CREATE STREAMING VIEW delays_by_carrier
-COMMENT 'Departure delay per carrier in minutes'
+CREATE STREAMING VIEW delays_by_carrier (
+  mean_delay COMMENT 'minutes',
+  worst_delay COMMENT 'minutes',
+  p90_delay COMMENT 'minutes that nine of ten flights do not exceed'
+)
+COMMENT 'Departure delay per carrier'
 AS
 SELECT
   carrier,

@@ -1,5 +1,8 @@
 -- A view on a view: the hours are final, so the days only ever grow.
-CREATE STREAMING VIEW departures_per_day
+CREATE STREAMING VIEW departures_per_day (
+  delayed COMMENT 'by more than 15 minutes',
+  busiest_hour COMMENT 'most departures in one hour'
+)
 COMMENT 'Departures per origin and day (UTC)'
 AS
 SELECT

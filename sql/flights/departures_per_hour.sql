@@ -1,5 +1,5 @@
 -- Final once the hour is closed; flights that leave after that are counted and kept apart.
-CREATE STREAMING VIEW departures_per_hour
+CREATE STREAMING VIEW departures_per_hour (delayed COMMENT 'by more than 15 minutes')
 COMMENT 'Departures per origin and scheduled hour, final'
 PARTITIONED BY (month(window_start))
 LATE ROWS DROP INTO late_departures

@@ -2,24 +2,28 @@
 -- So delays are real lateness, and the stream is really out of order.
 CREATE TABLE departures (
   flight_id BIGINT NOT NULL,
-  carrier VARCHAR NOT NULL,
+  carrier VARCHAR NOT NULL COMMENT 'IATA code of the airline',
   flight INTEGER,
-  tailnum VARCHAR,
-  origin VARCHAR NOT NULL,
-  dest VARCHAR NOT NULL,
-  distance INTEGER,
-  scheduled TIMESTAMP WITH TIME ZONE NOT NULL,
+  tailnum VARCHAR COMMENT 'registration of the plane',
+  origin VARCHAR NOT NULL COMMENT 'IATA code of the airport',
+  dest VARCHAR NOT NULL COMMENT 'IATA code of the airport',
+  distance INTEGER COMMENT 'miles',
+  scheduled TIMESTAMP WITH TIME ZONE NOT NULL COMMENT 'when it should have left',
   departed TIMESTAMP WITH TIME ZONE,
-  delay INTEGER,
+  delay INTEGER COMMENT 'minutes; negative if it left early',
   WATERMARK FOR scheduled AS scheduled - INTERVAL '2' HOUR
-) WITH (connector = 'files', path = 'data/departures') FORMAT PLAIN ENCODE JSON;
+)
+COMMENT 'Departures from New York in 2013'
+WITH (connector = 'files', path = 'data/departures') FORMAT PLAIN ENCODE JSON;
 
 CREATE TABLE landings (
   flight_id BIGINT NOT NULL,
-  dest VARCHAR NOT NULL,
-  scheduled TIMESTAMP WITH TIME ZONE NOT NULL,
+  dest VARCHAR NOT NULL COMMENT 'IATA code of the airport',
+  scheduled TIMESTAMP WITH TIME ZONE NOT NULL COMMENT 'when it should have landed',
   landed TIMESTAMP WITH TIME ZONE,
-  delay INTEGER,
-  air_time INTEGER,
+  delay INTEGER COMMENT 'minutes; negative if it landed early',
+  air_time INTEGER COMMENT 'minutes',
   WATERMARK FOR scheduled AS scheduled - INTERVAL '2' HOUR
-) WITH (connector = 'files', path = 'data/landings') FORMAT PLAIN ENCODE JSON;
+)
+COMMENT 'Landings of the flights that left New York in 2013'
+WITH (connector = 'files', path = 'data/landings') FORMAT PLAIN ENCODE JSON;

@@ -6,8 +6,9 @@ CREATE TABLE orders (
   id BIGINT,
   customer_id BIGINT NOT NULL,
   product_id BIGINT NOT NULL,
-  quantity INTEGER NOT NULL,
-  amount DECIMAL(12, 2) NOT NULL,           -- numeric(12, 2): the scale must be that of the database
+  quantity INTEGER NOT NULL COMMENT 'pieces',
+  -- numeric(12, 2): the scale must be that of the database
+  amount DECIMAL(12, 2) NOT NULL COMMENT 'of all pieces, in EUR',
   status VARCHAR NOT NULL,                  -- an enum of PostgreSQL is text
   placed_at TIMESTAMP WITH TIME ZONE NOT NULL,
   changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -27,9 +28,9 @@ FORMAT DEBEZIUM ENCODE JSON;                -- no DECIMAL, DATE or TIMESTAMP: no
 CREATE TABLE products (
   id BIGINT,
   name VARCHAR NOT NULL,
-  price DECIMAL(12, 2) NOT NULL,
-  stock INTEGER NOT NULL,
-  reorder_at INTEGER NOT NULL,
+  price DECIMAL(12, 2) NOT NULL COMMENT 'of one piece, in EUR',
+  stock INTEGER NOT NULL COMMENT 'pieces',
+  reorder_at INTEGER NOT NULL COMMENT 'pieces left at which more are ordered',
   changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
   PRIMARY KEY (id)
 ) WITH (connector = 'kafka', topic = 'shop.public.products', bootstrap_servers = 'localhost:9092')

@@ -4,11 +4,13 @@
 CREATE TABLE orders (
   order_id BIGINT,
   product VARCHAR,
-  quantity INTEGER,
-  price DOUBLE,
+  quantity INTEGER COMMENT 'pieces',
+  price DOUBLE COMMENT 'of one piece, in EUR',
   ordered_at TIMESTAMP WITH TIME ZONE,
   WATERMARK FOR ordered_at AS ordered_at - INTERVAL '2' MINUTE
-) WITH (
+)
+COMMENT 'orders as they come in'
+WITH (
   connector = 'datagen',
   number_of_rows = 10000,
   rows_per_second = 1,

@@ -1,5 +1,5 @@
 -- Final once the hour is over: rows appear once and never change.
-CREATE STREAMING VIEW orders_per_hour
+CREATE STREAMING VIEW orders_per_hour (revenue COMMENT 'in EUR')
 COMMENT 'orders and revenue of each hour'
 AS
 SELECT window_start, window_end, count(*) AS orders, sum(quantity * price) AS revenue
