@@ -23,10 +23,10 @@ from tests.serving.judge import TrinoJudge, trino_over
 pytestmark = pytest.mark.services
 
 DEFINITIONS = """statement ok
-CREATE TABLE orders (id BIGINT, item VARCHAR NOT NULL, price DOUBLE, at TIMESTAMP WITH TIME ZONE,
-  WATERMARK FOR at AS at - INTERVAL '1' MINUTE)
+CREATE TABLE orders (id BIGINT, item VARCHAR NOT NULL COMMENT 'its name', price DOUBLE,
+  at TIMESTAMP WITH TIME ZONE, WATERMARK FOR at AS at - INTERVAL '1' MINUTE)
 WITH (connector = 'files', path = 'orders') FORMAT PLAIN ENCODE JSON;
-CREATE STREAMING VIEW per_item COMMENT 'what was sold of each thing' AS
+CREATE STREAMING VIEW per_item (revenue COMMENT 'in EUR') COMMENT 'what was sold of each thing' AS
 SELECT item, count(*) AS sold, sum(price) AS revenue FROM orders GROUP BY item;
 
 ingest orders
@@ -89,7 +89,7 @@ def ask(world: World, sql: str) -> list[tuple[object, ...]]:
         return list(result.rows)
 
 
-def test_every_table_and_its_comment_can_be_read(world: World) -> None:
+def test_every_table_and_its_comments_can_be_read(world: World) -> None:
     assert ask(world, "SELECT item, sold, revenue FROM per_item ORDER BY item") == [
         ("chair", 1, 10.0),
         ("lamp", 2, 5.75),
@@ -100,6 +100,8 @@ def test_every_table_and_its_comment_can_be_read(world: World) -> None:
         f" AND schema_name = '{namespace}' AND table_name = 'per_item'"
     )
     assert ask(world, comments) == [("what was sold of each thing",)]
+    columns = {name: comment for name, _, _, comment in ask(world, "SHOW COLUMNS FROM per_item")}
+    assert [columns[name] for name in ("item", "sold", "revenue")] == ["its name", "", "in EUR"]
 
 
 def test_a_commit_is_visible_at_once_and_the_one_before_it_by_its_number(world: World) -> None:

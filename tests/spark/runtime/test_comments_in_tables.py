@@ -8,6 +8,8 @@ from datetime import timedelta
 
 import pytest
 
+from headwater.lake.catalog import TableSpec
+from headwater.lake.comments import set_comments
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.progress import State, StateChanged
@@ -122,10 +124,21 @@ def test_comments_stand_in_the_tables_and_follow_their_definition(run, spark, la
     }
 
 
-def test_a_start_with_the_same_comments_changes_no_metadata(run, lake):
-    run(BEFORE, 8)
-    names = ("orders", "customers", "per_hour", "per_id")
-    schemas = {name: len(lake.table(name).metadata()["schemas"]) for name in names}
-    run(BEFORE, 9)
-    assert {name: len(lake.table(name).metadata()["schemas"]) for name in names} == schemas
-    assert set(schemas.values()) == {1}
+def test_only_comments_that_differ_cost_a_commit_of_metadata_and_never_a_snapshot(spark, lake):
+    columns = (("k", "INT", True), ("v", "INT", True))
+    spec = TableSpec("t", columns, comment="a", column_comments={"k": "it's"})
+    table = lake.ensure(spec)
+
+    def states():
+        table.refresh()
+        return table.java.operations().current().metadataFileLocation(), table.snapshot_id()
+
+    metadata, snapshot = states()
+    set_comments(table, spec)
+    assert states() == (metadata, snapshot)
+    set_comments(table, replace(spec, comment="", column_comments={"v": "b"}))
+    changed, still = states()
+    assert changed != metadata
+    assert still == snapshot
+    assert len(table.metadata()["metadata-log"]) == 2  # the first is that of the first snapshot
+    assert described(spark, table.identifier) == {"": "", "v": "b"}
