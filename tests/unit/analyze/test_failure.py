@@ -78,7 +78,7 @@ def test_is_guarded(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("d / e", "NOT t.d IS NULL AND COALESCE((t.e = 0), FALSE)"),
+        ("d / e", "NOT t.d IS NULL AND COALESCE(((t.e + 0e0) = 0), FALSE)"),
         ("1 / k", "t.k = 0"),
         ("CAST(n AS INTEGER)", "TRY_CAST(TRIM(t.n) AS INTEGER) IS NULL"),
         ("b + c", "NOT t.b IS NULL AND NOT t.c IS NULL AND TRY(t.b + t.c) IS NULL"),
