@@ -171,8 +171,13 @@ class Service(ABC):
         """Return user and group to run as; None for our own."""
         return None, None
 
-    def run(self, command: Sequence[str | Path]) -> None:
+    def run(self, command: Sequence[str | Path], *, shown: bool = False) -> None:
         """Run a program of the server to its end, as the server itself is run.
+
+        Args:
+            command: its command line.
+            shown: whether a person sees what it prints; by default the log has it. What it says of
+                errors is always in the log.
 
         Raises:
             ServiceError: ``SERVICE_ENDED`` if it fails.
@@ -181,7 +186,8 @@ class Service(ABC):
         with self.log.open("ab") as log:
             done = subprocess.run(
                 command, cwd=self.folder, env=os.environ | self.environment(),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user, group=group,
+                stdin=subprocess.DEVNULL, stdout=None if shown else log, stderr=log,
+                user=user, group=group,
             )  # fmt: skip
         if done.returncode:
             raise self._failed("SERVICE_ENDED", f"{Path(command[0]).name} failed")

@@ -40,7 +40,10 @@ def test_no_file_names_a(what: str, pattern: re.Pattern[bytes]) -> None:
     assert not found
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
+LOCKS = ["requirements.lock", "requirements-build.lock", "docker/superset/requirements.lock"]
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_locks_pin_by_hash_and_name_no_index(name: str) -> None:
     text = (ROOT / name).read_text()
     assert "http" not in text
