@@ -28,6 +28,7 @@ from headwater.sections import (
     CatalogSection,
     File,
     Maintenance,
+    SupersetSection,
     TrinoSection,
     parse_duration,
     parse_size,
@@ -40,6 +41,7 @@ __all__ = [
     "Maintenance",
     "Secret",
     "SecretMap",
+    "SupersetSection",
     "TrinoSection",
     "load_config",
     "parse_duration",
@@ -74,6 +76,7 @@ class Config:
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
         catalog_uri: address of the catalog's database, None for the embedded one.
         trino: where Trino is.
+        superset: where Superset is, and where the charts for it are.
     """
 
     directory: Path
@@ -94,6 +97,7 @@ class Config:
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
     trino: TrinoSection = field(default_factory=TrinoSection)
+    superset: SupersetSection = field(default_factory=SupersetSection)
 
 
 Key = tuple[str, ...]
@@ -269,4 +273,5 @@ def _resolve(settings: File, directory: Path) -> Config:
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
         trino=settings.trino,
+        superset=settings.superset,
     )

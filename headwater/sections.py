@@ -195,6 +195,25 @@ class TrinoSection(Section):
     password: Annotated[str | None, BeforeValidator(_secret)] = None
 
 
+class SupersetSection(Section):
+    """``[superset]``: the Superset that shows the views.
+
+    Attributes:
+        url: its address, None if there is none.
+        username: as whom dashboards are pushed.
+        password: of the user, a reference to a secret.
+        trino_url: where Superset finds Trino, if not where ``[trino] url`` says, for example
+            between containers.
+        charts: folder of the charts that people wrote.
+    """
+
+    url: Annotated[str | None, BeforeValidator(_url)] = None
+    username: _Text = "admin"
+    password: Annotated[str | None, BeforeValidator(_secret)] = None
+    trino_url: Annotated[str | None, BeforeValidator(_url)] = None
+    charts: _Text = "dashboards"
+
+
 class File(Section):
     """The whole file."""
 
@@ -206,10 +225,12 @@ class File(Section):
     run: RunSection = RunSection()
     maintain: Maintenance = Maintenance()
     trino: TrinoSection = TrinoSection()
+    superset: SupersetSection = SupersetSection()
 
 
 SECTIONS: Mapping[str, type[Section]] = {
     "catalog": CatalogSection, "warehouse": WarehouseSection, "spark": SparkSection,
     "run": RunSection, "maintain": Maintenance, "trino": TrinoSection,
+    "superset": SupersetSection,
 }  # fmt: skip
 """Every section by its name."""

@@ -15,6 +15,7 @@ import click
 
 from headwater import __version__
 from headwater.cli.commands.check import check
+from headwater.cli.commands.dashboards import dashboards
 from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.init import init
@@ -31,7 +32,9 @@ from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, Headwate
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
-_STARTERS = (init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine)
+_STARTERS = (
+    init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
+)  # fmt: skip
 
 
 class _Group(click.Group):

@@ -33,12 +33,13 @@ COLUMNS: Sequence[tuple[str, str, str]] = (
 )
 """Name, type of Iceberg and comment of each column."""
 
-_TYPES = {
+TYPES = {
     "string": "VARCHAR",
     "long": "BIGINT",
     "double": "DOUBLE",
     "timestamptz": "TIMESTAMP(6) WITH TIME ZONE",
 }
+"""Trino's names of these types."""
 
 
 def commits_sql(tables: Collection[str]) -> str:
@@ -50,7 +51,7 @@ def commits_sql(tables: Collection[str]) -> str:
     own = sorted(name for name in tables if not name.endswith(SIDE_TABLES) and name != COMMITS)
     refused = [name for name in own if name + QUARANTINE in tables]
     every = [*own, *(name + QUARANTINE for name in refused)]
-    columns = ",\n  ".join(f"CAST({name} AS {_TYPES[kind]}) AS {name}" for name, kind, _ in COLUMNS)
+    columns = ",\n  ".join(f"CAST({name} AS {TYPES[kind]}) AS {name}" for name, kind, _ in COLUMNS)
     return f"""WITH snapshots AS (
 {_UNION.join(map(_snapshots, every))}
 ), parts AS (

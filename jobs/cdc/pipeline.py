@@ -209,6 +209,7 @@ def copy_example(target: Path, broker: str) -> None:
     """
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(EXAMPLE / "headwater.toml", target)
+    shutil.copytree(EXAMPLE / "dashboards", target / "dashboards", dirs_exist_ok=True)
     for file in EXAMPLE.glob("*.sql"):
         text = file.read_text(encoding="utf-8").replace(_BROKER, broker)
         (target / file.name).write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ import click
 from headwater.cli.context import Command
 from headwater.errors import ConfigError
 
-_NAMES = ("plan", "apply", "rollback", "dashboards")
+_NAMES = ("plan", "apply", "rollback")
 
 
 def _later(name: str) -> click.Command:

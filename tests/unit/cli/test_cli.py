@@ -65,6 +65,8 @@ CASES = {
     "maintain_unknown_view": "maintain nope",
     "test_without_files": "test empty",
     "not_yet": "plan --whatever",
+    "help_of_dashboards": "dashboards push --help",
+    "dashboards_without_trino": "dashboards push",
     "project_without_settings": "--project empty check",
 }
 

@@ -1,0 +1,93 @@
+"""``headwater dashboards``: the views in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context, plans_of
+from headwater.errors import ConfigError
+
+if TYPE_CHECKING:
+    from headwater.config import Config
+
+PUSHED = ("dashboard", "charts", "address")
+
+
+@click.group(short_help="Bring datasets, charts and dashboards to Superset.")
+def dashboards() -> None:
+    """Views as datasets, charts and dashboards of Superset, read through Trino."""
+
+
+@dashboards.command(
+    cls=Command,
+    short_help="Make or renew the project's dashboards.",
+    examples=(
+        "headwater dashboards push",
+        "headwater dashboards push --url http://127.0.0.1:8088",
+        "headwater dashboards push --write shop.zip --trino-url http://trino:8080",
+    ),
+)
+@click.option("--url", metavar="URL", help="Address of Superset. [default: superset.url]")
+@click.option("--username", metavar="NAME", help="As whom. [default: superset.username]")
+@click.option("--trino-url", metavar="URL", help="Where Superset finds Trino. [default: trino.url]")
+@click.option(
+    "--write",
+    "target",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE.zip",
+    help="Write the bundle there and ask no server.",
+)
+@pass_context
+def push(
+    context: Context,
+    url: str | None,
+    username: str | None,
+    trino_url: str | None,
+    target: Path | None,
+) -> None:
+    """Make a dataset of each view, its charts, a dashboard of them and one of the pipeline.
+
+    The charts are the YAML files in the project's folder dashboards/ ([superset] charts); a view
+    that has none there gets starter charts: big numbers for a single row, bars for the first rows,
+    lines over time, else a table. A second push renews what the first one made, and touches
+    nothing that people made in Superset. The password is [superset] password, a reference such as
+    ${env:SUPERSET_PASSWORD}.
+    """
+    from headwater.serve.superset.bundle import write
+    from headwater.serve.superset.project import project_bundle
+    from headwater.serve.superset.push import Superset
+
+    project = context.project()
+    bundle = project_bundle(project, plans_of(project), trino_url)
+    if target is not None:
+        write(bundle.files, target)
+        addresses = [str(target)] * len(bundle.dashboards)
+    else:
+        where, user, password, trino_password = _access(project.config, url, username)
+        addresses = Superset(where, user, password).push(bundle, trino_password)
+    found = zip(bundle.dashboards, addresses, strict=True)
+    context.output.rows(PUSHED, [(page.title, len(page.charts), where) for page, where in found])
+
+
+def _access(
+    config: Config, url: str | None, username: str | None
+) -> tuple[str, str, str, str | None]:
+    """Where Superset is, and the secrets that a push needs."""
+    from headwater.config import Secret
+
+    said, trino = config.superset, config.trino
+    if not (url or said.url):
+        hint = 'write url = "http://127.0.0.1:8088" below [superset], or use --url'
+        raise ConfigError("SUPERSET_URL", "nothing says where Superset is", hint=hint)
+    if not said.password:
+        hint = 'write password = "${env:SUPERSET_PASSWORD}" below [superset], and set the variable'
+        raise ConfigError("SUPERSET_LOGIN", "there is no password for Superset", hint=hint)
+    return (
+        url or said.url or "",
+        username or said.username,
+        Secret(said.password).reveal(),
+        Secret(trino.password).reveal() if trino.password else None,
+    )

@@ -1,0 +1,87 @@
+"""A project as a bundle: datasets of its views, its charts, its two dashboards.
+
+In: a project and its plans. Out: a :class:`ProjectBundle`. Asks no server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headwater.config import Config
+from headwater.errors import ConfigError
+from headwater.lake.commits import COMMITS
+from headwater.plan.nodes import ViewPlan
+from headwater.project import Project
+from headwater.serve.superset.bundle import Database, render
+from headwater.serve.superset.datasets import dataset_of
+from headwater.serve.superset.facts import view_facts
+from headwater.serve.superset.model import Dashboard
+from headwater.serve.superset.naming import slug_of, title_of
+from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_dataset
+from headwater.serve.superset.starters import starter_charts
+from headwater.serve.superset.written import written_charts
+
+REFRESH = 10
+"""Seconds after which an open page of views asks for new rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectBundle:
+    """What a push brings to Superset.
+
+    Attributes:
+        database: where the datasets are.
+        dashboards: the project's, then its pipeline's unless a table of the project has the name
+            of the commits.
+        files: texts by path.
+    """
+
+    database: Database
+    dashboards: tuple[Dashboard, ...]
+    files: Mapping[str, str]
+
+
+def project_bundle(
+    project: Project, plans: Mapping[str, ViewPlan], trino_url: str | None = None
+) -> ProjectBundle:
+    """Return the bundle of a project.
+
+    Args:
+        project: the project.
+        plans: its plans by view, in topological order.
+        trino_url: where Superset finds Trino; by default as the settings say.
+
+    Raises:
+        ConfigError: ``TRINO_URL`` if nothing says where Trino is, or it is no address; and what
+            :func:`headwater.serve.superset.written.written_charts` raises.
+    """
+    config = project.config
+    facts = view_facts(plans)
+    namespace, title = config.namespace, title_of(config.name)
+    charts = written_charts(config.directory / config.superset.charts, {*facts, COMMITS})
+    drawn = {chart.dataset for chart in charts}
+    for name, view in facts.items():
+        if name not in drawn:
+            charts += starter_charts(view)
+    timed = any(view.time for view in facts.values())
+    page = Dashboard(slug_of(namespace), title, tuple(charts), REFRESH, time_filter=timed)
+    dashboards, datasets = [page], [*map(dataset_of, facts.values())]
+    if COMMITS not in {*project.catalog.views, *project.catalog.sources}:
+        watermarks = any(source.watermark for source in project.catalog.sources.values())
+        dashboards.append(pipeline_dashboard(namespace, title, watermarks=watermarks))
+        datasets.append(pipeline_dataset())
+    database = _database(config, trino_url)
+    return ProjectBundle(database, tuple(dashboards), render(database, datasets, dashboards))
+
+
+def _database(config: Config, trino_url: str | None) -> Database:
+    url = trino_url or config.superset.trino_url or config.trino.url
+    if url is None or "://" not in url:
+        hint = 'write url = "http://127.0.0.1:8080" below [trino], or use --trino-url'
+        message = f'"{url}" is no address' if url else "nothing says where Superset finds Trino"
+        raise ConfigError("TRINO_URL", message, hint=hint)
+    trino = config.trino
+    return Database(
+        config.namespace, trino.catalog, url.rstrip("/"), trino.user, secret=bool(trino.password)
+    )

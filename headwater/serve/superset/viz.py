@@ -1,0 +1,189 @@
+"""Superset's settings for the kinds of chart that are made here.
+
+In: names of columns and metrics. Out: the name of a kind and its settings (Superset's form data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Settings = tuple[str, Mapping[str, Any]]
+
+_POINTS = 10_000  # rows that a chart draws at most
+_CLOCK = "%Y-%m-%d %H:%M:%S"
+_ALWAYS = "No filter"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """An axis of time.
+
+    Attributes:
+        column: the column of times.
+        grain: lengths of time that rows are gathered in, as ISO 8601 writes them; None for each
+            time that occurs.
+        span: the newest rows only, in Superset's words.
+        clock: how times are written, as strftime does.
+    """
+
+    column: str
+    grain: str | None = None
+    span: str = _ALWAYS
+    clock: str = "%m-%d %H:%M"  # Superset's own choice mixes kinds, such as 08:58 and then 09 PM
+
+
+def line(times: Times, metric: str, by: Sequence[str] = (), *, number: str, title: str) -> Settings:
+    """Return a line over time, one for each group.
+
+    Args:
+        times: the axis of time.
+        metric: what is drawn.
+        by: columns of the groups.
+        number: format of the numbers.
+        title: of the axis of numbers.
+    """
+    # a group that has no row at a time of another one leaves a gap, and a lone point no line
+    marks = {"markerEnabled": True, "markerSize": 5}
+    return "echarts_timeseries_line", _over_time(times, metric, by, number, title) | marks
+
+
+def stacked_bars(
+    times: Times, metric: str, by: Sequence[str], *, number: str, title: str
+) -> Settings:
+    """Return a bar for each length of time, groups upon each other.
+
+    Args:
+        times: the axis of time.
+        metric: what is drawn.
+        by: columns of the groups.
+        number: format of the numbers.
+        title: of the axis of numbers.
+    """
+    stacked = {"stack": "Stack"}
+    return "echarts_timeseries_bar", _over_time(times, metric, by, number, title) | stacked
+
+
+def bar(name: str, metric: str, *, number: str, title: str = "", limit: int = 25) -> Settings:
+    """Return one bar for each name, the longest first.
+
+    Args:
+        name: the column of the names.
+        metric: what is drawn.
+        number: format of the numbers.
+        title: of the axis of numbers.
+        limit: bars at most.
+    """
+    return "echarts_timeseries_bar", {
+        "x_axis": name,
+        "xAxisForceCategorical": True,
+        "x_axis_sort": metric,
+        "x_axis_sort_asc": True,
+        "metrics": [metric],
+        "groupby": [],
+        "adhoc_filters": [],
+        "orientation": "horizontal",
+        "order_desc": True,
+        "row_limit": limit,
+        "y_axis_format": number,
+        "x_axis_title": title,
+        "x_axis_title_margin": 30 if title else 0,
+        "show_legend": False,
+        "show_value": True,
+        "rich_tooltip": True,
+        "truncate_metric": True,
+    }
+
+
+def big_number(
+    metric: str, *, number: str, subtitle: str = "", times: Times | None = None
+) -> Settings:
+    """Return one number, large.
+
+    Args:
+        metric: the number.
+        number: its format.
+        subtitle: what stands below it, such as its unit.
+        times: which rows count; all by default.
+    """
+    return "big_number_total", {
+        "metric": metric,
+        "adhoc_filters": [_within(times)] if times else [],
+        "subtitle": subtitle,
+        "header_font_size": 0.4,
+        "subtitle_font_size": 0.15,
+        "y_axis_format": number,
+    }
+
+
+def rows(columns: Sequence[str], newest: str | None = None, limit: int = 100) -> Settings:
+    """Return a table of rows as they are.
+
+    Args:
+        columns: its columns.
+        newest: a column of times: the newest rows come first.
+        limit: rows at most.
+    """
+    order = [f'["{newest}", false]'] if newest else []
+    return "table", {
+        "query_mode": "raw",
+        "all_columns": list(columns),
+        "order_by_cols": order,
+        "adhoc_filters": [],
+        "row_limit": limit,
+        "table_timestamp_format": _CLOCK,
+        "show_cell_bars": False,
+    }
+
+
+def summary(by: Sequence[str], metrics: Sequence[str]) -> Settings:
+    """Return a table with a row for each group.
+
+    Args:
+        by: columns of the groups.
+        metrics: its other columns.
+    """
+    return "table", {
+        "query_mode": "aggregate",
+        "groupby": list(by),
+        "metrics": list(metrics),
+        "all_columns": [],
+        "adhoc_filters": [],
+        "row_limit": 1000,
+        "order_desc": True,
+        "table_timestamp_format": _CLOCK,
+        "show_cell_bars": False,
+    }
+
+
+def _over_time(
+    times: Times, metric: str, by: Sequence[str], number: str, title: str
+) -> dict[str, Any]:
+    return {
+        "x_axis": times.column,
+        "time_grain_sqla": times.grain,
+        "metrics": [metric],
+        "groupby": list(by),
+        "adhoc_filters": [_within(times)],
+        "row_limit": _POINTS,
+        "x_axis_time_format": times.clock,
+        "y_axis_format": number,
+        "y_axis_title": title,
+        "y_axis_title_margin": 50,
+        "y_axis_title_position": "Left",
+        "show_legend": bool(by),
+        "legendOrientation": "top",
+        "rich_tooltip": True,
+        "truncate_metric": True,
+    }
+
+
+def _within(times: Times) -> Mapping[str, str]:
+    return {
+        "clause": "WHERE",
+        "expressionType": "SIMPLE",
+        "subject": times.column,
+        "operator": "TEMPORAL_RANGE",
+        "comparator": times.span,
+    }
