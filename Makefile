@@ -99,6 +99,10 @@ compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
 test-services: setup ## tests with servers that the run starts itself (Kafka, PostgreSQL, Debezium, …)
 	@$(PYTEST) -q -m "services" tests/services $(ARGS)
 
+.PHONY: test-serving
+test-serving: setup ## Trino, Superset and Chromium over a live project; screenshots in build/screenshots
+	@$(PYTEST) -q -m "services" tests/serving $(ARGS)
+
 .PHONY: services-up
 services-up: setup ## start Kafka, PostgreSQL, Debezium, registry and object store (ARGS="kafka" for some)
 	@$(BIN)/python -m docker.local up $(ARGS)
@@ -158,6 +162,7 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 		| $(COMPILE) --output-file requirements-build.lock -
 	echo "resolving all packages (minutes: Spark's source is among them)"
 	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(COMPILE) --output-file docker/superset/requirements.lock docker/superset/requirements.in
 	$(BIN)/python -m headwater.jars.fetch --write-lock
 	$(BIN)/python -m docker.local lock
 

@@ -1,0 +1,92 @@
+"""A shop that is kept live, Trino and Superset before it, and a browser that has logged in."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from docker.local.leftover import temporary_stack
+from docker.local.superset import Superset
+from docker.local.trino import Trino
+from headwater.config import load_config
+from headwater.serve.trino.catalog import properties
+from tests.serving.shop import Shop
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+HEADWATER = [sys.executable, "-m", "headwater"]
+_PASSWORD = "SHOP_SUPERSET_PASSWORD"
+_BROWSER = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Path]:
+    """The folder of the servers."""
+    with temporary_stack() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def superset(stack: Path) -> Iterator[Superset]:
+    """A Superset that nobody has used yet."""
+    with Superset(stack) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A project with a first run behind it, kept by a process of its own from then on."""
+    folder = tmp_path_factory.mktemp("serving") / "shop"
+    shop = Shop(folder)
+    shop.sell(150)
+    command = [*HEADWATER, "run", "--project", str(folder)]
+    subprocess.run([*command, "--once"], cwd=ROOT, check=True, timeout=400)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
+        yield shop
+        running.terminate()
+
+
+@pytest.fixture(scope="session")
+def trino(stack: Path, shop: Shop) -> Iterator[Trino]:
+    """A Trino over the shop's tables."""
+    config = load_config(shop.folder)
+    with Trino(stack, {config.trino.catalog: properties(config)}) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def project(
+    shop: Shop, trino: Trino, superset: Superset, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The shop's folder; its settings say where the servers are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWATER_TRINO_URL", trino.address)
+        patch.setenv("HEADWATER_SUPERSET_URL", superset.address)
+        patch.setenv("HEADWATER_SUPERSET_PASSWORD", f"${{env:{_PASSWORD}}}")
+        patch.setenv(_PASSWORD, superset.password)
+        yield shop.folder
+
+
+@pytest.fixture(scope="session")
+def page(superset: Superset) -> Iterator[Page]:
+    """A page of a browser, logged in by the form."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no Chromium is installed (for example apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(180_000)
+        page.goto(f"{superset.address}/login/")
+        page.fill("#username", superset.username)
+        page.fill("#password", superset.password)
+        page.press("#password", "Enter")
+        page.wait_for_url("**/superset/welcome/**")
+        yield page
+        browser.close()

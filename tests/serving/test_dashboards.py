@@ -1,0 +1,132 @@
+"""What is pushed to a real Superset, as a person sees it in a browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import requests
+from playwright.sync_api import Page
+
+from docker.local.superset import Superset
+from tests.serving.conftest import HEADWATER, ROOT, SCREENSHOTS
+from tests.serving.shop import Shop
+
+pytestmark = pytest.mark.services
+
+_RENDERED = """count => {
+  const charts = [...document.querySelectorAll('[data-test="chart-grid-component"]')];
+  return charts.length === count
+    && charts.every(chart => chart.querySelector('canvas, table tbody tr, .header-line'));
+}"""
+NUMBER = '[data-test-chart-name="{}"] .header-line'
+_WRONG = '[data-test="chart-grid-component"] [role="alert"]'
+
+
+@pytest.fixture(scope="module")
+def pushed(project: Path) -> dict[str, tuple[int, str]]:
+    """What a push says: the number of charts and the address, by the dashboard's title."""
+    return push(project)
+
+
+def push(project: Path) -> dict[str, tuple[int, str]]:
+    command = [*HEADWATER, "dashboards", "push", "--project", str(project), "--output", "json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return {row["dashboard"]: (row["charts"], row["address"]) for row in json.loads(done.stdout)}
+
+
+def number_of(page: Page, chart: str) -> str:
+    """The number that a chart shows large."""
+    text = page.text_content(NUMBER.format(chart))
+    assert text is not None
+    return text
+
+
+def open_dashboard(page: Page, charts: int, address: str) -> None:
+    """Open a dashboard and wait until each chart has drawn something."""
+    page.goto(address)
+    page.wait_for_function(_RENDERED, arg=charts)
+    page.wait_for_timeout(2000)  # lines grow to their place
+    assert page.query_selector_all(_WRONG) == []
+
+
+def keep_screenshot(page: Page, name: str) -> None:
+    """Keep what is seen, the whole page."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+# first, since a browser that opens a dashboard makes Superset write down the colours of its lines
+def test_a_second_push_changes_nothing_and_leaves_alone_what_people_made(
+    superset: Superset, project: Path, pushed: dict[str, tuple[int, str]]
+) -> None:
+    session = session_of(superset)
+    api = f"{superset.address}/api/v1"
+    own = {"slice_name": "My own", "viz_type": "table", "datasource_id": 1, "params": "{}"}
+    made = session.post(f"{api}/chart/", json=own | {"datasource_type": "table"}, timeout=180)
+    assert made.status_code == 201, made.text
+    before = exported(session, api)
+    assert push(project) == pushed
+    assert exported(session, api) == before
+    assert any(path.startswith("charts/My_own") for path in before)
+
+
+def test_the_charts_of_the_shop_show_its_views_and_follow_them(
+    page: Page, shop: Shop, pushed: dict[str, tuple[int, str]]
+) -> None:
+    charts, address = pushed["Shop"]
+    open_dashboard(page, charts, address)
+    keep_screenshot(page, "shop")
+    before = number_of(page, "Orders so far")
+    assert int(before.replace(",", "")) == orders_in(shop.folder)
+    page.evaluate("window.opened = true")
+    shop.sell(40, minutes=1)
+    page.wait_for_function(
+        "([chart, before]) => document.querySelector(chart)?.textContent !== before",
+        arg=[NUMBER.format("Orders so far"), before],
+        timeout=180_000,
+    )
+    assert page.evaluate("window.opened"), "nobody has loaded the page again"
+    assert int(number_of(page, "Orders so far").replace(",", "")) == orders_in(shop.folder)
+
+
+def orders_in(folder: Path) -> int:
+    """The orders that the view counts, by another engine."""
+    query = "SELECT sum(orders) AS orders FROM revenue_per_minute"
+    command = [*HEADWATER, "sql", query, "--project", str(folder), "--output", "json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180)
+    return int(json.loads(done.stdout)[0]["orders"])
+
+
+def test_the_pipeline_shows_each_view(page: Page, pushed: dict[str, tuple[int, str]]) -> None:
+    open_dashboard(page, *pushed["Shop: pipeline"])
+    keep_screenshot(page, "pipeline")
+    table = page.text_content('[data-test-chart-name^="Views and tables"]') or ""
+    for view in ("orders", "revenue_per_minute", "lifetime_value", "low_stock"):
+        assert view in table
+
+
+def session_of(superset: Superset) -> requests.Session:
+    """A session of the REST interface, logged in."""
+    session = requests.Session()
+    login = {"username": superset.username, "password": superset.password, "provider": "db"}
+    api = f"{superset.address}/api/v1/security"
+    token = session.post(f"{api}/login", json=login, timeout=180).json()["access_token"]
+    session.headers.update({"Authorization": f"Bearer {token}", "Referer": superset.address})
+    found = session.get(f"{api}/csrf_token/", timeout=180).json()
+    session.headers["X-CSRFToken"] = found["result"]
+    return session
+
+
+def exported(session: requests.Session, api: str) -> dict[str, str]:
+    """All that Superset holds, as it exports it; the names of the files have its own numbers."""
+    answer = session.get(f"{api}/assets/export/", timeout=180)
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        texts = {name.partition("/")[2]: archive.read(name).decode() for name in archive.namelist()}
+    del texts["metadata.yaml"]  # when it was exported
+    return texts
