@@ -103,6 +103,11 @@ def orders_in(folder: Path) -> int:
     return int(json.loads(done.stdout)[0]["orders"])
 
 
+def test_pages_ask_nobody_else_for_pictures(superset: Superset) -> None:
+    answer = requests.get(f"{superset.address}/login/", timeout=180)
+    assert answer.headers["Content-Security-Policy"].startswith("img-src 'self'")
+
+
 def test_the_pipeline_shows_each_view(page: Page, pushed: dict[str, tuple[int, str]]) -> None:
     open_dashboard(page, *pushed["Shop: pipeline"])
     keep_screenshot(page, "pipeline")
