@@ -58,6 +58,10 @@ demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--se
 trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
 	@$(BIN)/python -m jobs.trino $(or $(PROJECT),sql/flights)
 
+.PHONY: superset
+superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in .services
+	@$(BIN)/python -m jobs.superset
+
 ##@ Check
 
 .PHONY: test
