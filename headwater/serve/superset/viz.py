@@ -12,6 +12,8 @@ from typing import Any
 Settings = tuple[str, Mapping[str, Any]]
 
 _POINTS = 10_000  # rows that a chart draws at most
+_BARS = 50
+_ROWS = 1000  # that a table has at most; Superset says so where there are more
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 _ALWAYS = "No filter"
 
@@ -65,7 +67,7 @@ def stacked_bars(
     return "echarts_timeseries_bar", _over_time(times, metric, by, number, title) | stacked
 
 
-def bar(name: str, metric: str, *, number: str, title: str = "", limit: int = 25) -> Settings:
+def bar(name: str, metric: str, *, number: str, title: str) -> Settings:
     """Return one bar for each name, the longest first.
 
     Args:
@@ -73,7 +75,6 @@ def bar(name: str, metric: str, *, number: str, title: str = "", limit: int = 25
         metric: what is drawn.
         number: format of the numbers.
         title: of the axis of numbers.
-        limit: bars at most.
     """
     return "echarts_timeseries_bar", {
         "x_axis": name,
@@ -85,10 +86,10 @@ def bar(name: str, metric: str, *, number: str, title: str = "", limit: int = 25
         "adhoc_filters": [],
         "orientation": "horizontal",
         "order_desc": True,
-        "row_limit": limit,
+        "row_limit": _BARS,
         "y_axis_format": number,
         "x_axis_title": title,
-        "x_axis_title_margin": 30 if title else 0,
+        "x_axis_title_margin": 30,
         "show_legend": False,
         "show_value": True,
         "rich_tooltip": True,
@@ -96,34 +97,27 @@ def bar(name: str, metric: str, *, number: str, title: str = "", limit: int = 25
     }
 
 
-def big_number(
-    metric: str, *, number: str, subtitle: str = "", times: Times | None = None
-) -> Settings:
+def big_number(metric: str, *, number: str) -> Settings:
     """Return one number, large.
 
     Args:
         metric: the number.
         number: its format.
-        subtitle: what stands below it, such as its unit.
-        times: which rows count; all by default.
     """
     return "big_number_total", {
         "metric": metric,
-        "adhoc_filters": [_within(times)] if times else [],
-        "subtitle": subtitle,
+        "adhoc_filters": [],
         "header_font_size": 0.4,
-        "subtitle_font_size": 0.15,
         "y_axis_format": number,
     }
 
 
-def rows(columns: Sequence[str], newest: str | None = None, limit: int = 100) -> Settings:
+def rows(columns: Sequence[str], newest: str | None = None) -> Settings:
     """Return a table of rows as they are.
 
     Args:
         columns: its columns.
         newest: a column of times: the newest rows come first.
-        limit: rows at most.
     """
     order = [f'["{newest}", false]'] if newest else []
     return "table", {
@@ -131,7 +125,8 @@ def rows(columns: Sequence[str], newest: str | None = None, limit: int = 100) ->
         "all_columns": list(columns),
         "order_by_cols": order,
         "adhoc_filters": [],
-        "row_limit": limit,
+        "row_limit": _ROWS,
+        "page_length": 20,
         "table_timestamp_format": _CLOCK,
         "show_cell_bars": False,
     }
@@ -150,7 +145,7 @@ def summary(by: Sequence[str], metrics: Sequence[str]) -> Settings:
         "metrics": list(metrics),
         "all_columns": [],
         "adhoc_filters": [],
-        "row_limit": 1000,
+        "row_limit": _ROWS,
         "order_desc": True,
         "table_timestamp_format": _CLOCK,
         "show_cell_bars": False,
