@@ -69,12 +69,33 @@ def make_database(username: str, password: str) -> None:
         from superset.extensions import appbuilder
 
         upgrade(directory=str(Path(superset.__file__).parent / "migrations"))
+        allow_equal_names()
         appbuilder.add_permissions(update_perms=True)
         manager = appbuilder.sm
         manager.sync_role_definitions()
         if manager.find_user(username) is None:
             role = manager.find_role("Admin")
             manager.add_user(username, "Headwater", "Admin", "admin@localhost", role, password)
+
+
+def allow_equal_names() -> None:
+    """Let tables of different schemas have one name, as two projects have with ``commits``.
+
+    Superset's migrations drop this constraint elsewhere, but in SQLite, where it has no name, it
+    stays. No dataset is there yet when this finds it.
+    """
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    from sqlalchemy import inspect
+    from superset.extensions import db
+
+    with db.engine.begin() as connection:
+        found = inspect(connection).get_unique_constraints("tables")
+        if any(each["column_names"] == ["table_name"] for each in found):
+            operations = Operations(MigrationContext.configure(connection))
+            names = {"uq": "uq_%(table_name)s_%(column_0_name)s"}
+            with operations.batch_alter_table("tables", naming_convention=names) as table:
+                table.drop_constraint("uq_tables_table_name", type_="unique")
 
 
 if __name__ == "__main__":

@@ -116,6 +116,14 @@ def test_the_pipeline_shows_each_view(page: Page, pushed: dict[str, tuple[int, s
         assert view in table
 
 
+def test_projects_whose_tables_have_equal_names_do_not_meet(
+    project: Path, pushed: dict[str, tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_NAMESPACE", "elsewhere")
+    other = push(project)
+    assert not {address for _, address in other.values()} & {one for _, one in pushed.values()}
+
+
 def session_of(superset: Superset) -> requests.Session:
     """A session of the REST interface, logged in."""
     session = requests.Session()

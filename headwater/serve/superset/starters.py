@@ -63,8 +63,8 @@ def _bars(facts: ViewFacts) -> Chart | None:
     names += [name for name in facts.keys if name not in names]
     for measure, metric in metrics_of(facts):
         if measure.field.name == facts.top and names:
-            settings = viz.bar(names[0], metric.name, number=metric.format, title=metric.title)
-            return _chart(facts, "top", title_of(facts.name), settings)
+            settings = viz.bar(names[0], metric.name, number=metric.format)
+            return _chart(facts, "top", _title(facts, metric.title), settings)
     return None
 
 

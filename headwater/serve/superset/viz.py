@@ -67,14 +67,13 @@ def stacked_bars(
     return "echarts_timeseries_bar", _over_time(times, metric, by, number, title) | stacked
 
 
-def bar(name: str, metric: str, *, number: str, title: str) -> Settings:
+def bar(name: str, metric: str, *, number: str) -> Settings:
     """Return one bar for each name, the longest first.
 
     Args:
         name: the column of the names.
         metric: what is drawn.
         number: format of the numbers.
-        title: of the axis of numbers.
     """
     return "echarts_timeseries_bar", {
         "x_axis": name,
@@ -88,8 +87,6 @@ def bar(name: str, metric: str, *, number: str, title: str) -> Settings:
         "order_desc": True,
         "row_limit": _BARS,
         "y_axis_format": number,
-        "x_axis_title": title,
-        "x_axis_title_margin": 30,
         "show_legend": False,
         "show_value": True,
         "rich_tooltip": True,
@@ -165,7 +162,7 @@ def _over_time(
         "x_axis_time_format": times.clock,
         "y_axis_format": number,
         "y_axis_title": title,
-        "y_axis_title_margin": 50,
+        "y_axis_title_margin": 60,
         "y_axis_title_position": "Left",
         "show_legend": bool(by),
         "legendOrientation": "top",
