@@ -34,7 +34,7 @@ def dataset_of(facts: ViewFacts) -> Dataset:
             type=trino_type(field.type),
             is_time=is_time(field),
             groupable=field.name not in measures,
-            description=facts.definitions[field.name],
+            description=field.comment or facts.definitions[field.name],
         )
         for field in facts.fields
     )

@@ -1,7 +1,7 @@
 -- One view of each kind that starter charts tell apart; bundle.yaml beside it is what they become.
 CREATE TABLE orders (
   order_id BIGINT NOT NULL,
-  customer VARCHAR,
+  customer VARCHAR COMMENT 'who has ordered',
   amount DECIMAL(10, 2),
   weight DOUBLE,
   ordered_at TIMESTAMP WITH TIME ZONE,
