@@ -28,6 +28,7 @@ from headwater.sections import (
     CatalogSection,
     File,
     Maintenance,
+    MetricsSection,
     TrinoSection,
     parse_duration,
     parse_size,
@@ -38,6 +39,7 @@ __all__ = [
     "ORPHAN_FLOOR",
     "Config",
     "Maintenance",
+    "MetricsSection",
     "Secret",
     "SecretMap",
     "TrinoSection",
@@ -74,6 +76,7 @@ class Config:
         catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
         catalog_uri: address of the catalog's database, None for the embedded one.
         trino: where Trino is.
+        metrics: where a running project serves its metrics.
     """
 
     directory: Path
@@ -94,6 +97,7 @@ class Config:
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
     trino: TrinoSection = field(default_factory=TrinoSection)
+    metrics: MetricsSection = field(default_factory=MetricsSection)
 
 
 Key = tuple[str, ...]
@@ -269,4 +273,5 @@ def _resolve(settings: File, directory: Path) -> Config:
         catalog=settings.catalog.type,
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
         trino=settings.trino,
+        metrics=settings.metrics,
     )

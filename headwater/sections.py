@@ -195,6 +195,19 @@ class TrinoSection(Section):
     password: Annotated[str | None, BeforeValidator(_secret)] = None
 
 
+class MetricsSection(Section):
+    """Where a running project serves its metrics: section ``[metrics]``.
+
+    Attributes:
+        port: the port; None, the default, if it does not: two projects of one machine cannot share
+            a port, and nothing should listen that nobody asked for.
+        host: the address to listen on; the default is for programs of this machine only.
+    """
+
+    port: Annotated[int, Field(gt=0, lt=2**16)] | None = None
+    host: _Text = "127.0.0.1"
+
+
 class File(Section):
     """The whole file."""
 
@@ -206,10 +219,12 @@ class File(Section):
     run: RunSection = RunSection()
     maintain: Maintenance = Maintenance()
     trino: TrinoSection = TrinoSection()
+    metrics: MetricsSection = MetricsSection()
 
 
 SECTIONS: Mapping[str, type[Section]] = {
     "catalog": CatalogSection, "warehouse": WarehouseSection, "spark": SparkSection,
     "run": RunSection, "maintain": Maintenance, "trino": TrinoSection,
+    "metrics": MetricsSection,
 }  # fmt: skip
 """Every section by its name."""
