@@ -58,6 +58,14 @@ demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--se
 trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
 	@$(BIN)/python -m jobs.trino $(or $(PROJECT),sql/flights)
 
+.PHONY: stack-up
+stack-up: setup ## PostgreSQL, Debezium, Kafka, Headwater and Trino with a shop under load, as processes
+	@$(BIN)/python -m jobs.stack up $(ARGS)
+
+.PHONY: stack-down
+stack-down: setup ## stop all of it; the data stay in .stack
+	@$(BIN)/python -m jobs.stack down $(ARGS)
+
 ##@ Check
 
 .PHONY: test
