@@ -95,7 +95,7 @@ COUNTERS = (
     Family(
         "headwater_rows_in",
         "Rows read: by a table from its connector, by a view or sink from its inputs",
-        lambda each: each.rows_read if each.inputs else _rows("in")(each),
+        lambda each: each.rows_read() if each.inputs else _rows("in")(each),
     ),
     Family("headwater_rows_out", "Rows written", _rows("out", sinks=False)),
     Family("headwater_rows_late", "Rows left out as too late", _rows("late")),

@@ -25,7 +25,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A table, view or sink goes on from the newest commit that it has.
+    """A table, view or sink goes on from the newest commit that it has, or input has ended with it.
 
     Attributes:
         name: its name.

@@ -309,8 +309,9 @@ class Supervisor:
         for table in tables.values():
             table.pin()
         for name, watermark in closing_watermarks(self._plans.values(), tables).items():
-            if self._board.state(name) is not State.FAILED:
-                self._landings[name].close(watermark)
+            landing = self._landings[name]
+            if self._board.state(name) is not State.FAILED and landing.close(watermark):
+                self._resume(name, landing.table)
 
     def _settle(self, finish: bool = False) -> None:
         """Wait until each view has read all that its inputs hold; with ``finish``, stop it then."""

@@ -39,7 +39,7 @@ class Made:
     """A commit that the run knows.
 
     Attributes:
-        number: the how manieth it is.
+        number: its place among the commits of its relation.
         at: when it was made, seconds since 1970 UTC.
         rows: rows that all commits up to it have written.
     """
@@ -100,9 +100,11 @@ class Relation:
             made for name, each in self.inputs.items() for made in each.after(self.cut.get(name))
         ]
 
-    @property
     def rows_read(self) -> int:
-        """Rows that its inputs have gained since the process began and that it has read."""
+        """Return how many rows it has read of what its inputs gained since the process began.
+
+        What it has read may be told before its input is; until then the earlier number holds.
+        """
         for name, each in self.inputs.items():
             read = each.made.get(self.cut.get(name, ""))
             if read is not None:
@@ -119,7 +121,7 @@ class Relation:
         return [made for made in self.made.values() if read is None or made.number > read.number]
 
     def resumed(self, event: Resumed) -> None:
-        """Take over the newest commit that was there when the process began.
+        """Take over a commit whose rows are not counted: that of an earlier process, or of none.
 
         Args:
             event: what is known of it.

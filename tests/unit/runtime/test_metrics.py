@@ -172,6 +172,16 @@ def test_what_was_there_before_the_process_began_is_known(run: Run, clock: list[
     assert found.value("headwater_rows_out_total", "orders") == 0
 
 
+def test_the_end_of_the_input_is_a_commit_that_views_read(run: Run) -> None:
+    run.land(0, 4)
+    run.tell(Resumed("orders", 1, 7_000_000, {}, 11, 1000))  # `run --once` has closed it
+    run.commit("large", 0, 4, {"orders": "11"})
+    found = run.scraped()
+    assert found.value("headwater_epoch", "orders") == 1
+    assert found.value("headwater_lag_commits", "large") == 0
+    assert found.value("headwater_rows_in_total", "large") == 4
+
+
 def test_old_commits_are_forgotten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBERED", 3)
     run.land(0, 1)
