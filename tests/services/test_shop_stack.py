@@ -11,7 +11,9 @@ import pytest
 import trino
 
 from docker.local.postgres import is_installed
-from jobs.cdc.stack import ShopStack
+from headwater.project import load_project
+from jobs.cdc.pipeline import EXAMPLE
+from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from tests.metrics import scrape
 
 pytestmark = pytest.mark.services
@@ -43,11 +45,21 @@ def test_up_and_down_and_up_again(stack: Path) -> None:
             assert f"trino://me@127.0.0.1:{shop.trino.ports['TRINO_PORT']}/lake/shop" in said
             _rows_arrive(shop)
             assert scrape(shop.headwater.metrics).state("orders") == "running"
+            _prepare_as_a_container_does(shop, folder / "copy")
             assert run(folder, "up") == said == run(folder, "status")
             assert run(folder, "down").count("stopped") == len(services)
             assert not any(process and process.alive for process in processes)
     finally:
         run(folder, "down")
+
+
+def _prepare_as_a_container_does(shop: ShopStack, project: Path) -> None:
+    """What is prepared already stays as it is."""
+    server = shop.postgres
+    told = Database(server.host, server.port, server.user, server.password).variables()
+    told |= {"CONNECT_URL": shop.connect.address, "BROKER": shop.kafka.address}
+    assert list(IN_CONTAINERS["prepare"](told | {"PROJECT": str(project)}))
+    assert load_project(project).catalog.views.keys() == load_project(EXAMPLE).catalog.views.keys()
 
 
 def _rows_arrive(shop: ShopStack) -> None:

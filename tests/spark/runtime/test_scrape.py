@@ -74,9 +74,9 @@ def settled(project: Project, address: str, rows: int) -> tuple[Scrape, dict[str
         after = {each.name: each for each in status(project)}
         still = {n: e.epoch for n, e in before.items()} == {n: e.epoch for n, e in after.items()}
         done = after["orders"].rows_out == rows and not any(each.lag for each in after.values())
-        ready = {each.state for each in after.values()} == {"running"}
+        states = {each.state for each in before.values()} | {found.state(name) for name in after}
         lags = {found.value("headwater_lag_commits", n) for n in ("per_minute", "shares", "large")}
-        if ready and still and done and lags == {0}:
+        if states == {"running"} and still and done and lags == {0}:
             return found, after
         time.sleep(0.5)
     raise AssertionError((project.root / "log").read_text())
