@@ -68,7 +68,7 @@ class Stack:
                 self.ready(service)
                 yield self.describe(service)
 
-    def ready(self, service: Service) -> None:  # noqa: B027 - most need nothing
+    def ready(self, service: Service) -> None:
         """Do what is to be done once a server answers, whether it has just been started or not.
 
         Args:
