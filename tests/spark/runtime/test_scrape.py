@@ -103,6 +103,10 @@ def test_a_scrape_says_what_status_says(tmp_path: Path) -> None:
     with running(tmp_path) as address:
         settled(project, address, rows=3)
         put(tmp_path, "2", [order(4, 0), order(5, 40)])  # the first is too late
+        settled(project, address, rows=5)
+        put(tmp_path, "3", ["no JSON either"])  # an epoch without rows
+        while {each.name: each for each in status(project)}["orders"].epoch != 2:
+            time.sleep(0.2)
         found, said = settled(project, address, rows=5)
         compare(found, said)
         counted = {"in": "rows_in", "out": "rows_out", "late": "late", "quarantined": "quarantined"}
@@ -112,13 +116,13 @@ def test_a_scrape_says_what_status_says(tmp_path: Path) -> None:
             commits = found.value("headwater_commit_duration_seconds_count", name)
             assert each.epoch is not None and commits == each.epoch + 1
             assert found.value("headwater_commit_duration_seconds_sum", name)
-        assert said["orders"].quarantined == said["shares"].quarantined == 1
+        assert (said["orders"].quarantined, said["shares"].quarantined) == (2, 1)
         assert said["per_minute"].late == 1
     with running(tmp_path) as address:
         found, said = settled(project, address, rows=5)
         compare(found, said)
         assert found.value("headwater_rows_out_total", "orders") == 0
-        put(tmp_path, "3", [order(6, 41)])
+        put(tmp_path, "4", [order(6, 41)])
         found, said = settled(project, address, rows=6)
         compare(found, said)
         assert found.value("headwater_rows_out_total", "orders") == 1
