@@ -61,6 +61,13 @@ trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PRO
 .PHONY: superset
 superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in .services
 	@$(BIN)/python -m jobs.superset
+.PHONY: stack-up
+stack-up: setup ## PostgreSQL, Debezium, Kafka, Headwater and Trino with a shop under load, as processes
+	@$(BIN)/python -m jobs.stack up $(ARGS)
+
+.PHONY: stack-down
+stack-down: setup ## stop all of it; the data stay in .stack
+	@$(BIN)/python -m jobs.stack down $(ARGS)
 
 ##@ Check
 

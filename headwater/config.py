@@ -28,6 +28,7 @@ from headwater.sections import (
     CatalogSection,
     File,
     Maintenance,
+    MetricsSection,
     SupersetSection,
     TrinoSection,
     parse_duration,
@@ -39,6 +40,7 @@ __all__ = [
     "ORPHAN_FLOOR",
     "Config",
     "Maintenance",
+    "MetricsSection",
     "Secret",
     "SecretMap",
     "SupersetSection",
@@ -77,6 +79,7 @@ class Config:
         catalog_uri: address of the catalog's database, None for the embedded one.
         trino: where Trino is.
         superset: where Superset is, and where the charts for it are.
+        metrics: where a running project serves its metrics.
     """
 
     directory: Path
@@ -98,6 +101,7 @@ class Config:
     catalog_uri: Secret | None = None
     trino: TrinoSection = field(default_factory=TrinoSection)
     superset: SupersetSection = field(default_factory=SupersetSection)
+    metrics: MetricsSection = field(default_factory=MetricsSection)
 
 
 Key = tuple[str, ...]
@@ -274,4 +278,5 @@ def _resolve(settings: File, directory: Path) -> Config:
         catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
         trino=settings.trino,
         superset=settings.superset,
+        metrics=settings.metrics,
     )

@@ -214,6 +214,19 @@ class SupersetSection(Section):
     charts: _Text = "dashboards"
 
 
+class MetricsSection(Section):
+    """Where a running project serves its metrics: section ``[metrics]``.
+
+    Attributes:
+        port: the port; None, the default, if it does not: two projects of one machine cannot share
+            a port, and nothing should listen that nobody asked for.
+        host: the address to listen on; the default is for programs of this machine only.
+    """
+
+    port: Annotated[int, Field(gt=0, lt=2**16)] | None = None
+    host: _Text = "127.0.0.1"
+
+
 class File(Section):
     """The whole file."""
 
@@ -226,11 +239,12 @@ class File(Section):
     maintain: Maintenance = Maintenance()
     trino: TrinoSection = TrinoSection()
     superset: SupersetSection = SupersetSection()
+    metrics: MetricsSection = MetricsSection()
 
 
 SECTIONS: Mapping[str, type[Section]] = {
     "catalog": CatalogSection, "warehouse": WarehouseSection, "spark": SparkSection,
     "run": RunSection, "maintain": Maintenance, "trino": TrinoSection,
-    "superset": SupersetSection,
+    "superset": SupersetSection, "metrics": MetricsSection,
 }  # fmt: skip
 """Every section by its name."""

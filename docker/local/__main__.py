@@ -24,7 +24,9 @@ def main() -> int:
         choices=("up", "down", "status", "fetch", "lock"),
         help="start | stop | tell what runs | only fetch what is needed | write servers.lock anew",
     )
-    parser.add_argument("service", nargs="*", help="which servers, default: all")
+    parser.add_argument(
+        "service", nargs="*", help="which servers (fetch: which parts of ivy.xml), default: all"
+    )
     parser.add_argument("--folder", type=Path, default=_FOLDER, help="data and logs: .services")
     options = parser.parse_args()
     try:
@@ -44,7 +46,7 @@ def _run(command: str, stack: Stack, names: list[str]) -> int:
         _say(stack.describe(service) for service in chosen)
         return EXIT_OK if all(service.process for service in chosen) else EXIT_NO
     elif command == "fetch":
-        for configuration in configurations():
+        for configuration in names or configurations():
             packages(configuration)
         Connect(stack.folder, Kafka(stack.folder)).prepare()
     else:

@@ -21,6 +21,75 @@ from headwater.errors import ServiceError
 _POLL = 0.2  # seconds between two looks at a connector that starts
 
 
+class Connectors:
+    """The connectors of a worker, through its REST interface, wherever it runs.
+
+    Args:
+        address: where the interface is.
+        log: where the worker writes what went wrong, for errors.
+    """
+
+    def __init__(self, address: str, log: str) -> None:
+        self._address, self._log = address, log
+
+    def register(self, name: str, config: Mapping[str, str]) -> None:
+        """Create or change a connector, and wait until it and its tasks run.
+
+        Args:
+            name: of the connector.
+            config: its configuration.
+
+        Raises:
+            ServiceError: ``CONNECTOR_FAILED`` if it is refused, fails, or does not run in time.
+        """
+        deadline = time.monotonic() + READY_WITHIN
+        url, reason = f"{self._address}/connectors/{name}", "it did not run in time"
+        accepted = False
+        while time.monotonic() < deadline:
+            try:
+                if not accepted:
+                    ask(f"{url}/config", dict(config), "PUT")
+                    accepted = True
+                states = _states(self.status(name))
+            except HTTPError as error:
+                # 404 and 409: the worker is taking it in, or has just joined its group
+                reason = error.read().decode(errors="replace")
+                if error.code == 400:
+                    break
+            else:
+                if all(state == "RUNNING" for state, _ in states) and len(states) > 1:
+                    return
+                if failed := [trace for state, trace in states if state == "FAILED"]:
+                    reason = failed[0]
+                    break
+            time.sleep(_POLL)
+        message = f"connector {name}: {reason}"
+        raise ServiceError("CONNECTOR_FAILED", message, hint=f"see {self._log}")
+
+    def await_offsets(self, name: str) -> None:
+        """Wait until a connector has stored how far it is.
+
+        Killed before, Debezium takes its snapshot again: what was deleted meanwhile is in no event.
+
+        Args:
+            name: of the connector.
+
+        Raises:
+            ServiceError: ``SERVICE_NOT_READY`` if it stores nothing in time.
+        """
+        deadline = time.monotonic() + READY_WITHIN
+        while time.monotonic() < deadline:
+            if ask(f"{self._address}/connectors/{name}/offsets")["offsets"]:
+                return
+            time.sleep(_POLL)
+        message = f"connector {name} has stored no offsets within {READY_WITHIN:.0f} s"
+        raise ServiceError("SERVICE_NOT_READY", message, hint=f"see {self._log}")
+
+    def status(self, name: str) -> Any:  # noqa: ANN401 — JSON
+        """Return what the worker says of a connector and its tasks."""
+        return ask(f"{self._address}/connectors/{name}/status")
+
+
 class Connect(Service):
     """A worker of Kafka Connect.
 
@@ -43,6 +112,11 @@ class Connect(Service):
         """Where its REST interface is."""
         return f"http://{HOST}:{self.ports['CONNECT_PORT']}"
 
+    @property
+    def connectors(self) -> Connectors:
+        """Its connectors."""
+        return Connectors(self.address, str(self.log))
+
     def capture(self, database: Postgres, name: str, **options: str) -> None:
         """Write the changes of a PostgreSQL database to topics, beginning with what is there.
 
@@ -58,64 +132,7 @@ class Connect(Service):
             ServiceError: ``CONNECTOR_FAILED`` if it is refused, fails, or does not run in time.
         """
         given = {key.replace("_", "."): value for key, value in options.items()}
-        self.register(name, postgres_connector(database, name) | given)
-
-    def register(self, name: str, config: Mapping[str, str]) -> None:
-        """Create or change a connector, and wait until it and its tasks run.
-
-        Args:
-            name: of the connector.
-            config: its configuration.
-
-        Raises:
-            ServiceError: ``CONNECTOR_FAILED`` if it is refused, fails, or does not run in time.
-        """
-        deadline = time.monotonic() + READY_WITHIN
-        url, reason = f"{self.address}/connectors/{name}", "it did not run in time"
-        accepted = False
-        while time.monotonic() < deadline:
-            try:
-                if not accepted:
-                    ask(f"{url}/config", dict(config), "PUT")
-                    accepted = True
-                states = _states(self.status(name))
-            except HTTPError as error:
-                # 404 and 409: the worker is taking it in, or has just joined its group
-                reason = error.read().decode(errors="replace")
-                if error.code == 400:
-                    break
-            else:
-                if all(state == "RUNNING" for state, _ in states) and len(states) > 1:
-                    return
-                if failed := [trace for state, trace in states if state == "FAILED"]:
-                    reason = failed[0]
-                    break
-            time.sleep(_POLL)
-        message = f"connector {name}: {reason}"
-        raise ServiceError("CONNECTOR_FAILED", message, hint=f"see {self.log}")
-
-    def await_offsets(self, name: str) -> None:
-        """Wait until a connector has stored how far it is.
-
-        Killed before, Debezium takes its snapshot again: what was deleted meanwhile is in no event.
-
-        Args:
-            name: of the connector.
-
-        Raises:
-            ServiceError: ``SERVICE_NOT_READY`` if it stores nothing in time.
-        """
-        deadline = time.monotonic() + READY_WITHIN
-        while time.monotonic() < deadline:
-            if ask(f"{self.address}/connectors/{name}/offsets")["offsets"]:
-                return
-            time.sleep(_POLL)
-        message = f"connector {name} has stored no offsets within {READY_WITHIN:.0f} s"
-        raise ServiceError("SERVICE_NOT_READY", message, hint=f"see {self.log}")
-
-    def status(self, name: str) -> Any:  # noqa: ANN401 — JSON
-        """Return what the worker says of a connector and its tasks."""
-        return ask(f"{self.address}/connectors/{name}/status")
+        self.connectors.register(name, postgres_connector(database, name) | given)
 
     def environment(self) -> dict[str, str]:
         """Return the names that the configuration asks for."""

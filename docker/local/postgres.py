@@ -31,6 +31,7 @@ class Postgres(Service):
         password: of the superuser, when the server is made.
 
     Attributes:
+        host: where it listens.
         user: the superuser; its database is ``postgres``.
         password: its password.
     """
@@ -40,6 +41,7 @@ class Postgres(Service):
     port_names = ("POSTGRES_PORT",)
     stop_signal = signal.SIGINT  # at SIGTERM it would wait until its clients go by themselves
 
+    host = HOST
     user = DEFAULTS["POSTGRES_USER"]
 
     def __init__(
@@ -58,14 +60,21 @@ class Postgres(Service):
         """Where it is, without the password."""
         return f"postgresql://{self.user}@{HOST}:{self.port}/postgres"
 
-    def uri(self, port: int | None = None, variable: str = "POSTGRES_PASSWORD") -> str:
+    def uri(
+        self,
+        port: int | None = None,
+        variable: str = "POSTGRES_PASSWORD",
+        database: str = "postgres",
+    ) -> str:
         """Return the address as it stands in headwater.toml.
 
         Args:
             port: another one, for example of a proxy.
             variable: of the environment, which holds the password.
+            database: name of the database.
         """
-        return f"postgresql://{self.user}:${{env:{variable}}}@{HOST}:{port or self.port}/postgres"
+        where = f"{HOST}:{port or self.port}/{database}"
+        return f"postgresql://{self.user}:${{env:{variable}}}@{where}"
 
     def connect(self) -> psycopg.Connection[Any]:
         """Return a connection, in UTC; each statement is a transaction.
@@ -73,12 +82,7 @@ class Postgres(Service):
         Raises:
             psycopg.OperationalError: if the server does not answer.
         """
-        import psycopg
-
-        return psycopg.connect(
-            host=HOST, port=self.port, user=self.user, password=self.password, dbname="postgres",
-            autocommit=True, connect_timeout=5, options="-c timezone=UTC",
-        )  # fmt: skip
+        return connection_to(HOST, self.port, self.user, self.password)
 
     def prepare(self) -> None:
         """Hand the folder to the server's user, and make the database once."""
@@ -134,6 +138,20 @@ class Postgres(Service):
                     f"PostgreSQL does not run as root, and user nobody cannot enter {parent}",
                     hint="run it as another user, or choose a folder below /tmp: --folder",
                 )
+
+
+def connection_to(host: str, port: int, user: str, password: str) -> psycopg.Connection[Any]:
+    """Return a connection to the database ``postgres``, in UTC; each statement is a transaction.
+
+    Raises:
+        psycopg.OperationalError: if the server does not answer.
+    """
+    import psycopg
+
+    return psycopg.connect(
+        host=host, port=port, user=user, password=password, dbname="postgres",
+        autocommit=True, connect_timeout=5, options="-c timezone=UTC",
+    )  # fmt: skip
 
 
 def require_programs() -> None:

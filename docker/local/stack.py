@@ -1,6 +1,6 @@
 """All servers together, for a person: started, looked at and stopped by one command.
 
-In: a folder. Out: servers that outlive the program, a line about each.
+In: a folder, or services of one. Out: servers that outlive the program, a line about each.
 """
 
 from __future__ import annotations
@@ -24,21 +24,14 @@ class Stack:
 
     Args:
         folder: of data, logs and records; made when a server is started.
+        services: the servers, in the order of their start; by default those of tests and users,
+            each on its own.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, services: Sequence[Service] | None = None) -> None:
         self.folder = folder
-        kafka = Kafka(folder, lasting=True)
-        self._services: dict[str, Service] = {
-            service.name: service
-            for service in (
-                Postgres(folder, lasting=True),
-                kafka,
-                Connect(folder, kafka, lasting=True),
-                Registry(folder, lasting=True),
-                Store(folder, lasting=True),
-            )
-        }
+        chosen = servers(folder) if services is None else services
+        self._services = {service.name: service for service in chosen}
 
     def choose(self, names: Sequence[str]) -> list[Service]:
         """Return the servers of some names, with what they need, in the order of their start.
@@ -72,7 +65,15 @@ class Stack:
             for service in self.choose(names):
                 if not service.process:
                     service.start()
+                self.ready(service)
                 yield self.describe(service)
+
+    def ready(self, service: Service) -> None:
+        """Do what is to be done once a server answers, whether it has just been started or not.
+
+        Args:
+            service: the server.
+        """
 
     def down(self, names: Sequence[str] = ()) -> Iterator[str]:
         """Stop servers, those that need others first; give a line about each that ran.
@@ -105,3 +106,19 @@ class Stack:
                 message = f"another program starts or stops the servers of {self.folder}"
                 raise ServiceError("SERVICE_BUSY", message, hint="wait until it is done") from None
             yield
+
+
+def servers(folder: Path) -> list[Service]:
+    """Return the servers around a lake that know nothing of each other, but Connect its broker.
+
+    Args:
+        folder: of the stack.
+    """
+    kafka = Kafka(folder, lasting=True)
+    return [
+        Postgres(folder, lasting=True),
+        kafka,
+        Connect(folder, kafka, lasting=True),
+        Registry(folder, lasting=True),
+        Store(folder, lasting=True),
+    ]

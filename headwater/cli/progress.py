@@ -152,7 +152,7 @@ class Lines(Display):
     def committed(self, event: ViewCommitted) -> None:
         """Write how far a view is."""
         with self._lock:
-            late = f", {event.late:,} late" if event.late else ""
+            late = f", {event.counts['late']:,} late" if event.counts.get("late") else ""
             text = f"kept {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
             self._say(event.view, text + _until(event.watermark))
 

@@ -5,12 +5,14 @@ In: a view's plan. Out: tables of the lake that have the planned columns.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
 from headwater.lake.catalog import Lake, TableSpec, columns_ddl
 from headwater.lake.comments import set_comments
+from headwater.lake.commit import Outcome
 from headwater.lake.evolve import difference, means_otherwise, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
@@ -28,12 +30,16 @@ class Committed:
     Attributes:
         view: name of the view.
         marker: its marker.
-        rows: rows that the commit wrote.
+        rows: rows that the commit wrote; 0 if it was found committed.
+        snapshot_id: the snapshot that it made.
+        seconds: how long it took, from the look at what changed until it was visible.
     """
 
     view: str
     marker: Marker
     rows: int
+    snapshot_id: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +150,16 @@ def _follow(table: LakeTable, spec: TableSpec) -> None:
         table.alter(change, ddl)
 
 
-def rows_written(table: Table) -> int:
-    """Return how many rows the newest snapshot of a table added, as of its last refresh.
+def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> Committed:
+    """Return what is told of a commit that has just ended.
 
     Args:
-        table: the table.
+        table: the view's table, as the commit left it.
+        marker: the marker of the commit.
+        outcome: how it ended.
+        began: when the work on it began, by the monotonic clock.
     """
-    snapshot = table.snapshot(table.snapshot_id())
-    return int(snapshot.summary.get("added-records", 0)) if snapshot else 0
+    newest = table.snapshot_id()
+    snapshot = table.snapshot(newest) if outcome is Outcome.COMMITTED else None
+    rows = int(snapshot.summary.get("added-records", 0)) if snapshot else 0
+    return Committed(marker.view, marker, rows, newest, time.monotonic() - began)

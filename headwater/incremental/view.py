@@ -7,6 +7,7 @@ committed without a Spark job, so that cut and watermark of the view are always 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -32,10 +33,10 @@ from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import linear_writer, whole_writer
 from headwater.incremental.merge import Before
-from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
+from headwater.incremental.target import Committed, Writer, committed, ensure_target
 from headwater.incremental.units import units_writer
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence, Outcome, commit
+from headwater.lake.commit import Fence, commit
 from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
@@ -150,7 +151,7 @@ class IncrementalView:
         return LateRows(self._lake, self.plan, late, self._inputs)
 
     def _step(self, own: Mapping[str, int]) -> Committed | None:
-        last = self._last
+        last, began = self._last, time.monotonic()
         spans = {
             name: self._inputs[name].reachable(span)
             for name, span in ranges(last.cut_to if last else {}, own).items()
@@ -183,8 +184,7 @@ class IncrementalView:
                 fence=self._fence,
             )
         self._last = marker
-        rows = rows_written(self.target) if outcome is Outcome.COMMITTED else 0
-        return Committed(self.plan.view.name, marker, rows)
+        return committed(self.target, marker, outcome, began)
 
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:

@@ -36,7 +36,9 @@ class StepResult:
         rows_out: rows landed.
         quarantined: rows kept in the quarantine; a whole unreadable file is one.
         dropped: bad rows let go (ON ERROR DROP).
+        lost: records that were deleted before they were read.
         watermark: stamp of the rows, microseconds since 1970 UTC.
+        snapshot_id: the snapshot of the table that it made.
     """
 
     epoch: int
@@ -45,7 +47,9 @@ class StepResult:
     rows_out: int
     quarantined: int
     dropped: int
+    lost: int
     watermark: int | None
+    snapshot_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,9 @@ class EpochWrite:
             found["out"],
             found["quarantined"],
             found["dropped"],
+            self.taken.lost,
             self._stamp,
+            self._landing.table.snapshot_id(),
         )
 
     def _staged(self, target: str) -> Rows:

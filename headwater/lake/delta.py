@@ -88,7 +88,7 @@ class DeltaTable(Table):
         if found is None:
             return None
         parent = snapshot_id - 1 if snapshot_id else None
-        return Snapshot(snapshot_id, parent, found.operation, found.summary)
+        return Snapshot(snapshot_id, parent, found.operation, found.summary, found.at)
 
     def total_rows(self) -> int | None:
         """Return 0 for a table that was only created, otherwise None: Delta does not count rows."""

@@ -76,6 +76,7 @@ class LakeTable(Table):
             fields.get("parent-snapshot-id"),
             summary.get("operation", ""),
             summary,
+            fields["timestamp-ms"],
         )
 
     def kept_commit(self) -> Commit | None:

@@ -37,12 +37,14 @@ class Snapshot:
         parent: id of the snapshot before it, or None for the first.
         operation: ``append``, ``overwrite``, ``delete`` or ``replace`` (compaction).
         summary: the whole snapshot summary.
+        at: when it was committed, milliseconds since 1970 UTC.
     """
 
     id: int
     parent: int | None
     operation: str
     summary: Mapping[str, str]
+    at: int
 
     @property
     def marker(self) -> Marker | None:

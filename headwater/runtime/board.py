@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.runtime.progress import Event, Progress, State, StateChanged
+from headwater.runtime.progress import Event, Progress, RecordsWaiting, State, StateChanged
 
 RUN_FILE = "run.json"
 _WRITE_EVERY = 1.0  # seconds between two writings of what waits; states are written at once
@@ -55,15 +55,16 @@ class Board:
             self._moved.notify_all()
 
     def measure(self, name: str, waiting: Mapping[str, int]) -> None:
-        """Note what waits to be landed; it is written when it has changed, once a second at most.
+        """Note what waits to be landed; if it has changed, tell it, and write it once a second.
 
         Args:
             name: of the table.
             waiting: records by part of its input; nothing for inputs without parts.
         """
         with self._moved:
-            self._unwritten |= self._waiting.get(name, {}) != waiting
-            self._waiting[name] = waiting
+            if self._waiting.get(name, {}) != waiting:
+                self._waiting[name], self._unwritten = waiting, True
+                self._progress(RecordsWaiting(name, waiting))
             if self._unwritten and time.monotonic() - self._written >= _WRITE_EVERY:
                 self._write()
 

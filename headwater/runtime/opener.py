@@ -24,7 +24,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress
 from headwater.runtime.session import session_for_thread
-from headwater.runtime.workers import told
+from headwater.runtime.telling import told
 from headwater.sinks.delivery import Delivery
 from headwater.streaming.quarantine import SourceQuarantine, Waiting
 from headwater.streaming.query import StreamingView

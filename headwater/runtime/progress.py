@@ -5,7 +5,7 @@ In: nothing. Out: events, passed to a :data:`Progress` callback one at a time, f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -24,6 +24,27 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """A table, view or sink goes on from the newest commit that it has, or input has ended with it.
+
+    Attributes:
+        name: its name.
+        epoch: number of that commit's epoch.
+        watermark: the watermark in its marker, microseconds since 1970 UTC.
+        cut: per input, the position up to which it was read.
+        snapshot_id: the snapshot that the commit made.
+        at: when it was committed, milliseconds since 1970 UTC.
+    """
+
+    name: str
+    epoch: int
+    watermark: int | None
+    cut: Mapping[str, str]
+    snapshot_id: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class EpochLanded:
     """A table has a new epoch.
 
@@ -32,18 +53,39 @@ class EpochLanded:
         epoch: number of the epoch.
         rows: rows landed.
         quarantined: rows that could not be taken.
+        dropped: rows that could not be taken and were let go.
+        lost: records that were deleted before they were read.
         units: units of input taken (files, rows).
         backlog: units that are still waiting.
         watermark: stamp of the rows, microseconds since 1970 UTC.
+        snapshot_id: the snapshot that the commit made.
+        seconds: how long it took.
     """
 
     table: str
     epoch: int
     rows: int
     quarantined: int
+    dropped: int
+    lost: int
     units: int
     backlog: int
     watermark: int | None
+    snapshot_id: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsWaiting:
+    """What waits to be landed in a table has changed.
+
+    Attributes:
+        table: its name.
+        records: how many, by part of its input; nothing for inputs without parts.
+    """
+
+    table: str
+    records: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +96,21 @@ class ViewCommitted:
         view: its name.
         epoch: number of the epoch.
         rows: rows written by it.
-        late: rows left out as too late.
+        counts: rows that are not in it: ``late``, ``quarantined``, ``dropped``, where there are.
         watermark: the watermark in its marker, microseconds since 1970 UTC.
+        cut: per input, the position up to which it was read.
+        snapshot_id: the snapshot that the commit made.
+        seconds: how long it took.
     """
 
     view: str
     epoch: int
     rows: int
-    late: int
+    counts: Mapping[str, int]
     watermark: int | None
+    cut: Mapping[str, str]
+    snapshot_id: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +120,14 @@ class ViewDelivered:
     Attributes:
         sink: name of the sink.
         epoch: number of the delivery.
+        cut: the snapshot of the view up to which everything is delivered, by the view's name.
+        seconds: how long it took.
     """
 
     sink: str
     epoch: int
+    cut: Mapping[str, str]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +160,15 @@ class LeaseAwaited:
     seconds: float
 
 
-Event = EpochLanded | ViewCommitted | ViewDelivered | StateChanged | LeaseAwaited
+Event = (
+    Resumed
+    | EpochLanded
+    | RecordsWaiting
+    | ViewCommitted
+    | ViewDelivered
+    | StateChanged
+    | LeaseAwaited
+)
 Progress = Callable[[Event], None]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.progress import ViewDelivered
+from headwater.runtime.telling import resumed
 from headwater.runtime.workers import Worker
 from headwater.sinks.delivery import Delivery
 
@@ -38,13 +39,16 @@ class SinkWorker(Worker):
     def open(self) -> None:
         """Open the delivery."""
         self._delivery = self._make()
+        if event := resumed(self.name, self._delivery.table):
+            self._board.tell(event)
 
     def step(self) -> bool:
         """Deliver what waits."""
         assert self._delivery is not None
         done = self._delivery.step()
         if done is not None:
-            self._board.tell(ViewDelivered(done.sink, done.epoch))
+            marker = done.marker
+            self._board.tell(ViewDelivered(marker.view, marker.epoch, marker.cut_to, done.seconds))
         return done is not None
 
     def shut(self) -> None:

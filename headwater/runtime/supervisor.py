@@ -23,6 +23,7 @@ from headwater.intake.land import Landing
 from headwater.lake.commits_view import define_commits
 from headwater.lake.failures import gone
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
@@ -36,6 +37,7 @@ from headwater.runtime.progress import Progress, State, StateChanged, silent
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
+from headwater.runtime.telling import resumed
 from headwater.runtime.upkeep import Keeper, Tables, Upkeep
 from headwater.runtime.workers import (
     LandingWorker,
@@ -203,6 +205,7 @@ class Supervisor:
         for name in self._tables:
             try:
                 self._landings[name] = self._opener.landing(name, once)
+                self._resume(name, self._landings[name].table)
                 source = self._catalog.sources.get(name)
                 self._inputs[name] = InputTable(name, lake.table(name), source)
             except Exception as error:  # noqa: BLE001 - one table's failure is not another's
@@ -210,11 +213,16 @@ class Supervisor:
         for name, plan in self._plans.items():
             try:
                 target = ensure_target(lake, plan)
+                self._resume(name, target)
                 if isinstance(target, LakeTable):  # no view reads a Delta table
                     self._inputs[name] = InputTable(name, target, None)
             except Exception as error:  # noqa: BLE001
                 self._fail(name, error)
         define_commits(self._spark, config.namespace, config.trino.catalog)
+
+    def _resume(self, name: str, table: Table) -> None:
+        if event := resumed(name, table):
+            self._board.tell(event)
 
     def _fail(self, name: str, error: Exception) -> None:
         self._board.tell(StateChanged(name, State.FAILED, as_headwater_error(name, error)))
@@ -301,8 +309,9 @@ class Supervisor:
         for table in tables.values():
             table.pin()
         for name, watermark in closing_watermarks(self._plans.values(), tables).items():
-            if self._board.state(name) is not State.FAILED:
-                self._landings[name].close(watermark)
+            landing = self._landings[name]
+            if self._board.state(name) is not State.FAILED and landing.close(watermark):
+                self._resume(name, landing.table)
 
     def _settle(self, finish: bool = False) -> None:
         """Wait until each view has read all that its inputs hold; with ``finish``, stop it then."""

@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from headwater.errors import HeadwaterError
-from headwater.incremental.target import Committed
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.gate import Gate
 from headwater.runtime.backoff import BackOff, judge
 from headwater.runtime.board import Board
-from headwater.runtime.progress import EpochLanded, State, StateChanged, ViewCommitted
+from headwater.runtime.progress import EpochLanded, State, StateChanged
+from headwater.runtime.telling import told
 from headwater.streaming.quarantine import SourceQuarantine
 from headwater.streaming.query import StreamingView
 
@@ -198,6 +198,7 @@ def land_next(landing: Landing, board: Board) -> bool:
     Returns:
         Whether there was one.
     """
+    began = time.monotonic()
     result = landing.step()
     if result is None:
         return False
@@ -207,9 +208,13 @@ def land_next(landing: Landing, board: Board) -> bool:
             result.epoch,
             result.rows_out,
             result.quarantined,
+            result.dropped,
+            result.lost,
             result.units,
             landing.backlog(),
             result.watermark,
+            result.snapshot_id,
+            time.monotonic() - began,
         )
     )
     return True
@@ -362,14 +367,3 @@ class TickWorker(Worker):
 def _let_go() -> None:
     """Free the Spark session of what failed: the JVM has it until Python finds the cycle around."""
     gc.collect()
-
-
-def told(committed: Committed) -> ViewCommitted:
-    """Return the event of a commit.
-
-    Args:
-        committed: the commit.
-    """
-    marker = committed.marker
-    late = marker.counts.get("late", 0)
-    return ViewCommitted(committed.view, marker.epoch, committed.rows, late, marker.watermark)

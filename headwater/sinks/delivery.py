@@ -16,6 +16,7 @@ one delivery: their net change. Both tables hold markers and no rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,12 +44,12 @@ class Delivered:
     """What one delivery did.
 
     Attributes:
-        sink: name of the sink.
-        epoch: number of the delivery.
+        marker: its marker.
+        seconds: how long it took.
     """
 
-    sink: str
-    epoch: int
+    marker: Marker
+    seconds: float
 
 
 class Delivery:
@@ -63,6 +64,10 @@ class Delivery:
         version: version of the definition.
         token: fence token of the lease.
         fence: asked before each delivery, if given.
+
+    Attributes:
+        sink: the definition.
+        table: holds the markers of what was delivered.
 
     Raises:
         TerminalError: ``TABLE_NOT_FOUND`` if there is no view; ``DEFINITION_CHANGED`` if the sink
@@ -83,7 +88,7 @@ class Delivery:
         self._lake = lake
         self._fence = fence
         self._view = lake.table(sink.view)
-        self._table, self._begun = (
+        self.table, self._begun = (
             lake.ensure(TableSpec(sink.name + suffix, _COLUMNS, comment=words))
             for suffix, words in (
                 (SINK, f"markers of what {sink.name} has delivered"),
@@ -95,7 +100,7 @@ class Delivery:
         self._identity = Marker(
             sink.name, version, -1, {}, {}, token=token, fingerprint=sink.fingerprint
         )
-        self._last = self._table.marker() or self._identity
+        self._last = self.table.marker() or self._identity
         begun = self._begun.marker() or self._last
         self._under_way = begun if begun.epoch > self._last.epoch else None
         if begun.fingerprint != sink.fingerprint:
@@ -129,7 +134,7 @@ class Delivery:
         """
         if self._under_way is None and self.newest() == self.delivered:
             return None
-        last, begun = self._last, self._under_way
+        started, last, begun = time.monotonic(), self._last, self._under_way
         upto = int(begun.cut_to[self.sink.view]) if begun else self._view.last_change()
         self._check_history(upto)
         place = self._outlet.place((begun or last).cut_to.get(PLACE))
@@ -141,7 +146,7 @@ class Delivery:
             cut_to=begun.cut_to if begun else cut_to,
         )
         commit(
-            self._table,
+            self.table,
             marker,
             lambda target: self._deliver(marker),
             session=self._lake.spark,
@@ -149,7 +154,7 @@ class Delivery:
             fence=self._fence,
         )
         self._last, self._under_way = marker, None
-        return Delivered(self.sink.name, marker.epoch)
+        return Delivered(marker, time.monotonic() - started)
 
     def _check_history(self, upto: int) -> None:
         """Refuse what is not the table of the last delivery: what it has lost is not known."""

@@ -24,7 +24,7 @@ from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.changes import Range, least_watermark, open_inputs
 from headwater.incremental.guarded import Guarded
 from headwater.incremental.late import LateRows
-from headwater.incremental.target import Committed, Writer, ensure_target, rows_written
+from headwater.incremental.target import Committed, Writer, committed, ensure_target
 from headwater.intake.connectors.streams import StreamConfig
 from headwater.lake.catalog import Lake
 from headwater.lake.checkpoint import Batch, Checkpoint, Owner
@@ -358,6 +358,7 @@ class StreamingView:
             raise
 
     def _commit(self, rows: DataFrame, epoch: int) -> None:
+        began = time.monotonic()
         batch = self._planned(epoch)
         cut_from = self._cut(self._planned(epoch - 1)) if epoch else {}
         cut_to = self._cut(batch)
@@ -390,14 +391,14 @@ class StreamingView:
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
-        written = rows_written(self._target) if outcome is Outcome.COMMITTED else 0
+        done = committed(self._target, marker, outcome, began)
         if outcome is Outcome.ALREADY_COMMITTED and self._program.stateful:
             # Spark needs the batch to have run: for its state, and for the watermark after it
             rows.write.format("noop").mode("overwrite").save()
         with self._moved:
             self._position = Position(epoch, cut_to, marker.watermark)
             self._moved.notify_all()
-        self._on_commit(Committed(self.plan.view.name, marker, written))
+        self._on_commit(done)
 
     def _write(self, rows: DataFrame, target: str) -> None:
         if not self._outside:

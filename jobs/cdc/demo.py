@@ -20,7 +20,7 @@ from docker.local.leftover import temporary_stack
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError, ServiceError
 from headwater.serve.status import status
 from jobs.cdc.judge import Judgement, judge
-from jobs.cdc.load import Load
+from jobs.cdc.load import Load, transactions
 from jobs.cdc.pipeline import ROOT, SERVERS, Pipeline
 from jobs.cdc.screen import Screen
 
@@ -80,7 +80,7 @@ def run(options: Options) -> int:
         try:
             pipeline.start()
             _await_equal(pipeline, screen)
-            load = Load(pipeline.postgres, options.rate, options.seed)
+            load = Load(pipeline.postgres, options.rate, transactions(options.seed))
             _open_shop(pipeline, load, options, screen)
             judgements = _await_equal(pipeline, screen)
             pipeline.watch_no_more()

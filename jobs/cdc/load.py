@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from typing import Any, Protocol
 
 import psycopg
-
-from docker.local.postgres import Postgres
 
 SCHEMA = Path(__file__).with_name("shop.sql")
 CUSTOMERS, PRODUCTS, ORDERS = 50, 20, 100  # that shop.sql begins with
@@ -32,6 +31,33 @@ _CANCEL = """WITH cancelled AS (UPDATE orders SET status = 'cancelled'
       WHERE id = %(order)s AND status = 'placed' RETURNING product_id, quantity)
     UPDATE products p SET stock = p.stock + c.quantity FROM cancelled c WHERE p.id = c.product_id"""
 _ABORT = "SELECT 1 / 0"
+
+
+class Server(Protocol):
+    """PostgreSQL, wherever it runs."""
+
+    @property
+    def host(self) -> str:
+        """Its host."""
+
+    @property
+    def port(self) -> int:
+        """Its port."""
+
+    @property
+    def user(self) -> str:
+        """Who connects."""
+
+    @property
+    def password(self) -> str:
+        """The user's password."""
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """Return a connection whose statements are transactions.
+
+        Raises:
+            psycopg.OperationalError: if the server does not answer.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +95,17 @@ KINDS = (
 """Everything that happens in the shop."""
 
 
-def transactions(seed: int) -> Iterator[tuple[Kind, Mapping[str, object]]]:
+def transactions(
+    seed: int, orders: int = ORDERS, customers: int = CUSTOMERS
+) -> Iterator[tuple[Kind, Mapping[str, object]]]:
     """Yield transactions without an end, with the parameters of their statements.
 
     Args:
         seed: the same one gives the same transactions.
+        orders: the greatest number of an order so far.
+        customers: that of a customer.
     """
     rnd = Random(seed)
-    orders, customers = ORDERS, CUSTOMERS
     weights = [kind.weight for kind in KINDS]
     while True:
         (kind,) = rnd.choices(KINDS, weights)
@@ -105,14 +134,16 @@ class Load:
     Args:
         server: PostgreSQL.
         rate: transactions per second.
-        seed: of :func:`transactions`.
+        upcoming: the transactions, as :func:`transactions` gives them.
 
     Attributes:
         done: transactions so far, those that were taken back included.
     """
 
-    def __init__(self, server: Postgres, rate: float, seed: int) -> None:
-        self._server, self._rate, self._seed = server, rate, seed
+    def __init__(
+        self, server: Server, rate: float, upcoming: Iterator[tuple[Kind, Mapping[str, object]]]
+    ) -> None:
+        self._server, self._rate, self._upcoming = server, rate, upcoming
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="load", daemon=True)
         self._connection: psycopg.Connection[object] | None = None
@@ -122,6 +153,11 @@ class Load:
     def start(self) -> None:
         """Begin."""
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it goes on; it ends by itself if a transaction fails."""
+        return self._thread.is_alive()
 
     def stop(self) -> None:
         """End after the transaction that is running.
@@ -144,7 +180,7 @@ class Load:
 
     def _transact(self) -> None:
         begun = time.monotonic()
-        for number, (kind, values) in enumerate(transactions(self._seed)):
+        for number, (kind, values) in enumerate(self._upcoming):
             if self._stopping.wait(max(0.0, begun + number / self._rate - time.monotonic())):
                 break
             try:

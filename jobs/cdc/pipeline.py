@@ -11,17 +11,20 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from docker.local.connect import Connect
+import psycopg
+
+from docker.local.connect import Connect, Connectors
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres, require_programs
 from docker.local.service import HOST, Service
 from headwater.errors import HeadwaterError
 from headwater.project import Project, load_project
 from headwater.serve.status import RUN_FILE, read_run_file
-from jobs.cdc.load import SCHEMA
+from jobs.cdc.load import SCHEMA, Server
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "sql" / "shop"
@@ -42,26 +45,40 @@ class Headwater(Service):
     Args:
         folder: of the stack.
         project: the project's folder.
+        variables: of its environment, which the project's settings refer to.
         lasting: whether it outlives this program.
     """
 
     name = "headwater"
     files = ()
-    port_names = ()
+    port_names = ("METRICS_PORT",)
     ready_within = 180.0  # Spark starts for 20 s, beside all the others longer
 
-    def __init__(self, folder: Path, project: Path, *, lasting: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        project: Path,
+        *,
+        variables: Mapping[str, str] | None = None,
+        lasting: bool = False,
+    ) -> None:
         super().__init__(folder, lasting=lasting)
-        self._project = project
+        self._project, self._variables = project, variables or {}
 
     @property
     def address(self) -> str:
         """The project that it keeps."""
         return str(self._project)
 
+    @property
+    def metrics(self) -> str:
+        """Where its metrics are."""
+        return f"http://{HOST}:{self.ports['METRICS_PORT']}/metrics"
+
     def environment(self) -> dict[str, str]:
         """Return what makes it the Headwater of this folder, wherever it runs."""
-        return {"PYTHONPATH": str(ROOT)}
+        port = str(self.ports["METRICS_PORT"])
+        return {"PYTHONPATH": str(ROOT), "HEADWATER_METRICS_PORT": port, **self._variables}
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line, as a user would type it."""
@@ -113,12 +130,10 @@ class Pipeline:
         require_programs()
         self._up(self.postgres)
         with self.postgres.connect() as connection:
-            connection.execute(SCHEMA.read_bytes())
+            found_shop(connection)
         self._up(self._kafka)
         self._up(self._connect)
-        self._connect.register("shop", connector(self.postgres))
-        # Killed before, Debezium would take its first snapshot again, and miss deletions.
-        self._connect.await_offsets("shop")
+        capture_shop(self._connect.connectors, self.postgres)
         self._say("Debezium has written the tables as they are to Kafka")
         copy_example(self._directory, self._kafka.address)
         self._up(self._services["headwater"])
@@ -185,31 +200,60 @@ class Pipeline:
                 return
 
 
-def connector(database: Postgres) -> dict[str, str]:
-    """Return the example's configuration of Debezium, for the server that was started.
+def found_shop(connection: psycopg.Connection[Any]) -> None:
+    """Make the shop's tables with their first rows, unless they are there.
+
+    Args:
+        connection: to its database.
+    """
+    if connection.execute("SELECT to_regclass('public.orders')").fetchone() == (None,):
+        with connection.transaction():
+            connection.execute(SCHEMA.read_bytes())
+
+
+def capture_shop(connectors: Connectors, database: Server) -> None:
+    """Have Debezium write the shop's tables to Kafka, and wait until it knows how far it is.
+
+    Killed before that, it would take its first snapshot again, and miss deletions.
+
+    Args:
+        connectors: of a worker that runs.
+        database: the shop's server, where the worker finds it.
+
+    Raises:
+        ServiceError: as :class:`Connectors` does.
+    """
+    connectors.register("shop", connector(database))
+    connectors.await_offsets("shop")
+
+
+def connector(database: Server) -> dict[str, str]:
+    """Return the example's configuration of Debezium for a server.
 
     Args:
         database: the server.
     """
     config: dict[str, str] = json.loads(CONNECTOR.read_text(encoding="utf-8"))
     return config | {
-        "database.hostname": HOST,
+        "database.hostname": database.host,
         "database.port": str(database.port),
         "database.user": database.user,
         "database.password": database.password,
     }
 
 
-def copy_example(target: Path, broker: str) -> None:
+def copy_example(target: Path, broker: str, settings: str = "") -> None:
     """Copy the example's definitions, with the broker's address in place of the usual one.
 
     Args:
         target: the copy's folder; it may be there already.
         broker: host and port.
+        settings: what its headwater.toml says beside the example's.
     """
     target.mkdir(parents=True, exist_ok=True)
-    shutil.copy(EXAMPLE / "headwater.toml", target)
     shutil.copytree(EXAMPLE / "dashboards", target / "dashboards", dirs_exist_ok=True)
+    text = (EXAMPLE / "headwater.toml").read_text(encoding="utf-8")
+    (target / "headwater.toml").write_text(text + settings, encoding="utf-8")
     for file in EXAMPLE.glob("*.sql"):
         text = file.read_text(encoding="utf-8").replace(_BROKER, broker)
         (target / file.name).write_text(text, encoding="utf-8")

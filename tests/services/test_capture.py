@@ -130,7 +130,7 @@ def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(
         modes = {"decimal_handling_mode": "precise", "time_precision_mode": "adaptive"}
         connect.capture(server, "cap", table_include_list="public.orders", **modes)
         change(server, rnd, 40)
-        connect.await_offsets("cap")  # before, there may be no topic yet
+        connect.connectors.await_offsets("cap")  # before, there may be no topic yet
         land().step()  # so that there is a log to read
         running = Running(spark, lake, definition)
         comes_to_equal(server, land, running)

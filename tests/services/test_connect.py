@@ -45,7 +45,7 @@ def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: 
         run.execute("INSERT INTO orders VALUES (1, 10.50), (2, 1)")
     connect.capture(server, "shop", table_include_list="public.orders")
     arrives({1: "10.50", 2: "1.00"})
-    connect.await_offsets("shop")
+    connect.connectors.await_offsets("shop")
 
     connect.kill()
     with server.connect() as run:
@@ -69,6 +69,8 @@ def test_changes_arrive_through_kills(broker: Kafka, server: Postgres, connect: 
 
 def test_a_connector_that_cannot_run_says_why(connect: Connect) -> None:
     with pytest.raises(ServiceError) as caught:
-        connect.register("wrong", {"connector.class": "no.such.Connector", "topic.prefix": "x"})
+        connect.connectors.register(
+            "wrong", {"connector.class": "no.such.Connector", "topic.prefix": "x"}
+        )
     assert caught.value.condition == "CONNECTOR_FAILED"
     assert "no.such.Connector" in caught.value.message

@@ -1,4 +1,4 @@
-"""``sql/REFERENCE.md`` lists exactly the functions and connector options that the tables hold.
+"""``sql/REFERENCE.md`` lists exactly the functions, connector options and metrics that there are.
 
 ``HEADWATER_REWRITE_GOLDEN=1`` writes the generated sections anew.
 """
@@ -14,9 +14,13 @@ from headwater.analyze.functions import FUNCTIONS
 from headwater.analyze.sinks import SINKS
 from headwater.lake.commits import COLUMNS
 from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
+from headwater.project import load_project
+from headwater.runtime.metrics import Metrics
+from headwater.runtime.tally import Tally
 from tests.golden_files import check_golden
 
-REFERENCE = Path(__file__).parents[2] / "sql" / "REFERENCE.md"
+ROOT = Path(__file__).parents[2]
+REFERENCE, SHOP = ROOT / "sql" / "REFERENCE.md", ROOT / "sql" / "shop"
 
 
 def functions() -> Iterator[str]:
@@ -60,6 +64,16 @@ def commits() -> Iterator[str]:
         yield f"| `{name}` | {comment} |"
 
 
+def metrics() -> Iterator[str]:
+    """Yield the lines of the section on metrics."""
+    yield "| metric | type | |"
+    yield "|---|---|---|"
+    project = load_project(SHOP)
+    for family in Metrics(project, Tally(project.catalog)).collect():
+        end = {"counter": "_total", "info": "_info"}.get(family.type, "")
+        yield f"| `{family.name}{end}` | {family.type} | {family.documentation} |"
+
+
 def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
     yield f"| {title} | |"
     yield "|---|---|"
@@ -72,8 +86,10 @@ def _options(title: str, options: dict[str, Option]) -> Iterator[str]:
 
 def test_reference_lists_what_there_is() -> None:
     text = REFERENCE.read_text()
-    generated = {"functions": functions(), "connectors": connectors(), "sinks": sinks()}
-    generated["commits"] = commits()
+    generated = {
+        "functions": functions(), "connectors": connectors(), "sinks": sinks(),
+        "commits": commits(), "metrics": metrics(),
+    }  # fmt: skip
     for section, lines in generated.items():
         body = "\n".join(lines).rstrip()
         text = re.sub(

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
 from headwater.cli.progress import shown_progress
 
+if TYPE_CHECKING:
+    from headwater.project import Project
+    from headwater.runtime.progress import Event, Progress
+
 
 @click.command(
     cls=Command,
     short_help="Keep the views up to date, or catch up once.",
-    examples=("headwater run --once", "headwater run", "headwater run --view departures_per_hour"),
+    examples=(
+        "headwater run --once",
+        "headwater run",
+        "headwater run --view departures_per_hour",
+        "headwater run --metrics-port 9464",
+    ),
 )
 @click.option(
     "--once", is_flag=True, help="Process all that is there, close every window, then exit."
@@ -21,8 +33,14 @@ from headwater.cli.progress import shown_progress
 @click.option(
     "--view", "views", multiple=True, metavar="VIEW", help="Only this view; can be repeated."
 )
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Serve metrics there while it runs. [default: metrics.port, or not at all]",
+)
 @pass_context
-def run(context: Context, once: bool, views: tuple[str, ...]) -> int:
+def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int | None) -> int:
     """Land the sources, keep the views and deliver the sinks until stopped.
 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
@@ -40,5 +58,32 @@ def run(context: Context, once: bool, views: tuple[str, ...]) -> int:
     find_java()
     from headwater.runtime.supervisor import Supervisor
 
-    with shown_progress(context.output) as progress:
-        return Supervisor(project, views=views, progress=progress).run(once=once)
+    with (
+        shown_progress(context.output) as progress,
+        _counted(context, project, metrics_port, progress) as tell,
+    ):
+        return Supervisor(project, views=views, progress=tell).run(once=once)
+
+
+@contextmanager
+def _counted(
+    context: Context, project: Project, port: int | None, progress: Progress
+) -> Iterator[Progress]:
+    """Give what is to be told of the run; serve metrics until the block ends, if asked to."""
+    settings = project.config.metrics
+    port = port or settings.port
+    if port is None:
+        yield progress
+        return
+    from headwater.runtime.metrics import Metrics, served
+    from headwater.runtime.tally import Tally
+
+    tally = Tally(project.catalog)
+
+    def tell(event: Event) -> None:
+        tally(event)
+        progress(event)
+
+    with served(Metrics(project, tally), settings.host, port) as address:
+        context.output.note(f"metrics: {address}")
+        yield tell

@@ -19,6 +19,8 @@ from headwater.project import load_project
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.progress import EpochLanded, State, StateChanged
 from headwater.runtime.supervisor import Supervisor
+from headwater.runtime.tally import Tally
+from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 
@@ -87,6 +89,24 @@ def run_once(project, spark):
     return code, events
 
 
+def counted(project, events):
+    """What the events of a run add up to, up to the end of its input."""
+    tally = Tally(project.catalog)
+    for event in events:
+        tally(event)
+    with tally.relations() as found:
+        return {
+            each.name: (
+                each.epoch,
+                len(each.lacks or ()),
+                each.rows_read() if each.inputs else each.counts["in"],
+                each.counts["out"],
+                each.counts["late"],
+            )
+            for each in found
+        }
+
+
 def verdicts(project):
     plans = plan_project(project.catalog)
     return {result.view: result.verdict for result in verify(project, plans, ())}
@@ -102,6 +122,10 @@ def test_once_lands_everything_closes_windows_and_does_no_work_twice(project, sp
     hours = lake.table("per_hour").read().selectExpr("sum(n)").first()[0]
     assert hours + lake.table("late").read().count() == 24
     assert events[-1].state in (State.STOPPED, State.DONE)
+    assert counted(project, events) == {
+        each.name: (each.epoch, each.lag or 0, each.rows_in, each.rows_out, each.late)
+        for each in status(project)
+    }
 
     views = list(project.catalog.views)
     before = {name: lake.table(name).snapshot_id() for name in views}

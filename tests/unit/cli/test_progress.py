@@ -27,7 +27,7 @@ def test_json_gets_errors_and_nothing_else() -> None:
 def test_people_see_how_far_a_sink_is() -> None:
     err = io.StringIO()
     with shown_progress(TableOutput(io.StringIO(), err)) as progress:
-        progress(ViewDelivered("out", 3))
+        progress(ViewDelivered("out", 3, {}, 0.1))
     assert err.getvalue() == "delivered out: epoch 3\n"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.runtime import board as module
 from headwater.runtime.board import RUN_FILE, Board
-from headwater.runtime.progress import State, StateChanged, silent
+from headwater.runtime.progress import Event, RecordsWaiting, State, StateChanged, silent
 
 
 def waiting(folder: Path) -> object:
@@ -39,3 +39,12 @@ def test_what_waits_is_told_with_every_state(tmp_path: Path) -> None:
     board.measure("t", {"t/0": 5})
     board.tell(StateChanged("t", State.RUNNING))
     assert waiting(tmp_path) == {"t/0": 5}
+
+
+def test_what_waits_is_told_when_it_has_changed(tmp_path: Path) -> None:
+    told: list[Event] = []
+    board = Board(tmp_path, told.append)
+    for records in (5, 5, 0):
+        board.measure("t", {"t/0": records})
+    board.measure("files", {})
+    assert told == [RecordsWaiting("t", {"t/0": 5}), RecordsWaiting("t", {"t/0": 0})]

@@ -1,0 +1,83 @@
+"""``make stack-up`` gives the whole stack: rows of PostgreSQL come out of Trino; all of it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import trino
+
+from docker.local.postgres import is_installed
+from headwater.project import load_project
+from jobs.cdc.pipeline import EXAMPLE
+from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from tests.metrics import scrape
+
+pytestmark = pytest.mark.services
+
+ROOT = Path(__file__).parents[2]
+WITHIN = 120.0
+NEWEST = "SELECT max(changed_at) FROM orders"
+
+
+def run(folder: Path, command: str) -> str:
+    words = [sys.executable, "-m", "jobs.stack", command, "--folder", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=580)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not is_installed(), reason="no PostgreSQL is installed")
+def test_up_and_down_and_up_again(stack: Path) -> None:
+    folder = stack / "shop"
+    try:
+        for _ in range(2):  # the second time on the data of the first
+            said = run(folder, "up")
+            shop = ShopStack(folder)
+            services = shop.choose(())
+            processes = [service.process for service in services]
+            assert all(processes)
+            for address in (shop.kafka.address, shop.headwater.metrics, shop.postgres.address):
+                assert address in said
+            assert f"trino://me@127.0.0.1:{shop.trino.ports['TRINO_PORT']}/lake/shop" in said
+            _rows_arrive(shop)
+            assert scrape(shop.headwater.metrics).state("orders") == "running"
+            _prepare_as_a_container_does(shop, folder / "copy")
+            again = run(folder, "up")
+            assert again == run(folder, "status")
+            assert set(again.splitlines()) <= set(said.splitlines())
+            assert run(folder, "down").count("stopped") == len(services)
+            assert not any(process and process.alive for process in processes)
+    finally:
+        run(folder, "down")
+
+
+def _prepare_as_a_container_does(shop: ShopStack, project: Path) -> None:
+    """What is prepared already stays as it is."""
+    server = shop.postgres
+    told = Database(server.host, server.port, server.user, server.password).variables()
+    told |= {"CONNECT_URL": shop.connect.address, "BROKER": shop.kafka.address}
+    assert list(IN_CONTAINERS["prepare"](told | {"PROJECT": str(project)}))
+    assert load_project(project).catalog.views.keys() == load_project(EXAMPLE).catalog.views.keys()
+
+
+def _rows_arrive(shop: ShopStack) -> None:
+    """What happens in PostgreSQL from now on is seen in Trino."""
+    with shop.postgres.connect() as connection:
+        (now,) = connection.execute(NEWEST.encode()).fetchone() or (None,)
+    assert now is not None
+    # as the printed line says it
+    lake = trino.dbapi.connect(
+        host="127.0.0.1", port=shop.trino.ports["TRINO_PORT"], user="me", catalog="lake",
+        schema="shop",
+    )  # fmt: skip
+    deadline = time.monotonic() + WITHIN
+    while time.monotonic() < deadline:
+        ((seen,),) = lake.cursor().execute(NEWEST).fetchall()
+        if seen and seen > now:
+            return
+        time.sleep(1)
+    raise AssertionError(f"{seen} in Trino, {now} in PostgreSQL")
