@@ -62,7 +62,7 @@ trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PRO
 superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in .services
 	@$(BIN)/python -m jobs.superset
 .PHONY: stack-up
-stack-up: setup ## PostgreSQL, Debezium, Kafka, Headwater and Trino with a shop under load, as processes
+stack-up: setup ## a shop under load from PostgreSQL to dashboards, as processes
 	@$(BIN)/python -m jobs.stack up $(ARGS)
 
 .PHONY: stack-down

@@ -1,4 +1,4 @@
-"""The whole stack with the shop in it: PostgreSQL, Debezium, Kafka, Headwater, Trino, and a load.
+"""The whole stack with the shop in it: from PostgreSQL to dashboards, under a small load.
 
 In: a folder. Out: processes that outlive the program, and where everything is, ready to be pasted.
 ``docker/compose.yaml`` starts the same as containers; some of them run :data:`IN_CONTAINERS`.
@@ -23,11 +23,16 @@ from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres, connection_to, require_programs
 from docker.local.service import HOST, Service
 from docker.local.stack import Stack
+from docker.local.superset import Superset
 from docker.local.trino import Trino
 from headwater.config import load_config
+from headwater.plan.planner import plan_project
+from headwater.project import Project, load_project
+from headwater.serve.superset import push
+from headwater.serve.superset.project import ProjectBundle, project_bundle
 from headwater.serve.trino.catalog import PASSWORD, properties
 from jobs.cdc.load import Load, transactions
-from jobs.cdc.pipeline import ROOT, Headwater, capture_shop, copy_example, found_shop
+from jobs.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 
 CATALOG = "lake"
 """The database of the catalog, beside that of the shop, and what Trino calls the catalog."""
@@ -156,10 +161,10 @@ class ShopStack(Stack):
             folder, self.project, variables={_PASSWORD: password}, lasting=True
         )
         self.trino = LakeTrino(folder, self.project, password, lasting=True)
+        self.superset = Superset(folder, lasting=True)
         load = Customers(folder, self.postgres, lasting=True)
-        super().__init__(
-            folder, [self.postgres, self.kafka, self.connect, self.headwater, load, self.trino]
-        )
+        writers = [self.postgres, self.kafka, self.connect, self.headwater, load]
+        super().__init__(folder, [*writers, self.trino, self.superset])
 
     def up(self, names: Sequence[str] = ()) -> Iterator[str]:
         """Start what does not run; give a line about each, and then where everything is.
@@ -176,7 +181,7 @@ class ShopStack(Stack):
         yield from self.addresses()
 
     def ready(self, service: Service) -> None:
-        """Open the shop in a database that runs, and capture it by a worker that runs."""
+        """Open the shop in a database, capture it by a worker, draw it in a Superset that runs."""
         if service is self.postgres:
             with self.postgres.connect() as connection:
                 open_shop(connection)
@@ -185,6 +190,9 @@ class ShopStack(Stack):
             self._write_project()
         elif service is self.trino:
             self._write_project()
+        elif service is self.superset:
+            client = push.Superset(service.address, self.superset.username, self.superset.password)
+            client.push(_bundle(load_project(self.project), self.trino.address))
 
     def status(self) -> Iterator[str]:
         """Yield a line about each server, and where everything is if all run."""
@@ -196,7 +204,11 @@ class ShopStack(Stack):
     def addresses(self) -> Iterator[str]:
         """Yield where everything is, as people paste it."""
         kafka, metrics = self.kafka.address, self.headwater.metrics
-        yield from address_lines(_database(self.postgres), kafka, self.trino.address, metrics)
+        trino, superset = self.trino.address, self.superset.address
+        secret = self.superset.home / "admin_password"
+        yield ""
+        yield from dashboard_lines(superset, trino, f"the password is in {secret}")
+        yield from address_lines(_database(self.postgres), kafka, trino, metrics)
         run = f"{Path(sys.executable).with_name('headwater')} --project {self.project}"
         yield f"Headwater          {_PASSWORD}={self.postgres.password} {run} status --watch"
 
@@ -219,12 +231,28 @@ def address_lines(database: Database, kafka: str, trino: str, metrics: str) -> I
     host, _, port = trino.removeprefix("http://").partition(":")
     shop = f'host="{host}", port={port}, user="me", catalog="{CATALOG}", schema="shop"'
     where = f"{database.user}@{database.host}:{database.port}/postgres"
-    yield ""
     yield f"Trino, DB-API      trino.dbapi.connect({shop})"
     yield f"Trino, SQLAlchemy  trino://me@{host}:{port}/{CATALOG}/shop"
     yield f"Kafka              {kafka}"
     yield f"PostgreSQL         postgresql://{where}, password {database.password}"
     yield f"metrics            {metrics}"
+
+
+def dashboard_lines(superset: str, trino: str, secret: str) -> Iterator[str]:
+    """Yield where the dashboards are, and how to log in.
+
+    Args:
+        superset: URL of Superset.
+        trino: URL of Trino.
+        secret: where the password is.
+    """
+    for page in _bundle(load_project(EXAMPLE), trino).dashboards:
+        yield f"{page.title:<18} {superset}/superset/dashboard/{page.slug}/"
+    yield f"{'':<18} user {Superset.username}; {secret}"
+
+
+def _bundle(project: Project, trino: str) -> ProjectBundle:
+    return project_bundle(project, plan_project(project.catalog), trino)
 
 
 def open_shop(connection: psycopg.Connection[Any]) -> None:
@@ -284,11 +312,13 @@ def addresses(environ: Mapping[str, str]) -> Iterator[str]:
     """Say in a container where everything is, seen from the machine that it runs on.
 
     Args:
-        environ: that of :meth:`Database.of`, ``BROKER``, ``TRINO_URL``, ``METRICS_URL``.
+        environ: that of :meth:`Database.of`, ``BROKER``, ``TRINO_URL``, ``METRICS_URL``,
+            ``SUPERSET_URL``.
     """
     database = Database.of(environ)
-    urls = environ["TRINO_URL"], environ["METRICS_URL"]
-    return address_lines(database, environ["BROKER"], *urls)
+    trino, secret = environ["TRINO_URL"], "superset said the password in its log"
+    yield from dashboard_lines(environ["SUPERSET_URL"], trino, secret)
+    yield from address_lines(database, environ["BROKER"], trino, environ["METRICS_URL"])
 
 
 IN_CONTAINERS = {"prepare": prepare, "load": load, "addresses": addresses}

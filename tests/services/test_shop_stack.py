@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+import requests
 import trino
 
 from docker.local.postgres import is_installed
+from docker.local.superset import Superset
 from headwater.project import load_project
 from jobs.cdc.pipeline import EXAMPLE
 from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
@@ -42,8 +44,10 @@ def test_up_and_down_and_up_again(stack: Path) -> None:
             assert all(processes)
             for address in (shop.kafka.address, shop.headwater.metrics, shop.postgres.address):
                 assert address in said
+            assert f"{shop.superset.address}/superset/dashboard/headwater-shop/" in said
             assert f"trino://me@127.0.0.1:{shop.trino.ports['TRINO_PORT']}/lake/shop" in said
             _rows_arrive(shop)
+            assert _titles(shop.superset) >= {"Shop", "Shop: pipeline"}
             assert scrape(shop.headwater.metrics).state("orders") == "running"
             _prepare_as_a_container_does(shop, folder / "copy")
             again = run(folder, "up")
@@ -53,6 +57,16 @@ def test_up_and_down_and_up_again(stack: Path) -> None:
             assert not any(process and process.alive for process in processes)
     finally:
         run(folder, "down")
+
+
+def _titles(superset: Superset) -> set[str]:
+    """The dashboards that there are, asked for as a program does."""
+    session, api = requests.Session(), f"{superset.address}/api/v1"
+    user = {"username": superset.username, "password": superset.password, "provider": "db"}
+    token = session.post(f"{api}/security/login", json=user, timeout=60).json()["access_token"]
+    session.headers["Authorization"] = f"Bearer {token}"
+    found = session.get(f"{api}/dashboard/", timeout=60).json()["result"]
+    return {each["dashboard_title"] for each in found}
 
 
 def _prepare_as_a_container_does(shop: ShopStack, project: Path) -> None:

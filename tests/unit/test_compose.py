@@ -28,7 +28,7 @@ SERVERS = {name: each for name, each in LOCAL.items() if each.files}
 NAMES = re.compile(r"\$\{(?:env:|ENV:)?([A-Z_]+)\}")
 STAGE = re.compile(r"^FROM (\S+) AS (\w+)$((?:\n(?!FROM ).*)*)", re.MULTILINE)
 STAGES = {name: (image, text) for image, name, text in STAGE.findall(DOCKERFILE.read_text())}
-ONCE = {"prepare", "addresses"}
+ONCE = {"prepare", "dashboards", "addresses"}
 """Containers that end when they are done."""
 
 servers = pytest.mark.parametrize("service", SERVERS.values(), ids=lambda service: service.name)
@@ -96,7 +96,8 @@ def test_the_dockerfile_copies_what_it_is_given() -> None:
     for name in (line[1:] for line in kept if line.startswith("!")):
         assert (CONFIGURATION.parent / name).exists()
     copied = re.findall(r"^COPY ([^-].*) \./$", DOCKERFILE.read_text(), re.MULTILINE)
-    assert {f"!{name}" for names in copied for name in names.split()} <= set(kept)
+    needed = {name.split("/")[0] for names in copied for name in names.split()}
+    assert {f"!{name}" for name in needed} <= set(kept)
 
 
 @every
@@ -113,9 +114,11 @@ def test_readers_of_the_lake_are_the_user_who_made_it() -> None:
     """Headwater's folders are for their owner; 1000 is the user of Trino's image."""
     assert "--uid 1000" in STAGES["headwater"][1]
     users = [name for name, each in SERVICES.items() if "lake:" in str(each.get("volumes"))]
-    assert sorted(users) == ["headwater", "prepare", "trino"]
-    (mount,) = [each for each in SERVICES["trino"]["volumes"] if each.startswith("lake:")]
-    assert mount.endswith(":ro")
+    assert sorted(users) == ["dashboards", "headwater", "prepare", "trino"]
+    for name in ("trino", "dashboards"):
+        (mount,) = [each for each in SERVICES[name]["volumes"] if each.startswith("lake:")]
+        assert mount.endswith(":ro")
+    assert "--uid 1000" in STAGES["superset"][1], "whose password `dashboards` reads"
 
 
 @every
@@ -146,6 +149,9 @@ def test_headwater_s_settings_are_some(tmp_path: Path, monkeypatch: pytest.Monke
     assert (config.catalog, config.metrics.host) == ("jdbc", "0.0.0.0")
     assert SERVICES["headwater"]["ports"] == [f"127.0.0.1:1{config.metrics.port}:9464"]
     assert config.trino.url == f"http://trino:{DEFAULTS['TRINO_PORT']}"
+    assert config.superset.url == f"http://superset:{DEFAULTS['SUPERSET_PORT']}"
+    assert config.superset.password == "${env:SUPERSET_PASSWORD}"
+    assert "export SUPERSET_PASSWORD" in str(SERVICES["dashboards"]["command"])
     # and Trino finds the same catalog
     warehouse = Path(said["PROJECT"]) / ".headwater" / "warehouse"
     found = properties_file(properties(replace(config, warehouse=warehouse)))
@@ -171,7 +177,7 @@ def test_the_addresses_are_those_that_are_published() -> None:
             DEFAULTS | {k: str(v) for k, v in SERVICES["addresses"]["environment"].items()}
         )
     )
-    for name in ("postgres", "kafka", "trino", "headwater"):
+    for name in ("postgres", "kafka", "trino", "headwater", "superset"):
         host, port, _ = SERVICES[name]["ports"][0].split(":")
         assert f"{host}:{port}" in said
     assert "trino://me@127.0.0.1:18080/lake/shop" in said
