@@ -75,11 +75,13 @@ def commits_sql(tables: Collection[str]) -> str:
   FROM parts WHERE attempt IS NOT NULL GROUP BY name, attempt HAVING bool_or(published)
 ), numbered AS (
   SELECT *, sum(rows_out + rows_removed) OVER (PARTITION BY name ORDER BY committed_at) AS changed,
+    min(epoch) OVER (PARTITION BY name) AS first_kept,
     sum(IF(name LIKE '%{_QUARANTINES}' ESCAPE '!', rows_out))
       OVER (PARTITION BY regexp_replace(name, '{QUARANTINE}$'), epoch) AS rows_quarantined
   FROM whole
 ), read AS (
-  SELECT done.*, input.committed_at AS input_at, input.changed AS input_changed,
+  SELECT done.*, place.name AS input_name, input.committed_at AS input_at,
+    input.changed AS input_changed, input.first_kept AS input_first_kept,
     lag(input.changed) IGNORE NULLS OVER (PARTITION BY done.name, place.name ORDER BY done.epoch)
       AS changed_before,
     json_extract_scalar(done.cut_from, concat('$["', place.name, '"]')) IS NULL AS from_start
@@ -93,8 +95,9 @@ def commits_sql(tables: Collection[str]) -> str:
   SELECT name AS view, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
     rows_quarantined, snapshot_id, from_unixtime(micros / 1e6) AS watermark,
     CASE WHEN owner <> name THEN NULL
-      WHEN count(input_at) = 0 THEN rows_out + coalesce(rows_quarantined, 0)
-      ELSE sum(input_changed - coalesce(changed_before, IF(from_start, 0))) END AS rows_in,
+      WHEN bool_or(input_name = name) THEN rows_out + coalesce(rows_quarantined, 0)
+      ELSE sum(input_changed
+        - coalesce(changed_before, IF(from_start OR input_first_kept = 0, 0))) END AS rows_in,
     date_diff('millisecond', max(input_at), committed_at) / 1e3 AS freshness
   FROM read
   GROUP BY name, owner, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Places = Mapping[str, Mapping[int, tuple[int, datetime]]]
 """By table and snapshot, how many rows had been changed up to it, and when it was committed."""
 
+BEFORE = -1
+"""Stands for the snapshots before the first commit, if that is kept."""
+
 
 def commits_table(lake: LakeReader) -> pa.Table:
     """Return every commit of a project's tables.
@@ -75,7 +78,10 @@ def _commits(table: StoredTable) -> list[Commit]:
 
 def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
     changed = accumulate(each.added + each.removed for each in found)
-    return {each.snapshot_id: (rows, each.at) for each, rows in zip(found, changed, strict=True)}
+    places = {each.snapshot_id: (rows, each.at) for each, rows in zip(found, changed, strict=True)}
+    if found and found[0].marker.epoch == 0:  # what was before has held nothing
+        places[BEFORE] = (0, found[0].at)
+    return places
 
 
 def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
@@ -87,12 +93,13 @@ def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str
     ]
     newest = max((at for (_, at), _ in read), default=None)
     known = [end - begin for (end, _), begin in read if begin is not None]
+    landed = marker.view in marker.cut_to  # by its connector's own position
     return {
         "epoch": marker.epoch,
         "watermark": marker.watermark,
         "committed_at": commit.at,
         "freshness": (commit.at - newest).total_seconds() if newest else None,
-        "rows_in": (sum(known) if known else None) if read else commit.added + (bad or 0),
+        "rows_in": commit.added + (bad or 0) if landed else sum(known) if known else None,
         "rows_out": commit.added,
         "rows_removed": commit.removed,
         "rows_total": commit.total,
@@ -107,4 +114,5 @@ def _before(marker: Marker, places: Mapping[int, tuple[int, datetime]], name: st
     begin = marker.cut_from.get(name)
     if begin is None:
         return 0
-    return places[int(begin)][0] if int(begin) in places else None
+    found = places.get(int(begin), places.get(BEFORE))
+    return found[0] if found else None
