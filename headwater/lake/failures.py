@@ -14,6 +14,14 @@ from headwater.errors import HeadwaterError, ServiceError, TerminalError
 SPARK_GONE = "SPARK_GONE"
 """Condition of an error after which this process can do nothing more."""
 
+OUT_OF_REACH = frozenset(
+    {
+        *("CATALOG_DOWN", "CATALOG_LOCKED", "CATALOG_REFUSED"),
+        *("STORE_DOWN", "STORE_REFUSED", "BUCKET_MISSING"),
+    }
+)
+"""Conditions of a server that does not answer: nothing is known of the tables, damage neither."""
+
 _GONE = "the Spark process ended"
 _GONE_HINT = "see _logs/ in the state folder for the reason, then start again"
 
