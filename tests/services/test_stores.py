@@ -46,7 +46,11 @@ SELECT s.item, count(*) AS sold, sum(s.amount * i.price) AS worth
 FROM sales AS s JOIN items AS i ON i.item = s.item GROUP BY s.item;
 """
 EQUAL = {"items": "equal", "totals": "equal"}
-ENVIRONMENT = os.environ | {"STORE_SECRET": SECRET_KEY}
+
+
+def environment_of(more: Mapping[str, str]) -> dict[str, str]:
+    """Return what a process is told: the environment as it is now, the store's secret, and more."""
+    return {**os.environ, "STORE_SECRET": SECRET_KEY, **more}
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class World:
         command = [*HEADWATER, "--project", str(self.folder), *arguments]
         return subprocess.run(
             command,
-            env=ENVIRONMENT | environ,
+            env=environment_of(environ),
             capture_output=True,
             text=True,
             timeout=500,
@@ -220,7 +224,9 @@ def test_a_store_that_dies_is_waited_for(
     world = make("rest", "iceberg", "bucket")
     command = [*HEADWATER, "--project", str(world.folder), "run"]
     world.write(3, [("c", 1)], {"a": 12})
-    with subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, env=environment_of({}), stderr=subprocess.PIPE, text=True
+    ) as running:
         assert running.stderr
         next(line for line in running.stderr if "kept totals" in line)
         store.kill()
