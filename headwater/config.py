@@ -163,7 +163,15 @@ def load_config(
         raise_all([_error(problem, path, text, origins) for problem in invalid.errors()])
         raise
     _check_catalog(settings.catalog, partial(_span, path, text))
-    return _resolve(settings, directory)
+    config = _resolve(settings, directory)
+    if config.bucket is None and set("?#") & set(str(config.warehouse)):
+        raise ConfigError(
+            "INVALID_OPTION",
+            f'the warehouse cannot be in "{config.warehouse}": readers take ? and # for its end',
+            hint="choose another folder as [warehouse] path",
+            span=_span(path, text, ("warehouse", "path")),
+        )
+    return config
 
 
 def _check_catalog(catalog: CatalogSection, span: Callable[[Key], Span]) -> None:

@@ -14,6 +14,7 @@ from docker.local.packages import packages
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from docker.local.web import ask
 from headwater.jars.java import find_java
+from headwater.lake.warehouse import folder_uri
 
 JAVA = 17
 """The oldest Java that runs it; on 25 its Hadoop fails at every file."""
@@ -37,7 +38,7 @@ class Rest(Service):
         self, folder: Path, files: Mapping[str, str] | None = None, *, lasting: bool = False
     ) -> None:
         super().__init__(folder, lasting=lasting)
-        self._files = files or {"warehouse": (self.folder / "warehouse").as_uri()}
+        self._files = files or {"warehouse": folder_uri(self.folder / "warehouse")}
 
     @property
     def address(self) -> str:

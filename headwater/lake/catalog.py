@@ -23,7 +23,7 @@ from headwater.lake.delta_log import FOLDER, is_delta
 from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
-from headwater.lake.warehouse import WAREHOUSE, table_folder
+from headwater.lake.warehouse import WAREHOUSE, folder_uri, table_folder
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
 
@@ -276,7 +276,7 @@ def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
         table: the table.
         spec: what it must look like; None if its folder holds it already.
     """
-    where = f"USING delta LOCATION {_literal(table.location.as_uri())}"
+    where = f"USING delta LOCATION {_literal(folder_uri(table.location))}"
     if spec is None:
         return f"CREATE TABLE IF NOT EXISTS {table.identifier} {where}"
     parts = [

@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.failures import explain_failure
@@ -77,7 +77,7 @@ class Folder(Warehouse):
     """
 
     def __init__(self, path: Path) -> None:
-        self.uri = path.as_uri()
+        self.uri = folder_uri(path)
         self._path = path
 
     def check_writable(self) -> None:
@@ -182,7 +182,19 @@ def table_folder(warehouse: str, namespace: str, name: str) -> Path | None:
     parts = urlsplit(warehouse)
     if parts.scheme not in ("", "file"):
         return None
-    return Path(unquote(parts.path)) / namespace / name
+    return Path(parts.path) / namespace / name
+
+
+def folder_uri(folder: Path) -> str:
+    """Return the address of a folder as Hadoop, Iceberg and Delta take it.
+
+    They take ``%20`` for three characters, and would make another folder beside the one that is
+    meant: nothing is quoted.
+
+    Args:
+        folder: the folder, absolute.
+    """
+    return f"file://{folder}"
 
 
 def check_folder(folder: Path) -> None:

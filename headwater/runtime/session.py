@@ -32,7 +32,7 @@ from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.delta import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
 from headwater.lake.java import java_class, java_session
-from headwater.lake.warehouse import check_folder, warehouse_for
+from headwater.lake.warehouse import check_folder, folder_uri, warehouse_for
 from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.storage import EXTENSIONS, Storage
 
@@ -232,7 +232,7 @@ def _settings(
     return {
         **_tuning(master, config.shuffle_partitions),
         # Spark's own tables: none, but it makes the folder
-        "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
+        "spark.sql.warehouse.dir": folder_uri(config.state.absolute() / "_spark"),
         **given,
         **_where_jars_are(jars, given, joined=bool(submitted)),
         _EXECUTOR_OPTIONS: " ".join([*_FOR_EVERY_JVM, given.get(_EXECUTOR_OPTIONS, "")]).strip(),

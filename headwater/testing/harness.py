@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Catalog
 from headwater.config import Config, load_config
@@ -379,4 +379,4 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
 def warehouse_of(spark: SparkSession) -> Path:
     """Return the folder of the warehouse that a session writes to."""
     location = spark.conf.get(WAREHOUSE) or ""
-    return Path(unquote(urlparse(location).path))
+    return Path(urlsplit(location).path)

@@ -193,6 +193,7 @@ def test_all_mistakes_are_reported_at_once(folder: Path) -> None:
         ("[catalog]\ntype = 'rest'\nuri = 'http://s'\ntoken = 'geheim'", "INVALID_OPTION", 4),
         ("[catalog]\nwarehouse = 'w'", "INVALID_OPTION", 1),
         ("[warehouse]\npath = 's3a://b/x'", "INVALID_OPTION", 2),
+        ("[warehouse]\npath = 'lake #1'", "INVALID_OPTION", 2),
         ("[warehouse]\nendpoint = 'http://s:9000'", "INVALID_OPTION", 1),
         ("[warehouse]\npath = 's3://lake'\naccess_key = 'me'", "INVALID_OPTION", 1),
         ("[warehouse]\npath = 's3://lake'\nsecret_key = 'geheim'", "INVALID_OPTION", 3),

@@ -16,13 +16,14 @@ from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.database import catalog_database
 from headwater.lake.warehouse import warehouse_for
 
-PASSWORD = "HEADWATER_CATALOG_PASSWORD"
-"""The variable of Trino's environment that holds the password of the catalog's database."""
+PASSWORD = "LAKE_CATALOG_PASSWORD"
+"""The variable of Trino's environment that holds the password of the catalog's database. No name
+of these begins as ours do: where both are started, we would take them for settings of a project."""
 
-CREDENTIAL, TOKEN = "HEADWATER_CATALOG_CREDENTIAL", "HEADWATER_CATALOG_TOKEN"
+CREDENTIAL, TOKEN = "LAKE_CATALOG_CREDENTIAL", "LAKE_CATALOG_TOKEN"
 """Likewise, who asks the server of the catalog."""
 
-ACCESS_KEY, SECRET_KEY = "HEADWATER_STORE_ACCESS_KEY", "HEADWATER_STORE_SECRET_KEY"
+ACCESS_KEY, SECRET_KEY = "LAKE_STORE_ACCESS_KEY", "LAKE_STORE_SECRET_KEY"
 """Likewise, the keys of the object store."""
 
 _VARIABLES = {

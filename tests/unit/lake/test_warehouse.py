@@ -30,7 +30,7 @@ def config(bucket: WarehouseSection | None = None, rest: CatalogSection | None =
 
 def test_a_folder_needs_nothing_of_spark() -> None:
     folder = warehouse_for(config())
-    assert (folder.uri, folder.jars, folder.classes) == ("file:///w%20h", (), ())
+    assert (folder.uri, folder.jars, folder.classes) == ("file:///w h", (), ())
     assert {**folder.spark_settings(), **folder.spark_secrets(), **folder.reader_settings()} == {}
 
 
@@ -64,7 +64,7 @@ def test_a_server_decides_what_its_warehouse_is() -> None:
 @pytest.mark.parametrize(
     ("warehouse", "folder"),
     [
-        ("file:///w%20h", Path("/w h/air/t")),
+        ("file:///w h", Path("/w h/air/t")),
         ("file:/w", Path("/w/air/t")),
         ("s3://lake/air", None),
     ],

@@ -62,12 +62,12 @@ def test_the_password_is_handed_over_in_the_environment(monkeypatch: pytest.Monk
     monkeypatch.setenv("LAKE_PASSWORD", "geheim")
     assert environment(config()) == {}
     assert environment(config("postgresql://lake:${env:LAKE_PASSWORD}@db/lake")) == {
-        "HEADWATER_CATALOG_PASSWORD": "geheim"
+        "LAKE_CATALOG_PASSWORD": "geheim"
     }
     assert environment(behind_rest()) == {
-        "HEADWATER_CATALOG_CREDENTIAL": "geheim",
-        "HEADWATER_STORE_ACCESS_KEY": "me",
-        "HEADWATER_STORE_SECRET_KEY": "geheim",
+        "LAKE_CATALOG_CREDENTIAL": "geheim",
+        "LAKE_STORE_ACCESS_KEY": "me",
+        "LAKE_STORE_SECRET_KEY": "geheim",
     }
 
 
