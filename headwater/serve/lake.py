@@ -9,6 +9,7 @@ expires it.
 from __future__ import annotations
 
 import shutil
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -93,13 +94,16 @@ class LakeReader:
         try:
             if not database.has_table("iceberg_tables"):  # a lease may lie there before
                 return None
-            return load_catalog(
+            catalog = load_catalog(
                 CATALOG,
                 type="sql",
                 uri=database.reader_uri(),
                 warehouse=self._config.warehouse.absolute().as_uri(),
                 init_catalog_tables="false",
             )
+            # its pool keeps connections, which would wait for the garbage collector
+            weakref.finalize(self, catalog.close)
+            return catalog
         except Exception as error:
             raise _unreadable(error) from error
 
@@ -171,9 +175,8 @@ def drop_table(config: Config, name: str) -> None:
         return
     try:
         uri = catalog_database(config).writer_uri()
-        load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false").drop_table(
-            (config.namespace, name)
-        )
+        with load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false") as catalog:
+            catalog.drop_table((config.namespace, name))
     except NoSuchTableError:
         return
     except Exception as error:
