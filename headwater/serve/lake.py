@@ -9,6 +9,7 @@ expires it.
 from __future__ import annotations
 
 import shutil
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -93,7 +94,11 @@ class LakeReader:
     @cached_property
     def _catalog(self) -> Catalog | None:
         """The catalog, or None before the first run made it."""
-        return open_catalog(self._config)
+        catalog = open_catalog(self._config)
+        if catalog is not None:
+            # its pool keeps connections, which would wait for the garbage collector
+            weakref.finalize(self, catalog.close)
+        return catalog
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all tables, side tables included, in alphabetical order.
@@ -185,7 +190,8 @@ def drop_table(config: Config, name: str) -> None:
         return
     try:
         settings = {**catalog_backend(config).writer_settings(), **warehouse.reader_settings()}
-        load_catalog(CATALOG, **settings).drop_table((config.namespace, name))
+        with load_catalog(CATALOG, **settings) as catalog:
+            catalog.drop_table((config.namespace, name))
     except NoSuchTableError:
         return
     except Exception as error:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
 from headwater.lake.marker import Marker
+from headwater.lake.warehouse import folder_uri
 from headwater.project import Project, load_project
 
 TABLES = """
@@ -79,7 +80,7 @@ def make_lake(folder: Path, sql: str = TABLES) -> FakeLake:
     warehouse = project.config.warehouse
     warehouse.mkdir(parents=True)
     catalog = SqlCatalog(
-        "lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=warehouse.as_uri()
+        "lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=folder_uri(warehouse)
     )
     catalog.create_namespace(project.config.namespace)
     return FakeLake(project, catalog)
