@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
@@ -79,8 +80,7 @@ def make_lake(folder: Path, sql: str = TABLES) -> FakeLake:
     project = load_project(folder)
     warehouse = project.config.warehouse
     warehouse.mkdir(parents=True)
-    catalog = SqlCatalog(
-        "lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=folder_uri(warehouse)
-    )
+    uri = f"sqlite:///{quote(str(warehouse))}/catalog.db"
+    catalog = SqlCatalog("lake", uri=uri, warehouse=folder_uri(warehouse))
     catalog.create_namespace(project.config.namespace)
     return FakeLake(project, catalog)
