@@ -173,6 +173,8 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 		| $(COMPILE) --output-file requirements-build.lock -
 	echo "resolving all packages (minutes: Spark's source is among them)"
 	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra delta --extra postgres --extra trino --constraint requirements.lock \
+		--output-file docker/headwater/requirements.lock pyproject.toml
 	$(COMPILE) --output-file docker/superset/requirements.lock docker/superset/requirements.in
 	$(BIN)/python -m headwater.jars.fetch --write-lock
 	$(BIN)/python -m docker.local lock

@@ -28,9 +28,9 @@ from measure import machine
 
 from docker.local.trino import Trino
 from headwater.config import Config, Maintenance, TrinoSection
+from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.commit import commit
-from headwater.lake.database import CATALOG
 from headwater.lake.java import java_class
 from headwater.lake.maintenance import Job, maintain, size_of
 from headwater.lake.marker import Marker

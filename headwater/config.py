@@ -31,6 +31,7 @@ from headwater.sections import (
     MetricsSection,
     SupersetSection,
     TrinoSection,
+    WarehouseSection,
     parse_duration,
     parse_size,
 )
@@ -38,6 +39,7 @@ from headwater.sections import (
 __all__ = [
     "FILE",
     "ORPHAN_FLOOR",
+    "CatalogSection",
     "Config",
     "Maintenance",
     "MetricsSection",
@@ -45,13 +47,32 @@ __all__ = [
     "SecretMap",
     "SupersetSection",
     "TrinoSection",
+    "WarehouseSection",
     "load_config",
     "parse_duration",
     "parse_size",
 ]
 
 FILE = "headwater.toml"
-_DATABASE = re.compile(r"postgres(?:ql)?://|\$\{env:")
+_DATABASE = 'write uri = "postgresql://user:${env:NAME}@host:5432/database"'
+_CATALOGS: Mapping[str, tuple[str | None, str, str]] = {
+    "embedded": (
+        None,
+        "for a catalog of another type",
+        'leave it out, or use type = "jdbc" or "rest"',
+    ),
+    "jdbc": (
+        r"postgres(?:ql)?://|\$\{env:",
+        'the address of the database of a catalog of type "jdbc"',
+        _DATABASE,
+    ),
+    "rest": (
+        r"https?://",
+        'the address of the server of a catalog of type "rest"',
+        'write uri = "https://host:8181"',
+    ),
+}
+"""Per type of catalog: how its address begins (None if it has none), what that is, an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +83,9 @@ class Config:
         directory: the project's folder, absolute.
         name: the project's name; an identifier.
         namespace: namespace of its tables in the catalog.
-        warehouse: folder of the tables, absolute.
+        warehouse: folder of the embedded catalog and, unless they are in a bucket, of the tables;
+            absolute.
+        bucket: where in an object store the tables are, None if they are in the folder.
         state: folder of checkpoints and logs, absolute.
         master: Spark master, used unless spark-submit gave one.
         spark: further Spark settings, which win over ours.
@@ -75,8 +98,9 @@ class Config:
             none ever does.
         lease: for how long a process that runs the project stays its owner without a sign of life.
         maintenance: how tables are kept small.
-        catalog: kind of catalog: ``embedded`` (SQLite) or ``jdbc`` (PostgreSQL).
-        catalog_uri: address of the catalog's database, None for the embedded one.
+        catalog: kind of catalog: ``embedded`` (SQLite), ``jdbc`` (PostgreSQL) or ``rest``.
+        catalog_uri: address of the catalog's database, None for the embedded one and for REST.
+        rest: how a catalog behind REST is reached, None for the others.
         trino: where Trino is.
         superset: where Superset is, and where the charts for it are.
         metrics: where a running project serves its metrics.
@@ -87,6 +111,7 @@ class Config:
     namespace: str
     warehouse: Path
     state: Path
+    bucket: WarehouseSection | None = None
     master: str = "local[*]"
     spark: Mapping[str, str] = field(default_factory=lambda: SecretMap({}))
     shuffle_partitions: int | None = None
@@ -99,6 +124,7 @@ class Config:
     maintenance: Maintenance = field(default_factory=Maintenance)
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
+    rest: CatalogSection | None = None
     trino: TrinoSection = field(default_factory=TrinoSection)
     superset: SupersetSection = field(default_factory=SupersetSection)
     metrics: MetricsSection = field(default_factory=MetricsSection)
@@ -120,8 +146,8 @@ def load_config(
         environ: the environment to read; the process's own by default.
 
     Raises:
-        ConfigError: ``NO_PROJECT``, ``CONFIG_SYNTAX``, ``UNKNOWN_OPTION``, ``INVALID_OPTION``,
-            ``NOT_YET``; an ``ErrorGroup`` if there are several.
+        ConfigError: ``NO_PROJECT``, ``CONFIG_SYNTAX``, ``UNKNOWN_OPTION``, ``INVALID_OPTION``; an
+            ``ErrorGroup`` if there are several.
     """
     directory = directory.absolute()
     path = directory / FILE
@@ -137,28 +163,31 @@ def load_config(
         raise_all([_error(problem, path, text, origins) for problem in invalid.errors()])
         raise
     _check_catalog(settings.catalog, partial(_span, path, text))
-    return _resolve(settings, directory)
+    config = _resolve(settings, directory)
+    if config.bucket is None and set("?#") & set(str(config.warehouse)):
+        raise ConfigError(
+            "INVALID_OPTION",
+            f'the warehouse cannot be in "{config.warehouse}": readers take ? and # for its end',
+            hint="choose another folder as [warehouse] path",
+            span=_span(path, text, ("warehouse", "path")),
+        )
+    return config
 
 
 def _check_catalog(catalog: CatalogSection, span: Callable[[Key], Span]) -> None:
-    hint = 'use type = "embedded", or type = "jdbc" with a uri'
-    if catalog.type not in ("embedded", "jdbc"):
-        known = catalog.type == "rest"
-        raise ConfigError(
-            "NOT_YET" if known else "INVALID_OPTION",
-            f"catalog type {catalog.type!r} "
-            + ("is not supported yet" if known else "does not exist"),
-            hint=hint,
-            span=span(("catalog", "type")),
-        )
-    is_jdbc = catalog.type == "jdbc"
-    if is_jdbc == (catalog.uri is None) or not _DATABASE.match(catalog.uri or "${env:"):
+    if catalog.type not in _CATALOGS:
         raise ConfigError(
             "INVALID_OPTION",
-            'option "catalog.uri" is the address of the database of a catalog of type "jdbc"',
-            hint='write uri = "postgresql://user:${env:NAME}@host:5432/database"'
-            if is_jdbc
-            else hint,
+            f"catalog type {catalog.type!r} does not exist",
+            hint=f'use type = "embedded", or with a uri one of {", ".join(list(_CATALOGS)[1:])}',
+            span=span(("catalog", "type")),
+        )
+    form, what, example = _CATALOGS[catalog.type]
+    if (form is None) != (catalog.uri is None) or not re.match(form or "", catalog.uri or ""):
+        raise ConfigError(
+            "INVALID_OPTION",
+            f'option "catalog.uri" is {what}',
+            hint=example,
             span=span(("catalog", "uri" if catalog.uri else "type")),
         )
 
@@ -257,12 +286,14 @@ def _shown(line: str) -> str:
 
 
 def _resolve(settings: File, directory: Path) -> Config:
-    run = settings.run
+    run, place, catalog = settings.run, settings.warehouse, settings.catalog
+    folder = WarehouseSection() if place.is_bucket else place
     return Config(
         directory=directory,
         name=settings.name,
         namespace=settings.namespace or settings.name,
-        warehouse=directory / Path(settings.warehouse.path).expanduser(),
+        warehouse=directory / Path(folder.path).expanduser(),
+        bucket=place if place.is_bucket else None,
         state=directory / Path(run.state).expanduser(),
         master=settings.spark.master,
         spark=SecretMap(settings.spark.settings),
@@ -274,8 +305,9 @@ def _resolve(settings: File, directory: Path) -> Config:
         recompute_below=run.recompute_below,
         lease=run.lease,
         maintenance=settings.maintain,
-        catalog=settings.catalog.type,
-        catalog_uri=Secret(settings.catalog.uri) if settings.catalog.uri else None,
+        catalog=catalog.type,
+        catalog_uri=Secret(catalog.uri) if catalog.uri and catalog.type == "jdbc" else None,
+        rest=catalog if catalog.type == "rest" else None,
         trino=settings.trino,
         superset=settings.superset,
         metrics=settings.metrics,

@@ -75,8 +75,20 @@ def load_project(root: Path, paths: Sequence[Path] | None = None) -> Project:
             defined = {statement.name for statement in parsed}
             unparsed.update({name.lower() for name in _DEFINED.findall(text)} - defined)
     catalog, bind_errors = bind_all(statements, unparsed)
-    raise_all([*errors, *bind_errors])
+    raise_all([*errors, *bind_errors, *_without_folder(config, catalog)])
     return Project(root, config, catalog, files)
+
+
+def _without_folder(config: Config, catalog: Catalog) -> Iterator[HeadwaterError]:
+    """Refuse what an object store cannot keep: the writers of a Delta table meet in its folder."""
+    for view in catalog.views.values() if config.bucket else ():
+        if view.is_delta:
+            yield SqlError(
+                "NOT_YET",
+                f"view {view.name} is a Delta table, which an object store does not keep yet",
+                hint="leave out format = 'delta', or choose a folder as [warehouse] path",
+                span=view.span,
+            )
 
 
 def sql_files(root: Path, paths: Sequence[Path] | None = None) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from headwater.secrets import written_secrets
 from headwater.spark_settings import wrong_setting
@@ -88,6 +88,14 @@ def _url(value: object) -> str:
     return str(value).rstrip("/")
 
 
+def _place(value: str) -> str:
+    if "://" in value and not re.fullmatch(
+        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", value
+    ):
+        raise ValueError("it is a folder, or a place in an object store as s3://bucket/folder")
+    return value
+
+
 def _every(value: object) -> timedelta | None:
     return None if str(value).strip().lower() == "off" else parse_duration(value)
 
@@ -115,16 +123,59 @@ class Section(BaseModel):
 
 
 class CatalogSection(Section):
-    """``[catalog]``: which database knows the tables."""
+    """What knows the tables: section ``[catalog]``.
+
+    Attributes:
+        type: ``embedded`` (SQLite), ``jdbc`` (PostgreSQL) or ``rest``.
+        uri: address of the database or of the server; None for the embedded one.
+        warehouse: what a server that has several warehouses calls the project's.
+        credential: who asks the server, ``id:secret`` of OAuth2, a reference to a secret.
+        token: a token of the server instead, likewise.
+    """
 
     type: _Text = "embedded"
     uri: Annotated[str | None, BeforeValidator(_uri)] = None
+    warehouse: _Text | None = None
+    credential: Annotated[str | None, BeforeValidator(_secret)] = None
+    token: Annotated[str | None, BeforeValidator(_secret)] = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> CatalogSection:
+        if self.type != "rest" and self.model_fields_set - {"type", "uri"}:
+            raise ValueError('warehouse, credential and token are for type = "rest"')
+        return self
 
 
 class WarehouseSection(Section):
-    """``[warehouse]``: where the files of the tables are."""
+    """Where the files of the tables are: section ``[warehouse]``.
 
-    path: _Text = ".headwater/warehouse"
+    Attributes:
+        path: a folder, or ``s3://bucket/…`` in an object store.
+        endpoint: address of the object store; None for that of AWS.
+        region: region of the object store.
+        access_key: who asks the object store; None for what the environment says (a profile, a
+            role).
+        secret_key: how who asks proves it, a reference to a secret.
+    """
+
+    path: Annotated[_Text, AfterValidator(_place)] = ".headwater/warehouse"
+    endpoint: Annotated[str | None, BeforeValidator(_url)] = None
+    region: _Text = "us-east-1"
+    access_key: _Text | None = None
+    secret_key: Annotated[str | None, BeforeValidator(_secret)] = None
+
+    @property
+    def is_bucket(self) -> bool:
+        """Whether it is in an object store."""
+        return self.path.startswith("s3://")
+
+    @model_validator(mode="after")
+    def _fits(self) -> WarehouseSection:
+        if not self.is_bucket and self.model_fields_set - {"path"}:
+            raise ValueError('the other options are for a path in an object store, "s3://bucket/…"')
+        if (self.access_key is None) != (self.secret_key is None):
+            raise ValueError("access_key and secret_key belong together: write both or neither")
+        return self
 
 
 class SparkSection(Section):

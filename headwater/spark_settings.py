@@ -21,6 +21,8 @@ RESERVED: Mapping[str, str] = {
     "spark.sql.catalog.lake.jdbc": _CATALOG,
     "spark.sql.catalog.lake.warehouse": _CATALOG,
     "spark.sql.catalog.lake.cache-enabled": _CATALOG,
+    "spark.sql.catalog.lake.io-impl": _CATALOG,
+    "spark.headwater": _CATALOG,
     "spark.sql.defaultCatalog": _CATALOG,
     "spark.sql.session.timeZone": _MEANING,
     "spark.sql.session.collation": _MEANING,

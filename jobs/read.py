@@ -12,11 +12,10 @@ os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or Polars warns 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import polars  # noqa: E402
-from pyiceberg.catalog import load_catalog  # noqa: E402
 from pyiceberg.table import Table  # noqa: E402
 
 from headwater.config import load_config  # noqa: E402
-from headwater.lake.database import CATALOG, catalog_database  # noqa: E402
+from headwater.serve.lake import open_catalog  # noqa: E402
 
 READERS = {
     "PyIceberg": lambda table: table.scan().to_arrow(),
@@ -28,8 +27,9 @@ READERS = {
 def load(project: Path, view: str) -> Table:
     """Load a table as it is now; where its catalog is says the project."""
     config = load_config(project)
-    uri = catalog_database(config).reader_uri()
-    catalog = load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false")
+    catalog = open_catalog(config)
+    if catalog is None:
+        sys.exit("nothing is written yet: headwater run --once")
     return catalog.load_table((config.namespace, view))
 
 

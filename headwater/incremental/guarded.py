@@ -21,6 +21,7 @@ from headwater.incremental.changes import CHANGE, InputTable, Range, register_ch
 from headwater.intake.sqltext import name as quoted
 from headwater.intake.sqltext import text
 from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import SideWrite
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg import LakeTable
@@ -35,6 +36,7 @@ _COLUMNS = (
     *(("_input", "STRING", False), ("_snapshot", "BIGINT", True)),
     *((column, kind, True) for column, kind in _COORDINATES.items()),
 )
+_COMMENTS = {**SYSTEM_COMMENTS, "reason": "why it failed", "raw": "the row as JSON"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,19 @@ class Guarded:
 
     def _side(self, rows: DataFrame) -> SideWrite:
         view = self._plan.view.name
-        spec = TableSpec(quarantine_of(view), _COLUMNS, comment=f"rows on which {view} fails")
+        spec = TableSpec(
+            quarantine_of(view),
+            _COLUMNS,
+            comment=f"rows on which {view} fails",
+            column_comments=_COMMENTS,
+        )
+        kept = self._lake.ensure(spec)
+        set_comments(kept, spec)
 
         def write(target: str) -> None:
             rows.writeTo(target).option("check-nullability", "false").append()
 
-        return SideWrite(self._lake.ensure(spec), write)
+        return SideWrite(kept, write)
 
 
 def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Range) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
 from headwater.lake.catalog import Lake, TableSpec, columns_ddl
-from headwater.lake.comments import set_comments
+from headwater.lake.comments import comments_of, set_comments
 from headwater.lake.commit import Outcome
 from headwater.lake.evolve import difference, means_otherwise, schema_changed
 from headwater.lake.iceberg import LakeTable
@@ -134,10 +134,15 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
         (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
     )
     evolves = origin.source is not None and origin.source.on_schema_change == "evolve"
-    return lake.ensure(
-        TableSpec(plan.late.into, columns, comment=f"rows too late for {plan.view.name}"),
-        _follow if evolves else None,
+    spec = TableSpec(
+        plan.late.into,
+        columns,
+        comment=f"rows too late for {plan.view.name}",
+        column_comments=comments_of(origin.table),
     )
+    table = lake.ensure(spec, _follow if evolves else None)
+    set_comments(table, spec)
+    return table
 
 
 def _follow(table: LakeTable, spec: TableSpec) -> None:

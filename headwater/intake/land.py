@@ -42,19 +42,13 @@ from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake, TableSpec
-from headwater.lake.comments import set_comments
+from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
 
 UNLIMITED = Limits()
-_SYSTEM_COMMENTS = {
-    WATERMARK_COLUMN: "watermark of the table when the row arrived",
-    ARRIVAL_COLUMN: "when the row arrived",
-    "_path": "the file, or topic and partition, that the row is from",
-    "_row": "place of the row in its input",
-}
 
 
 def landed_spec(source: Source, connector: Connector | type[Connector]) -> TableSpec:
@@ -79,7 +73,7 @@ def landed_spec(source: Source, connector: Connector | type[Connector]) -> Table
         tuple(columns),
         comment=source.comment,
         event_times=event_times,
-        column_comments=_SYSTEM_COMMENTS | {c.name: c.comment for c in source.columns},
+        column_comments={**SYSTEM_COMMENTS, **{c.name: c.comment for c in source.columns}},
     )
 
 

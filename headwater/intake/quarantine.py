@@ -25,11 +25,18 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN
 from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import SideWrite, commit_side
 from headwater.lake.commits_view import define_commits
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
+
+_COMMENTS = {
+    **SYSTEM_COMMENTS,
+    "reason": "why it could not be decoded",
+    "raw": "the record as it came; of Parquet the row as JSON",
+}
 
 
 def quarantine_spec(table: str, connector: Connector | type[Connector]) -> TableSpec:
@@ -48,7 +55,10 @@ def quarantine_spec(table: str, connector: Connector | type[Connector]) -> Table
         *((column, kind, True) for column, kind in connector.coordinates),
     )
     return TableSpec(
-        quarantine_of(table), columns, comment=f"rows of {table} that could not be decoded"
+        quarantine_of(table),
+        columns,
+        comment=f"rows of {table} that could not be decoded",
+        column_comments=_COMMENTS,
     )
 
 
@@ -63,6 +73,7 @@ def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:
     spec = quarantine_spec(table, connector)
     existed = lake.exists(spec.name)
     quarantine = lake.ensure(spec)
+    set_comments(quarantine, spec)
     if not existed:
         define_commits(lake.spark, lake.namespace)
     return quarantine

@@ -174,7 +174,7 @@ def run_pyspark_ivy(
     if settings := os.environ.get("HEADWATER_IVY_SETTINGS"):
         command += ["-settings", settings]
     command += ["-cache", str(cache), "-confs", *configurations]
-    command += ["-retrieve", f"{staging}/jars/[conf]/[artifact]-[revision].[ext]"]
+    command += ["-retrieve", f"{staging}/jars/[conf]/[artifact]-[revision](-[classifier]).[ext]"]
     with log.open("wb") as sink:
         ivy = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         try:

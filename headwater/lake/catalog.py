@@ -13,17 +13,17 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.database import CATALOG
+from headwater.lake.backend import CATALOG
 from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER, is_delta
 from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
+from headwater.lake.warehouse import WAREHOUSE, folder_uri, table_folder
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
 
@@ -181,7 +181,8 @@ class Lake:
         """
         if self.exists(name):
             return LakeTable(self.spark, name, self.identifier(name))
-        return self._delta(name) if is_delta(self.folder(name)) else None
+        folder = self.folder(name)
+        return self._delta(name, folder) if is_delta(folder) else None
 
     def define_delta(self, table: DeltaTable, spec: TableSpec | None = None) -> None:
         """Make a Delta table known to the session's catalog, which forgets it.
@@ -193,18 +194,21 @@ class Lake:
         self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
         self.spark.sql(create_delta_sql(table, spec))
 
-    def _delta(self, name: str) -> DeltaTable:
+    def _delta(self, name: str, folder: Path) -> DeltaTable:
         identifier = f"{DELTA_CATALOG}.{self.namespace}.{name}"
-        return DeltaTable(self.spark, name, identifier, self.folder(name))
+        return DeltaTable(self.spark, name, identifier, folder)
 
-    def folder(self, name: str) -> Path:
-        """Return the folder of a table of the warehouse.
+    def folder(self, name: str) -> Path | None:
+        """Return the folder of a table of the warehouse, None in an object store.
 
         Args:
             name: table name, without catalog and namespace.
         """
-        warehouse = self.spark.conf.get(f"spark.sql.catalog.{self.catalog}.warehouse") or ""
-        return Path(unquote(urlparse(warehouse).path)) / self.namespace / name
+        return table_folder(self._warehouse, self.namespace, name)
+
+    @property
+    def _warehouse(self) -> str:
+        return self.spark.conf.get(WAREHOUSE) or ""
 
     def ensure(self, spec: TableSpec, fit: Fit | None = None) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
@@ -228,7 +232,8 @@ class Lake:
             existed = self.exists(spec.name)
             if not existed:
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
-                self.spark.sql(create_table_sql(identifier, spec))
+                location = f"{self._warehouse}/{self.namespace}/{spec.name}"
+                self.spark.sql(create_table_sql(identifier, spec, location))
             table = LakeTable(self.spark, spec.name, identifier)
             table.ensure_first_snapshot()
         if existed:
@@ -244,10 +249,13 @@ class Lake:
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
                 ``FORMAT_CHANGED`` if it is one of Iceberg, ``TARGET_NOT_EMPTY`` if its folder holds
-                anything else.
+                anything else, ``NOT_YET`` in an object store.
             ServiceError: ``TABLE_LOCKED``.
         """
-        table = self._delta(spec.name)
+        folder = self.folder(spec.name)
+        if folder is None:
+            raise TerminalError("NOT_YET", "Delta tables are kept in folders only")
+        table = self._delta(spec.name, folder)
         with _creating:
             if self.exists(spec.name):
                 raise _format_changed(spec.name, "iceberg")
@@ -268,7 +276,7 @@ def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
         table: the table.
         spec: what it must look like; None if its folder holds it already.
     """
-    where = f"USING delta LOCATION {_literal(table.location.as_uri())}"
+    where = f"USING delta LOCATION {_literal(folder_uri(table.location))}"
     if spec is None:
         return f"CREATE TABLE IF NOT EXISTS {table.identifier} {where}"
     parts = [
@@ -279,17 +287,19 @@ def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
     return "\n".join(parts)
 
 
-def create_table_sql(identifier: str, spec: TableSpec) -> str:
+def create_table_sql(identifier: str, spec: TableSpec, location: str) -> str:
     """Return the Spark DDL that creates a table.
 
     Args:
         identifier: full name of the table.
         spec: what it must look like.
+        location: where its files are, which the server of a catalog would choose otherwise.
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
     properties = {**DEFAULTS, **exact, **spec.properties}
     parts = [
         f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
+        f"LOCATION {_literal(location)}",
         *_table_clauses(spec, properties),
     ]
     return "\n".join(parts)

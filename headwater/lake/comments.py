@@ -7,12 +7,35 @@ differs; no snapshot, so nobody who reads or writes it has anything to begin ane
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
+from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN
 from headwater.lake.catalog import TableSpec
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import java_class
 
+SYSTEM_COMMENTS: Mapping[str, str] = {
+    WATERMARK_COLUMN: "watermark of the table when the row arrived",
+    ARRIVAL_COLUMN: "when the row arrived",
+    "_path": "the file, or topic and partition, that the row is from",
+    "_row": "place of the row in its input",
+    "_input": "the input of the view that the row is from",
+    "_snapshot": "snapshot of that input in which the row was read",
+}
+"""Columns that Headwater adds to those of a definition, in landed tables and beside views."""
+
 _COMMENT = "comment"
+
+
+def comments_of(table: LakeTable) -> dict[str, str]:
+    """Return the comment of each column of a table, empty where it has none.
+
+    Args:
+        table: the table.
+    """
+    parser = java_class(table.spark, "org.apache.iceberg.SchemaParser")
+    fields = json.loads(parser.toJson(table.java.schema()))["fields"]
+    return {field["name"]: field.get("doc", "") for field in fields}
 
 
 def set_comments(table: LakeTable, spec: TableSpec) -> None:
@@ -22,9 +45,7 @@ def set_comments(table: LakeTable, spec: TableSpec) -> None:
         table: the table, which has the columns of its definition.
         spec: what it must look like.
     """
-    parser = java_class(table.spark, "org.apache.iceberg.SchemaParser")
-    fields = json.loads(parser.toJson(table.java.schema()))["fields"]
-    held = {field["name"]: field.get("doc", "") for field in fields}
+    held = comments_of(table)
     wanted = {name: spec.column_comments.get(name, "") for name in held}
     if held == wanted and (table.java.properties().get(_COMMENT) or "") == spec.comment:
         return

@@ -10,8 +10,8 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+from headwater.lake.backend import CATALOG
 from headwater.lake.commits import COLUMNS, COMMITS, DIALECT, commits_sql
-from headwater.lake.database import CATALOG
 from headwater.lake.java import elements, java_class, java_session
 
 if TYPE_CHECKING:

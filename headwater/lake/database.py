@@ -7,19 +7,17 @@ readers without a JVM find the same catalog.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.errors import ServiceError
+from headwater.lake.backend import CatalogBackend
 from headwater.lake.failures import explain_failure
 
 if TYPE_CHECKING:
     from headwater.config import Config
-
-CATALOG = "lake"
-"""Name of the catalog, in Spark and in the rows of the database."""
 
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
@@ -43,28 +41,32 @@ class Statements(Protocol):
         """Run a statement whose parameters are written ``?``."""
 
 
-class CatalogDatabase(ABC):
+class CatalogDatabase(CatalogBackend):
     """A database that holds an Iceberg JDBC catalog, and our leases beside it.
 
     Attributes:
-        jars: configurations of ``headwater/jars/ivy.xml`` that Spark needs to reach it.
         driver: the class of its JDBC driver.
     """
 
-    jars: tuple[str, ...]
     driver: str
 
     @abstractmethod
-    def spark_settings(self) -> dict[str, str]:
+    def jdbc_settings(self) -> dict[str, str]:
+        """Return the address by which Iceberg's JDBC catalog opens the database, and the user."""
+
+    def spark_settings(self, warehouse: str) -> dict[str, str]:
         """Return the settings of Iceberg's JDBC catalog, below the name of the catalog."""
+        version = {"jdbc.schema-version": "V1"}
+        return {"type": "jdbc", **self.jdbc_settings(), **version, "warehouse": warehouse}
 
-    def spark_secrets(self) -> dict[str, str]:
-        """Return those settings that must not stand on a command line, likewise.
+    def reader_settings(self) -> dict[str, str] | None:
+        """Return the properties by which PyIceberg reads the catalog."""
+        # a lease may lie there before
+        return _properties(self.reader_uri()) if self.has_table("iceberg_tables") else None
 
-        Raises:
-            ConfigError: ``SECRET_MISSING``.
-        """
-        return {}
+    def writer_settings(self) -> dict[str, str]:
+        """Return the properties by which PyIceberg may change the catalog too."""
+        return _properties(self.writer_uri())
 
     @abstractmethod
     def reader_uri(self) -> str:
@@ -140,6 +142,10 @@ class CatalogDatabase(ABC):
             raise explain_failure(error) or _failed(error) from error
 
 
+def _properties(uri: str) -> dict[str, str]:
+    return {"type": "sql", "uri": uri, "init_catalog_tables": "false"}
+
+
 def _failed(error: Exception) -> ServiceError:
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return ServiceError(
@@ -166,12 +172,3 @@ def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatab
     from headwater.lake.embedded import SqliteDatabase
 
     return SqliteDatabase(config.warehouse)
-
-
-def prefixed(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings of the catalog under their full names in Spark.
-
-    Args:
-        settings: settings below the name of the catalog.
-    """
-    return {f"spark.sql.catalog.{CATALOG}.{key}": value for key, value in settings.items()}

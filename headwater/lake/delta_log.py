@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 FOLDER = "_delta_log"
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -39,13 +39,13 @@ class DeltaCommit:
     summary: Mapping[str, str]
 
 
-def is_delta(table: Path) -> bool:
+def is_delta(table: Path | None) -> TypeGuard[Path]:
     """Return whether a folder holds a Delta table.
 
     Args:
-        table: the folder.
+        table: the folder; None where there are no folders.
     """
-    return (table / FOLDER).is_dir() and newest_version(table) is not None
+    return table is not None and (table / FOLDER).is_dir() and newest_version(table) is not None
 
 
 def newest_version(table: Path, known: int | None = None) -> int | None:

@@ -27,11 +27,12 @@ class SqliteDatabase(CatalogDatabase):
 
     jars = ("core",)
     driver = "org.sqlite.JDBC"
+    classes = (driver,)
 
     def __init__(self, warehouse: Path) -> None:
         self.path = warehouse.absolute() / "catalog.db"
 
-    def spark_settings(self) -> dict[str, str]:
+    def jdbc_settings(self) -> dict[str, str]:
         """Return the address by which Iceberg's JDBC catalog opens the database."""
         options = f"journal_mode=WAL&busy_timeout={BUSY_TIMEOUT}"
         return {"uri": f"jdbc:sqlite:file:{quote(str(self.path))}?{options}"}

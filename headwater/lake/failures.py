@@ -14,6 +14,14 @@ from headwater.errors import HeadwaterError, ServiceError, TerminalError
 SPARK_GONE = "SPARK_GONE"
 """Condition of an error after which this process can do nothing more."""
 
+OUT_OF_REACH = frozenset(
+    {
+        *("CATALOG_DOWN", "CATALOG_LOCKED", "CATALOG_REFUSED"),
+        *("STORE_DOWN", "STORE_REFUSED", "BUCKET_MISSING"),
+    }
+)
+"""Conditions of a server that does not answer: nothing is known of the tables, damage neither."""
+
 _GONE = "the Spark process ended"
 _GONE_HINT = "see _logs/ in the state folder for the reason, then start again"
 
@@ -48,9 +56,12 @@ _CONDITIONS = (
         "CATALOG_REFUSED",
         r"password authentication failed|no password (?:was )?(?:supplied|provided)"
         r"|no pg_hba\.conf entry|role \".*\" does not exist|permission denied for"
-        r"|FATAL: +database \".*\" does not exist|in a read-only transaction",
-        "the catalog's database refuses this user",
-        "check user, password, database and rights: [catalog] uri in headwater.toml",
+        r"|FATAL: +database \".*\" does not exist|in a read-only transaction"
+        # of a server with REST: Iceberg's client, then PyIceberg
+        r"|NotAuthorizedException|exceptions\.ForbiddenException"
+        r"|(?:Unauthorized|Forbidden|AuthorizationExpired|OAuth)Error",
+        "the catalog refuses this user",
+        "check user, password, database and rights: [catalog] in headwater.toml",
     ),
     _condition(
         "CATALOG_DOWN",
@@ -60,9 +71,36 @@ _CONDITIONS = (
         r"|the connection is (?:lost|closed)|connection is bad"
         r"|Connection to \S+ refused|PSQLException: (?:An I/O error|The connection attempt failed)"
         r"|This connection has been closed|terminating connection due to"
-        r"|the database system is|too many clients already|remaining connection slots",
-        "the catalog's database cannot be reached",
+        r"|the database system is|too many clients already|remaining connection slots"
+        # of a server with REST: Iceberg's client, then PyIceberg
+        r"|RESTException: Error occurred while processing|exceptions\.ServiceUnavailableException"
+        r"|Max retries exceeded with url: \S*/v1/|RemoteDisconnected|ServiceUnavailableError",
+        "the catalog cannot be reached",
         "start it, or correct [catalog] uri in headwater.toml: nothing that was committed is lost",
+    ),
+    _condition(
+        "BUCKET_MISSING",
+        # of Iceberg's client, then of Arrow's
+        r"NoSuchBucket|NO_SUCH_BUCKET|bucket does not exist",
+        "the bucket of the warehouse does not exist",
+        "make it, or correct [warehouse] path in headwater.toml",
+    ),
+    _condition(
+        "STORE_REFUSED",
+        r"S3Exception: [^\n]*Status Code: 40[13]|InvalidAccessKeyId|SignatureDoesNotMatch"
+        r"|AWS Error (?:ACCESS_DENIED|SIGNATURE_DOES_NOT_MATCH|INVALID_ACCESS_KEY_ID"
+        r"|UNRECOGNIZED_CLIENT)|Unable to load credentials from any of the providers",
+        "the object store refuses the keys of the warehouse",
+        "check access_key, secret_key and the rights: [warehouse] in headwater.toml",
+    ),
+    _condition(
+        "STORE_DOWN",
+        r"AWS Error (?:NETWORK_CONNECTION|SERVICE_UNAVAILABLE|SLOW_DOWN)"
+        r"|SdkClientException: Unable to execute HTTP request"
+        r"|S3Exception: [^\n]*Status Code: 5\d\d",
+        "the object store cannot be reached",
+        "start it, or correct [warehouse] endpoint in headwater.toml: nothing that was committed"
+        " is lost",
     ),
     _condition(
         "WRITE_CONFLICT",

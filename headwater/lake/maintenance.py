@@ -298,11 +298,14 @@ def _delete_orphans(job: Job) -> str | None:
     check_orphan_age(job.settings, job.longest_batch)
     older_than = job.now - job.settings.orphan_age
     catalog, _, name = job.table.identifier.partition(".")
+    # an object store is listed by Iceberg itself, a folder by Hadoop
+    prefix = not str(job.table.java.location()).startswith("file:")
     # Iceberg's procedure has a dry run, its action has none
     found = job.table.spark.sql(
         f"CALL {catalog}.system.remove_orphan_files(table => '{name}',"
         f" older_than => TIMESTAMP '{older_than:%Y-%m-%d %H:%M:%S} UTC',"
-        f" dry_run => {'true' if job.dry_run else 'false'})"
+        f" dry_run => {'true' if job.dry_run else 'false'},"
+        f" prefix_listing => {'true' if prefix else 'false'})"
     ).count()
     return f"{found} files{' to delete' if job.dry_run else ''}" if found else None
 

@@ -1,7 +1,7 @@
-"""Who owns a project: the lease row in the catalog's database.
+"""Who owns a project: the lease in its catalog, a row of the catalog's database.
 
-In: the catalog's database and a namespace. Out: the :class:`Owner` on record, and the moves of a
-lease (take, renew, release), each one compare-and-swap of the row. The row survives its owner: its
+In: the catalog and a namespace. Out: the :class:`Owner` on record, and the moves of a
+lease (take, renew, release), each one compare-and-swap. What is written survives its owner: the
 token only rises. Needs no JVM, so ``status`` and ``doctor`` may ask :func:`owner_of`.
 """
 
@@ -13,6 +13,7 @@ import socket
 import subprocess
 import time
 import uuid
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -87,6 +88,15 @@ class Owner:
         host = socket.gethostname()
         return cls(host, _machine(), pid, started, time.time(), lease.total_seconds())
 
+    @classmethod
+    def parse(cls, text: str | None) -> Owner | None:
+        """Read an owner.
+
+        Args:
+            text: its fields as JSON; None if there is none.
+        """
+        return cls(**json.loads(text)) if text else None
+
     @property
     def life(self) -> Life:
         """Whether the process lives, as far as this host can know."""
@@ -114,8 +124,86 @@ class Standing:
     owner: Owner | None
 
 
-class LeaseRow:
-    """The lease row of one namespace.
+class LeaseRecord(ABC):
+    """Where the lease of one namespace is written down; each move is compare-and-swap.
+
+    Attributes:
+        namespace: the namespace.
+    """
+
+    namespace: str
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Return whether there is anything to read yet; never makes it.
+
+        Raises:
+            ServiceError: the catalog cannot be read.
+        """
+
+    @abstractmethod
+    def create(self) -> None:
+        """Make what :meth:`read` reads, once, before the lease is taken.
+
+        Raises:
+            ServiceError: the catalog cannot be written.
+        """
+
+    @abstractmethod
+    def read(self) -> Standing | None:
+        """Return what is written, or None if the namespace never had an owner.
+
+        Raises:
+            ServiceError: the catalog cannot be read.
+        """
+
+    @abstractmethod
+    def take(self, owner: Owner, seen: Standing | None) -> int | None:
+        """Become the owner, if what is written is still as it was seen.
+
+        Args:
+            owner: the new owner.
+            seen: what :meth:`read` returned.
+
+        Returns:
+            The new token, higher than every one before; None if it has changed.
+
+        Raises:
+            ServiceError: the catalog cannot be written.
+        """
+
+    @abstractmethod
+    def renew(self, token: int) -> bool:
+        """Give a sign of life.
+
+        Args:
+            token: the owner's token.
+
+        Returns:
+            Whether it still is the owner.
+
+        Raises:
+            ServiceError: the catalog cannot be written.
+        """
+
+    @abstractmethod
+    def release(self, token: int) -> None:
+        """Give the lease back, if it is still held; the token stays, so that the next is higher.
+
+        Args:
+            token: the owner's token.
+
+        Raises:
+            ServiceError: the catalog cannot be written.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connections to the catalog."""
+
+
+class LeaseRow(LeaseRecord):
+    """The lease of one namespace, as a row of the catalog's database.
 
     Args:
         database: the catalog's database.
@@ -126,12 +214,12 @@ class LeaseRow:
         self._database = database
         self.namespace = namespace
 
-    def create(self) -> None:
-        """Make the table of leases, or add what it lacks; once, before the lease is taken.
+    def exists(self) -> bool:
+        """Return whether the table of leases is there."""
+        return self._database.has_table(TABLE)
 
-        Raises:
-            ServiceError: the database cannot be written.
-        """
+    def create(self) -> None:
+        """Make the table of leases, or add what it lacks."""
         self._database.create_table(_CREATE)
         try:
             self.read()
@@ -144,28 +232,13 @@ class LeaseRow:
                     run(f"ALTER TABLE {TABLE} ADD COLUMN {column}")
 
     def read(self) -> Standing | None:
-        """Return the row, or None if the namespace never had an owner.
-
-        Raises:
-            ServiceError: the database cannot be read.
-        """
+        """Return the row, or None if the namespace never had an owner."""
         with self._database.transaction(writes=False) as run:
             row = run(_READ, self.namespace).fetchone()
-        return Standing(row[0], row[1] or 0, _owner(row[2])) if row else None
+        return Standing(row[0], row[1] or 0, Owner.parse(row[2])) if row else None
 
     def take(self, owner: Owner, seen: Standing | None) -> int | None:
-        """Become the owner, if the row is still as it was seen.
-
-        Args:
-            owner: the new owner.
-            seen: what :meth:`read` returned.
-
-        Returns:
-            The new token, higher than every one before; None if the row has changed.
-
-        Raises:
-            ServiceError: the database cannot be written.
-        """
+        """Become the owner, if the row is still as it was seen."""
         text = json.dumps(asdict(owner))
         token, renewals = (seen.token, seen.renewals) if seen else (-1, -1)
         with self._database.transaction() as run:
@@ -173,29 +246,12 @@ class LeaseRow:
         return int(row[0]) if row else None
 
     def renew(self, token: int) -> bool:
-        """Give a sign of life.
-
-        Args:
-            token: the owner's token.
-
-        Returns:
-            Whether it still is the owner.
-
-        Raises:
-            ServiceError: the database cannot be written.
-        """
+        """Give a sign of life."""
         with self._database.transaction() as run:
             return run(_RENEW, self.namespace, token).rowcount == 1
 
     def release(self, token: int) -> None:
-        """Give the lease back, if it is still held; the token stays, so that the next is higher.
-
-        Args:
-            token: the owner's token.
-
-        Raises:
-            ServiceError: the database cannot be written.
-        """
+        """Give the lease back, if it is still held."""
         with self._database.transaction() as run:
             run(_RELEASE, self.namespace, token)
 
@@ -216,15 +272,26 @@ def owner_of(config: Config) -> Owner | None:
     Raises:
         ServiceError: the catalog's database cannot be read.
     """
-    database = catalog_database(config)
-    if not database.has_table(TABLE):
-        return None
-    standing = LeaseRow(database, config.namespace).read()
+    record = lease_record(config)
+    standing = record.read() if record.exists() else None
     return standing.owner if standing else None
 
 
-def _owner(text: str | None) -> Owner | None:
-    return Owner(**json.loads(text)) if text else None
+def lease_record(config: Config, *, keep_open: bool = False) -> LeaseRecord:
+    """Return where the lease of a project is written down: in its catalog.
+
+    Args:
+        config: the project's configuration.
+        keep_open: whether connections may be kept between two moves, until ``close``.
+
+    Raises:
+        ConfigError: ``INVALID_OPTION`` for an address that is none.
+    """
+    if config.rest is not None:
+        from headwater.lake.rest import RestServer, TableLease
+
+        return TableLease(RestServer(config.rest), config.namespace)
+    return LeaseRow(catalog_database(config, keep_open=keep_open), config.namespace)
 
 
 def _duration(seconds: int) -> str:

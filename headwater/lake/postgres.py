@@ -107,13 +107,14 @@ class PostgresDatabase(CatalogDatabase):
 
     jars = ("core", "postgres")
     driver = "org.postgresql.Driver"
+    classes = (driver,)
 
     def __init__(self, address: Address, *, keep_open: bool = False) -> None:
         self._address = address
         self._keep_open = keep_open
         self._idle: deque[psycopg.Connection[Any]] = deque()
 
-    def spark_settings(self) -> dict[str, str]:
+    def jdbc_settings(self) -> dict[str, str]:
         """Return the address by which Iceberg's JDBC catalog opens the database, and the user."""
         address = self._address
         options = {

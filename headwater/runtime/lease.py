@@ -3,7 +3,7 @@
 In: a project's configuration. Out: a :class:`Lease`, or an error that names the owner.
 
 Two locks. In the state folder one of the operating system, which drops it when its process dies,
-however it dies. In the catalog's database, next to what it protects, a row with the owner, which
+however it dies. In the catalog, next to what it protects, a row (or table) with the owner, which
 the owner renews: a newcomer that sees no renewal for a whole lease takes over with a higher token.
 It counts renewals by its own clock, so clocks of hosts are never compared. An owner that was only
 stopped finds the higher token at its next commit.
@@ -23,9 +23,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.database import catalog_database
 from headwater.lake.failures import explain_failure
-from headwater.lake.ownership import LeaseRow, Life, Owner, Standing
+from headwater.lake.ownership import LeaseRecord, Life, Owner, Standing, lease_record
 from headwater.runtime.progress import LeaseAwaited, Progress, silent
 from headwater.secrets import private_folder
 
@@ -53,7 +52,7 @@ class Lease:
     """
 
     def __init__(
-        self, lock: TextIO, row: LeaseRow, token: int, owner: Owner, on_lost: Callable[[], None]
+        self, lock: TextIO, row: LeaseRecord, token: int, owner: Owner, on_lost: Callable[[], None]
     ) -> None:
         self.token = token
         self.lost: TerminalError | None = None
@@ -84,7 +83,7 @@ class Lease:
             ServiceError: ``ALREADY_RUNNING`` with pid, host and age of the owner;
                 ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``DISK_FULL``, ….
         """
-        row = LeaseRow(catalog_database(config, keep_open=True), config.namespace)
+        row = lease_record(config, keep_open=True)
         owner = Owner.this_process(config.lease)
         try:
             private_folder(config.state)
@@ -155,7 +154,7 @@ class Lease:
         self.release()
 
 
-def _take(row: LeaseRow, owner: Owner, progress: Progress) -> int:
+def _take(row: LeaseRecord, owner: Owner, progress: Progress) -> int:
     """Take the lease as soon as nobody holds it.
 
     Raises:

@@ -74,7 +74,7 @@ GAUGES = (
         lambda each: None if each.watermark is None else each.watermark / 1e6,
     ),
     Family(
-        "headwater_freshness_seconds",
+        "headwater_age_seconds",
         "Age of the newest commit; it grows while no input changes, too",
         lambda each: None if each.committed_at is None else _since(each.committed_at),
     ),

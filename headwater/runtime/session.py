@@ -27,14 +27,14 @@ from pyspark.sql import SparkSession
 from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
+from headwater.lake.backend import catalog_backend
 from headwater.lake.branch import SNAPSHOT_PROPERTY
-from headwater.lake.database import catalog_database, prefixed
 from headwater.lake.delta import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
 from headwater.lake.java import java_class, java_session
+from headwater.lake.warehouse import check_folder, folder_uri, warehouse_for
 from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.storage import EXTENSIONS, Storage
-from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
     from headwater.config import Config
@@ -89,9 +89,10 @@ def open_session(
     logs = config.state.absolute() / LOG_FOLDER
     app_name = app_name or f"headwater {config.name}"
     try:
-        for folder in (config.warehouse, logs):
-            _check_writable(folder)
-        storage = Storage(catalog_database(config), config.warehouse.absolute(), delta, kafka)
+        warehouse = warehouse_for(config)
+        warehouse.check_writable()
+        check_folder(logs)
+        storage = Storage(catalog_backend(config), warehouse, delta, kafka)
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)
@@ -173,7 +174,7 @@ def _start(
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     gateway = _launch(settings, logs)
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    conf.setAll(list(prefixed(storage.database.spark_secrets()).items()))
+    conf.setAll(list(storage.secrets.items()))
     return SparkContext(conf=conf, gateway=gateway)
 
 
@@ -202,7 +203,7 @@ def _join_submitted(
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
     conf = SparkConf()  # now with everything that spark-submit was given
     settings = _settings(config, app_name, jars, dict(conf.getAll()), storage)
-    settings |= prefixed(storage.database.spark_secrets())
+    settings |= storage.secrets
     _add_to_driver(gateway, jars)
     for name, value in _AVRO_LIMITS.items():
         gateway.jvm.java.lang.System.setProperty(name, value)
@@ -231,7 +232,7 @@ def _settings(
     return {
         **_tuning(master, config.shuffle_partitions),
         # Spark's own tables: none, but it makes the folder
-        "spark.sql.warehouse.dir": (config.state.absolute() / "_spark").as_uri(),
+        "spark.sql.warehouse.dir": folder_uri(config.state.absolute() / "_spark"),
         **given,
         **_where_jars_are(jars, given, joined=bool(submitted)),
         _EXECUTOR_OPTIONS: " ".join([*_FOR_EVERY_JVM, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
@@ -323,15 +324,6 @@ def _java_options(logs: Path, cores: int) -> list[str]:
         *(["-XX:+UseSerialGC"] if cores <= 2 else []),
     ]
     return [shlex.quote(option) for option in options]
-
-
-def _check_writable(folder: Path) -> None:
-    private_folder(folder)
-    probe = folder / f".probe-{os.getpid()}"
-    try:
-        probe.write_bytes(b"headwater")
-    finally:
-        probe.unlink(missing_ok=True)
 
 
 def _spare_checksum_files(spark: SparkSession) -> None:

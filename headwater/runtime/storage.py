@@ -1,15 +1,16 @@
 """What the tables of a project need of Spark: jars, classes and settings.
 
-In: the catalog's database, the warehouse, whether a view is a Delta table. Out: names of jars and
+In: what holds the catalog, the warehouse, whether a view is a Delta table. Out: names of jars and
 settings; nothing is started here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from headwater.lake.database import CATALOG, CatalogDatabase, prefixed
+from headwater.lake.backend import CATALOG, CatalogBackend
+from headwater.lake.warehouse import WAREHOUSE, Warehouse
 
 EXTENSIONS = "spark.sql.extensions"
 
@@ -25,14 +26,14 @@ class Storage:
     """Where the tables of a project are.
 
     Attributes:
-        database: the catalog's database.
-        warehouse: folder of the tables, absolute.
+        backend: what holds the catalog.
+        warehouse: where the files of the tables are.
         delta: whether Delta tables are written; otherwise Spark starts without Delta.
         kafka: whether a table is read from Kafka.
     """
 
-    database: CatalogDatabase
-    warehouse: Path
+    backend: CatalogBackend
+    warehouse: Warehouse
     delta: bool = False
     kafka: bool = False
 
@@ -40,14 +41,24 @@ class Storage:
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
         asked = {"delta": self.delta, "kafka": self.kafka}
-        return (*self.database.jars, *(name for name, needed in asked.items() if needed))
+        more = (name for name, needed in asked.items() if needed)
+        return (*self.backend.jars, *self.warehouse.jars, *more)
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes that must be there once the jars are loaded."""
         asked = {_DELTA_CATALOG: self.delta, _KAFKA_SOURCE: self.kafka}
         more = (name for name, needed in asked.items() if needed)
-        return (_ICEBERG_CATALOG, self.database.driver, *more)
+        return (_ICEBERG_CATALOG, *self.backend.classes, *self.warehouse.classes, *more)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Settings that must not stand on a command line.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+        return _prefixed({**self.backend.spark_secrets(), **self.warehouse.spark_secrets()})
 
     def settings(self, extensions: str | None) -> dict[str, str]:
         """Return the settings that nobody overrides.
@@ -59,10 +70,9 @@ class Storage:
         own = (_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS if self.delta else None)
         return {
             name: _ICEBERG_CATALOG,
-            f"{name}.type": "jdbc",
-            **prefixed(self.database.spark_settings()),
-            f"{name}.jdbc.schema-version": "V1",
-            f"{name}.warehouse": self.warehouse.as_uri(),
+            **_prefixed(self.backend.spark_settings(self.warehouse.uri)),
+            **_prefixed(self.warehouse.spark_settings()),
+            WAREHOUSE: self.warehouse.uri,
             # a cached table stays stale after a commit from another session, even for ever
             f"{name}.cache-enabled": "false",
             "spark.sql.defaultCatalog": CATALOG,
@@ -80,3 +90,12 @@ _DELTA = {
     # a view's rows are where its table is; nothing is written that was not asked for
     "spark.databricks.delta.autoCompact.enabled": "false",
 }
+
+
+def _prefixed(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings of the catalog under their full names in Spark.
+
+    Args:
+        settings: settings below the name of the catalog.
+    """
+    return {f"spark.sql.catalog.{CATALOG}.{key}": value for key, value in settings.items()}

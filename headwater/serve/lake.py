@@ -9,6 +9,7 @@ expires it.
 from __future__ import annotations
 
 import shutil
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
-from headwater.lake.database import CATALOG, catalog_database
+from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.delta_log import is_delta
 from headwater.lake.failures import explain_failure
 from headwater.lake.marker import Marker
+from headwater.lake.warehouse import table_folder, warehouse_for
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from headwater.serve.delta import DeltaTable
 
     StoredTable: TypeAlias = Table | DeltaTable
+
+
+_OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
+"""How conditions begin that are of the catalog's server or the object store."""
 
 
 class History(Protocol):
@@ -82,26 +88,17 @@ class LakeReader:
     def __init__(self, config: Config, external: Mapping[str, str] | None = None) -> None:
         self.namespace = config.namespace
         self._config = config
+        self._warehouse = warehouse_for(config)
         self._external = external or {}
 
     @cached_property
     def _catalog(self) -> Catalog | None:
         """The catalog, or None before the first run made it."""
-        from pyiceberg.catalog import load_catalog
-
-        database = catalog_database(self._config)
-        try:
-            if not database.has_table("iceberg_tables"):  # a lease may lie there before
-                return None
-            return load_catalog(
-                CATALOG,
-                type="sql",
-                uri=database.reader_uri(),
-                warehouse=self._config.warehouse.absolute().as_uri(),
-                init_catalog_tables="false",
-            )
-        except Exception as error:
-            raise _unreadable(error) from error
+        catalog = open_catalog(self._config)
+        if catalog is not None:
+            # its pool keeps connections, which would wait for the garbage collector
+            weakref.finalize(self, catalog.close)
+        return catalog
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all tables, side tables included, in alphabetical order.
@@ -112,7 +109,7 @@ class LakeReader:
         from pyiceberg.exceptions import NoSuchNamespaceError
 
         folder = self._folder("")
-        found = {path.parent.name for path in folder.glob("*/_delta_log")}
+        found = {path.parent.name for path in folder.glob("*/_delta_log")} if folder else set()
         if self._catalog is not None:
             try:
                 found |= {name for *_, name in self._catalog.list_tables(self.namespace)}
@@ -133,10 +130,11 @@ class LakeReader:
         """
         from pyiceberg.exceptions import NoSuchTableError
 
-        if is_delta(self._folder(name)):
+        folder = self._folder(name)
+        if is_delta(folder):
             from headwater.serve.delta import DeltaTable
 
-            return DeltaTable(self.namespace, name, self._folder(name))
+            return DeltaTable(self.namespace, name, folder)
         if self._catalog is None:
             return None
         try:
@@ -146,8 +144,28 @@ class LakeReader:
         except Exception as error:
             raise _unreadable(error) from error
 
-    def _folder(self, name: str) -> Path:
-        return self._config.warehouse / self.namespace / name
+    def _folder(self, name: str) -> Path | None:
+        return table_folder(self._warehouse.uri, self.namespace, name)
+
+
+def open_catalog(config: Config) -> Catalog | None:
+    """Return the catalog of a project as PyIceberg reads it, None before the first run made it.
+
+    Args:
+        config: the project's configuration.
+
+    Raises:
+        ServiceError: ``CATALOG_UNREADABLE``, ``CATALOG_DOWN``, ``CATALOG_REFUSED``, …
+    """
+    from pyiceberg.catalog import load_catalog
+
+    try:
+        settings = catalog_backend(config).reader_settings()
+        if settings is None:
+            return None
+        return load_catalog(CATALOG, **settings, **warehouse_for(config).reader_settings())
+    except Exception as error:
+        raise _unreadable(error) from error
 
 
 def drop_table(config: Config, name: str) -> None:
@@ -165,15 +183,15 @@ def drop_table(config: Config, name: str) -> None:
     from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
-    folder = config.warehouse / config.namespace / name
+    warehouse = warehouse_for(config)
+    folder = table_folder(warehouse.uri, config.namespace, name)
     if is_delta(folder):
         shutil.rmtree(folder)
         return
     try:
-        uri = catalog_database(config).writer_uri()
-        load_catalog(CATALOG, type="sql", uri=uri, init_catalog_tables="false").drop_table(
-            (config.namespace, name)
-        )
+        settings = {**catalog_backend(config).writer_settings(), **warehouse.reader_settings()}
+        with load_catalog(CATALOG, **settings) as catalog:
+            catalog.drop_table((config.namespace, name))
     except NoSuchTableError:
         return
     except Exception as error:
@@ -309,7 +327,7 @@ def _refuse_part(table: History, found: Commit) -> None:
 
 def _unreadable(error: Exception) -> HeadwaterError:
     known = explain_failure(error) if not isinstance(error, ConfigError) else error
-    if known is not None and (known is error or known.condition.startswith("CATALOG_")):
+    if known is not None and (known is error or known.condition.startswith(_OUTSIDE)):
         return known
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return ServiceError("CATALOG_UNREADABLE", f"the catalog could not be read: {first}")

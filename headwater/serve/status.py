@@ -40,7 +40,7 @@ class Status:
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         lag: commits of its inputs that are not in its newest commit; None for tables.
-        freshness: age of its newest commit.
+        age: age of its newest commit.
         rows_in: rows read: by a table from its connector, by a view or sink from its inputs.
         rows_out: rows written; by commits that were expired, those that are still there. None for
             sinks.
@@ -64,7 +64,7 @@ class Status:
     epoch: int | None = None
     watermark: datetime | None = None
     lag: int | None = None
-    freshness: timedelta | None = None
+    age: timedelta | None = None
     rows_in: int = 0
     rows_out: int | None = 0
     late: int = 0
@@ -83,7 +83,7 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
 
     Args:
         project: the project.
-        now: the time that freshness is measured against; the clock's by default.
+        now: the time that age is measured against; the clock's by default.
 
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
@@ -208,7 +208,7 @@ def _row(
         epoch=newest.marker.epoch,
         watermark=from_micros(watermark),
         lag=_lag(newest, inputs, histories) if inputs else None,
-        freshness=max(now - newest.at, timedelta(0)),
+        age=max(now - newest.at, timedelta(0)),
         rows_in=_read(newest, inputs, histories) if inputs else written + refused,
         rows_out=None if kind == "sink" else written,
         late=counts["late"],

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Catalog
 from headwater.config import Config, load_config
 from headwater.errors import ErrorGroup, HeadwaterError
-from headwater.lake.database import CATALOG
+from headwater.lake.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
@@ -378,5 +378,5 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
 
 def warehouse_of(spark: SparkSession) -> Path:
     """Return the folder of the warehouse that a session writes to."""
-    location = spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse") or ""
-    return Path(unquote(urlparse(location).path))
+    location = spark.conf.get(WAREHOUSE) or ""
+    return Path(urlsplit(location).path)

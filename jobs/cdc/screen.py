@@ -55,11 +55,11 @@ class Shown:
     status: Status | None = None
 
     @property
-    def freshness(self) -> str:
+    def age(self) -> str:
         """How old its newest commit is, and how many commits of its inputs it has not read."""
-        if self.status is None or self.status.freshness is None:
+        if self.status is None or self.status.age is None:
             return "not written yet"
-        age, lag = self.status.freshness.total_seconds(), self.status.lag or 0
+        age, lag = self.status.age.total_seconds(), self.status.lag or 0
         behind = f", {lag} commit{'s' if lag > 1 else ''} behind" if lag else ""
         return f"committed {age:.1f} s ago{behind}"
 
@@ -178,13 +178,13 @@ def drawn(picture: Picture, headline: str) -> Group:
             table.add_column(column)
         for row in view.rows:
             table.add_row(*_texts(row))
-        tables.append(Group(Text(f"{view.name}: {view.freshness}", style="bold"), table))
+        tables.append(Group(Text(f"{view.name}: {view.age}", style="bold"), table))
     return Group(Text(headline), Columns(tables, padding=(1, 4)))
 
 
 def _line(view: Shown) -> str:
     first = ", ".join(_texts(view.rows[0])) if view.rows else "no rows"
-    return f"{'':12}{view.name:<20}{view.freshness:<36}{first}"
+    return f"{'':12}{view.name:<20}{view.age:<36}{first}"
 
 
 def _texts(row: Sequence[object]) -> list[str]:

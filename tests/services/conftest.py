@@ -15,7 +15,8 @@ from docker.local.kafka import Kafka
 from docker.local.leftover import temporary_stack
 from docker.local.postgres import Postgres, is_installed
 from docker.local.registry import Registry
-from docker.local.store import Store
+from docker.local.rest import Rest
+from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config import Config, Secret
 from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
@@ -51,6 +52,22 @@ def connect(stack: Path, broker: Kafka) -> Iterator[Connect]:
 def registry(stack: Path) -> Iterator[Registry]:
     """A schema registry."""
     with Registry(stack) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def rest(stack: Path, store: Store) -> Iterator[Rest]:
+    """A REST catalog with tables in folders and in the object store."""
+    files = {
+        "warehouse": (stack / "rest" / "warehouse").as_uri(),
+        "io-impl": "org.apache.iceberg.io.ResolvingFileIO",
+        "client.region": "us-east-1",
+        "s3.endpoint": store.address,
+        "s3.path-style-access": "true",
+        "s3.access-key-id": ACCESS_KEY,
+        "s3.secret-access-key": SECRET_KEY,
+    }
+    with Rest(stack, files) as running:
         yield running
 
 

@@ -152,6 +152,6 @@ def test_refused_is_one_line_of_every_command(server: Postgres, tmp_path: Path) 
             capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == EXIT_SERVICE, done
-        assert done.stderr.startswith("CATALOG_REFUSED — the catalog's database refuses this user")
+        assert done.stderr.startswith("CATALOG_REFUSED — the catalog refuses this user")
         assert PASSWORD not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from docker.local.trino import Trino
 from headwater.config import Config, TrinoSection
-from headwater.lake.database import CATALOG
+from headwater.lake.backend import CATALOG
 from headwater.plan.nodes import ViewPlan
 from headwater.project import Project
 from headwater.serve.trino.catalog import properties

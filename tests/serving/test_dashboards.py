@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -14,7 +16,7 @@ from playwright.sync_api import Page
 
 from docker.local.superset import Superset
 from tests.serving.conftest import HEADWATER, ROOT, SCREENSHOTS
-from tests.serving.shop import Shop
+from tests.serving.shop import EXAMPLE, Shop
 
 pytestmark = pytest.mark.services
 
@@ -122,6 +124,43 @@ def test_projects_whose_tables_have_equal_names_do_not_meet(
     monkeypatch.setenv("HEADWATER_NAMESPACE", "elsewhere")
     other = push(project)
     assert not {address for _, address in other.values()} & {one for _, one in pushed.values()}
+
+
+def test_what_the_project_has_no_more_is_removed(
+    superset: Superset, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_NAMESPACE", "shrinking")
+    copy = shutil.copytree(EXAMPLE, tmp_path / "shop")
+    assert push(copy)["Shop"][0] == 8
+    (copy / "low_stock.sql").unlink()
+    (copy / "lifetime_value.sql").unlink()
+    for chart in (copy / "dashboards").iterdir():
+        if "view: revenue_per_minute\n" not in chart.read_text():
+            chart.unlink()
+
+    session, api = session_of(superset), f"{superset.address}/api/v1"
+    number = dataset_of(session, api, "lifetime_value", "shrinking")
+    own = {"slice_name": "Mine", "viz_type": "table", "datasource_id": number, "params": "{}"}
+    made = session.post(f"{api}/chart/", json=own | {"datasource_type": "table"}, timeout=180)
+    assert made.status_code == 201, made.text
+    before = exported(session, api)
+    assert push(copy)["Shop"][0] == 4
+    gone = {name.rpartition("/")[2] for name in before.keys() - exported(session, api).keys()}
+    assert sorted(re.sub(r"(_\d+)?\.yaml$", "", name) for name in gone) == [
+        "Best_customers_EUR",
+        "Products_to_be_ordered_again",
+        "Revenue_by_city_share",
+        "Stock_at_or_below_the_limit_pieces",
+        "low_stock",
+    ], "and the dataset of somebody's chart is still there"
+
+
+def dataset_of(session: requests.Session, api: str, name: str, schema: str) -> int:
+    """The number of a dataset."""
+    query = f"(filters:!((col:table_name,opr:eq,value:{name}),(col:schema,opr:eq,value:{schema})))"
+    answer = session.get(f"{api}/dataset/", params={"q": query}, timeout=180)
+    (only,) = answer.json()["result"]
+    return int(only["id"])
 
 
 def session_of(superset: Superset) -> requests.Session:

@@ -1,4 +1,7 @@
-"""Every example project is equal to its SELECTs in Trino, by the command that a user gives."""
+"""Every example project is equal to its SELECTs in Trino, by the command that a user gives.
+
+The shop, which needs PostgreSQL and Kafka, is in ``tests/services/test_shop_stack.py``.
+"""
 
 from __future__ import annotations
 

@@ -88,6 +88,37 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
     assert config.lease == timedelta(seconds=90)
 
 
+def test_a_warehouse_can_be_in_a_bucket(folder: Path) -> None:
+    text = """
+        [warehouse]
+        path = "s3://lake/air"
+        endpoint = "http://store:9000/"
+        region = "eu-north-1"
+        access_key = "me"
+        secret_key = "${env:STORE_SECRET}"
+        """
+    bucket = load(folder, text).bucket
+    assert bucket is not None
+    assert (bucket.path, bucket.endpoint) == ("s3://lake/air", "http://store:9000")
+    assert (bucket.region, bucket.access_key) == ("eu-north-1", "me")
+    assert load(folder, "").bucket is None
+
+
+def test_a_catalog_can_be_behind_rest(folder: Path) -> None:
+    text = """
+        [catalog]
+        type = "rest"
+        uri = "https://tables:8181"
+        warehouse = "prod"
+        credential = "${env:TABLES}"
+        """
+    config = load(folder, text)
+    assert config.rest is not None
+    assert (config.catalog, config.catalog_uri) == ("rest", None)
+    assert (config.rest.uri, config.rest.warehouse) == ("https://tables:8181", "prod")
+    assert load(folder, "").rest is None
+
+
 def test_environment_wins_over_file_and_override_over_environment(folder: Path) -> None:
     text = "[run]\nmax_files_per_epoch = 1\nshuffle_partitions = 1\ntrigger = '1 s'"
     env = {"HEADWATER_RUN_MAX_FILES_PER_EPOCH": "2", "HEADWATER_RUN_SHUFFLE_PARTITIONS": "2"}
@@ -157,7 +188,15 @@ def test_all_mistakes_are_reported_at_once(folder: Path) -> None:
         ("[maintain]\nkeep_snapshots = 1", "INVALID_OPTION", 2),
         ("[maintain]\nretain = '59 seconds'", "INVALID_OPTION", 2),
         ("[maintain]\nevery = 'never'", "INVALID_OPTION", 2),
-        ("[catalog]\ntype = 'rest'", "NOT_YET", 2),
+        ("[catalog]\ntype = 'rest'", "INVALID_OPTION", 2),
+        ("[catalog]\ntype = 'rest'\nuri = 'postgresql://db/x'", "INVALID_OPTION", 3),
+        ("[catalog]\ntype = 'rest'\nuri = 'http://s'\ntoken = 'geheim'", "INVALID_OPTION", 4),
+        ("[catalog]\nwarehouse = 'w'", "INVALID_OPTION", 1),
+        ("[warehouse]\npath = 's3a://b/x'", "INVALID_OPTION", 2),
+        ("[warehouse]\npath = 'lake #1'", "INVALID_OPTION", 2),
+        ("[warehouse]\nendpoint = 'http://s:9000'", "INVALID_OPTION", 1),
+        ("[warehouse]\npath = 's3://lake'\naccess_key = 'me'", "INVALID_OPTION", 1),
+        ("[warehouse]\npath = 's3://lake'\nsecret_key = 'geheim'", "INVALID_OPTION", 3),
         ("[catalog]\ntype = 'hive'", "INVALID_OPTION", 2),
         ("[catalog]\nuri = 'postgresql://me:hunter2@db/x'", "INVALID_OPTION", 2),
         ("[catalog]\nuri = 'postgresql://db/x'", "INVALID_OPTION", 2),

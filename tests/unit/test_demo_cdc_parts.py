@@ -112,7 +112,7 @@ def test_what_is_kept_gets_a_folder_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_picture_says_how_far_behind_a_view_is() -> None:
-    behind = Status("low_stock", "view", "running", lag=2, freshness=timedelta(seconds=1.24))
+    behind = Status("low_stock", "view", "running", lag=2, age=timedelta(seconds=1.24))
     view = Shown("low_stock", ("name", "stock"), (("rug", 3), (None, 4)), behind)
     picture = Picture((view, Shown("lifetime_value")), 0.5, 1200)
     stream = io.StringIO()

@@ -174,7 +174,7 @@ def test_the_cache_folder_can_be_named() -> None:
 
 def test_the_lock_covers_every_configuration_of_ivy_xml() -> None:
     jars = read_lock()
-    assert ivy_configurations() == ["core", "kafka", "delta", "postgres"]
+    assert ivy_configurations() == ["core", "kafka", "delta", "postgres", "s3"]
     for configuration in ivy_configurations():
         assert select(jars, [configuration])
     assert len({jar.name for jar in jars}) == len(jars)
@@ -194,11 +194,13 @@ def test_every_server_is_locked() -> None:
 
     dependencies = list(ElementTree.parse(packages.IVY_FILE).iter("dependency"))
     assert all(d.attrib["transitive"] == "false" for d in dependencies)
+    classifier = "{http://ant.apache.org/ivy/maven}classifier"
     wanted = {
-        (conf, f"{d.attrib['name']}-{d.attrib['rev']}.{'jar' if kind is None else kind.get('ext')}")
+        (conf, f"{'-'.join(parts)}.{file.get('ext', 'jar')}")
         for d in dependencies
         for conf in d.attrib["conf"].split(",")
-        for kind in [d.find("artifact")]
+        for file in d.findall("artifact") or [d]
+        for parts in [filter(None, (d.get("name"), d.get("rev"), file.get(classifier)))]
     }
     assert wanted == {(jar.configuration, jar.name) for jar in read_lock(packages.LOCK)}
     assert {conf for conf, _ in wanted} == set(packages.configurations())

@@ -40,7 +40,12 @@ def test_no_file_names_a(what: str, pattern: re.Pattern[bytes]) -> None:
     assert not found
 
 
-LOCKS = ["requirements.lock", "requirements-build.lock", "docker/superset/requirements.lock"]
+LOCKS = [
+    "requirements.lock",
+    "requirements-build.lock",
+    "docker/headwater/requirements.lock",
+    "docker/superset/requirements.lock",
+]
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -68,6 +73,22 @@ def test_dependencies_in_pyproject_are_what_the_lock_has() -> None:
     for requirement in wanted:
         pinned = re.sub(r"\[.*\]", "", requirement).replace("_", "-")
         assert f"\n{pinned} \\" in lock, requirement
+
+
+def test_the_image_has_the_versions_of_the_tests_and_none_of_their_tools() -> None:
+    import tomllib
+
+    tested, image = (
+        dict(re.findall(r"^(\S+)==(\S+)", (ROOT / path / "requirements.lock").read_text(), re.M))
+        for path in ("", "docker/headwater")
+    )
+    assert image.items() <= tested.items()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project.pop("optional-dependencies")
+    tools = {requirement.split("==")[0] for requirement in extras["dev"]}
+    assert not tools & image.keys()
+    kept = [*project["dependencies"], *extras["delta"], *extras["postgres"], *extras["trino"]]
+    assert {re.split(r"\[|==", requirement)[0] for requirement in kept} <= image.keys()
 
 
 def test_files_of_tests_have_names_of_their_own() -> None:

@@ -52,23 +52,28 @@ def push(
 
     The charts are the YAML files in the project's folder dashboards/ ([superset] charts); a view
     that has none there gets starter charts: big numbers for a single row, bars for the first rows,
-    lines over time, else a table. A second push renews what the first one made, and touches
-    nothing that people made in Superset. The password is [superset] password, a reference such as
+    lines over time, else a table. A second push renews what the first one made, removes what the
+    project has no more, and touches nothing that people made in Superset, nor a chart of ours in a
+    dashboard of theirs. The password is [superset] password, a reference such as
     ${env:SUPERSET_PASSWORD}.
     """
     from headwater.serve.superset.bundle import write
     from headwater.serve.superset.project import project_bundle
-    from headwater.serve.superset.push import Superset
+    from headwater.serve.superset.push import Pushed, Superset
 
     project = context.project()
     bundle = project_bundle(project, plans_of(project), trino_url)
     if target is not None:
         write(bundle.files, target)
-        addresses = [str(target)] * len(bundle.dashboards)
+        done = Pushed((str(target),) * len(bundle.dashboards))
     else:
         where, user, password, trino_password = _access(project.config, url, username)
-        addresses = Superset(where, user, password).push(bundle, trino_password)
-    found = zip(bundle.dashboards, addresses, strict=True)
+        done = Superset(where, user, password).push(bundle, trino_password)
+    if done.removed:
+        context.output.note(f"removed, no part of the project any more: {', '.join(done.removed)}")
+    if done.left:
+        context.output.note(f"left, since people use them: {', '.join(done.left)}")
+    found = zip(bundle.dashboards, done.addresses, strict=True)
     context.output.rows(PUSHED, [(page.title, len(page.charts), where) for page, where in found])
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headwater.serve.status import Status
 
 COLUMNS = (
-    *("name", "kind", "state", "epoch", "watermark", "lag", "freshness"),
+    *("name", "kind", "state", "epoch", "watermark", "lag", "age"),
     *("waiting_records", "lost_records"),
     *("in", "out", "late", "quarantined", "unknown", "added", "rows", "cut", "problem"),
 )
@@ -41,15 +41,16 @@ CLEAR = "\x1b[H\x1b[2J"
 )
 @pass_context
 def status(context: Context, watch: bool, interval: float) -> None:
-    """Show every landed table, view and sink: state, epoch, watermark, lag, freshness and rows.
+    """Show every landed table, view and sink: state, epoch, watermark, lag, age and rows.
 
-    Lag counts the commits of the inputs that a view or sink has not read yet; rows are counted over
-    the commits that are kept. Of tables over Kafka, waiting records are not landed yet (in brackets
-    the partition that has most of them; --output json has them all), lost records were deleted
-    before they were read. Unknown are the fields that a table does not name, and how many records
-    had them; added are columns with the first epoch that has them. The cut names the commits of
-    landed tables that a view is made of, as table@epoch: views with the same cut agree. Starts no
-    JVM and asks nothing of a running process.
+    Lag counts the commits of the inputs that a view or sink has not read yet; age is how long ago
+    the newest commit was (how far behind its input it was then is freshness, in the relation
+    commits); rows are counted over the commits that are kept. Of tables over Kafka, waiting records
+    are not landed yet (in brackets the partition that has most of them; --output json has them
+    all), lost records were deleted before they were read. Unknown are the fields that a table does
+    not name, and how many records had them; added are columns with the first epoch that has them.
+    The cut names the commits of landed tables that a view is made of, as table@epoch: views with
+    the same cut agree. Starts no JVM and asks nothing of a running process.
     """
     from headwater.serve.status import status as read_status
 
@@ -77,12 +78,11 @@ def _telling(rows: Sequence[tuple[object, ...]]) -> list[int]:
 
 
 def _row(each: Status, exact: bool) -> tuple[object, ...]:
-    freshness: object = None
-    if each.freshness is not None:
-        seconds = each.freshness.total_seconds()
-        freshness = round(seconds, 3) if exact else _age(each.freshness)
+    age: object = None
+    if each.age is not None:
+        age = round(each.age.total_seconds(), 3) if exact else _age(each.age)
     return (
-        *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, freshness),
+        *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, age),
         *((each.waiting, each.lost) if exact else (_most(each.waiting), each.lost or None)),
         *(
             each.rows_in,

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
+from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.serve.doctor.checks import CHECKS
 from headwater.serve.doctor.findings import Finding, Subject
 from headwater.serve.lake import LakeReader
@@ -30,7 +31,8 @@ def diagnose(
         names: the tables, sources and views to look at; all if empty.
 
     Raises:
-        ServiceError: ``CATALOG_UNREADABLE`` if nothing can be read.
+        ServiceError: ``CATALOG_UNREADABLE`` if nothing can be read; ``CATALOG_DOWN``,
+            ``STORE_DOWN``, … if catalog or object store do not answer.
     """
     chosen = [each for each in subjects(project, plans) if not names or each.name in names]
     return [finding for subject in chosen for finding in _examined(subject)]
@@ -66,14 +68,16 @@ def _examined(subject: Subject) -> list[Finding]:
     for check in CHECKS:
         try:
             found += check(subject)
-        except HeadwaterError as error:
-            found.append(_unreadable(subject, check.__name__, error.message))
         except Exception as error:  # noqa: BLE001 - PyIceberg raises what its storage raises
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            found.append(_unreadable(subject, check.__name__, reason))
+            known = explain_failure(error)
+            if known is not None and known.condition in OUT_OF_REACH:
+                raise known from error
+            found.append(_unreadable(subject, check.__name__, error))
     return list({(item.problem, item.check): item for item in found}.values())
 
 
-def _unreadable(subject: Subject, check: str, reason: str) -> Finding:
+def _unreadable(subject: Subject, check: str, error: Exception) -> Finding:
+    said = error.message if isinstance(error, HeadwaterError) else str(error).strip()
+    reason = (said or type(error).__name__).splitlines()[0]
     safe = "restore what is missing from a backup; nothing is repaired that cannot be read"
     return Finding(subject.name, check, f"it cannot be read: {reason}", safe)

@@ -34,11 +34,13 @@ class ProjectBundle:
         database: where the datasets are.
         dashboards: the project's, then its pipeline's unless a table of the project has the name
             of the commits.
+        datasets: the names of the datasets.
         files: texts by path.
     """
 
     database: Database
     dashboards: tuple[Dashboard, ...]
+    datasets: tuple[str, ...]
     files: Mapping[str, str]
 
 
@@ -72,7 +74,12 @@ def project_bundle(
         dashboards.append(pipeline_dashboard(namespace, title, watermarks=watermarks))
         datasets.append(pipeline_dataset())
     database = _database(config, trino_url)
-    return ProjectBundle(database, tuple(dashboards), render(database, datasets, dashboards))
+    return ProjectBundle(
+        database,
+        tuple(dashboards),
+        tuple(dataset.name for dataset in datasets),
+        render(database, datasets, dashboards),
+    )
 
 
 def _database(config: Config, trino_url: str | None) -> Database:

@@ -1,23 +1,45 @@
 """A bundle brought to a running Superset by its REST interface.
 
 In: the files of a bundle, an address, a user. Out: the dashboards' addresses, or one error that
-says what to do. Objects are known by their uuids, so a second push replaces what the first one made
-and nothing else.
+says what to do. Objects are known by their uuids, so a second push replaces what the first one
+made, removes what the project has no more, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import requests
 
 from headwater.errors import ConfigError, ServiceError
 from headwater.serve.superset.bundle import zipped
+from headwater.serve.superset.naming import uuid_of
 from headwater.serve.superset.project import ProjectBundle
 
 _TIMEOUT = (5.0, 120.0)  # seconds, to connect and to read: importing many charts takes a while
+_PAGE = 100  # Superset's own limit of a list
+_CHART = (
+    *("id", "uuid", "slice_name", "is_managed_externally"),
+    *("datasource_id", "datasource_type", "dashboards.id"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a push has done.
+
+    Attributes:
+        addresses: of the dashboards.
+        removed: charts and datasets of earlier pushes that the project has no more.
+        left: those among them that people use in dashboards and charts of their own.
+    """
+
+    addresses: tuple[str, ...]
+    removed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 class Superset:
@@ -43,15 +65,12 @@ class Superset:
         self._session.headers["Authorization"] = f"Bearer {answer['access_token']}"
         self._session.headers["X-CSRFToken"] = self._ask("GET", "security/csrf_token/")["result"]
 
-    def push(self, bundle: ProjectBundle, trino_password: str | None = None) -> list[str]:
-        """Bring a bundle to the server.
+    def push(self, bundle: ProjectBundle, trino_password: str | None = None) -> Pushed:
+        """Bring a bundle to the server, and remove what it has no more of earlier ones.
 
         Args:
             bundle: what to bring.
             trino_password: of the user of the bundle's database, if it has one.
-
-        Returns:
-            The addresses of its dashboards.
 
         Raises:
             ServiceError: ``SUPERSET_REFUSED`` if the server does not take it; as above.
@@ -64,13 +83,69 @@ class Superset:
             data={"passwords": json.dumps(passwords)},
         )
         slugs = [dashboard.slug for dashboard in bundle.dashboards]
-        self._require(slugs)
-        return [f"{self._url}/superset/dashboard/{slug}/" for slug in slugs]
+        removed, left = self._tidy(bundle, self._require(slugs))
+        addresses = tuple(f"{self._url}/superset/dashboard/{slug}/" for slug in slugs)
+        return Pushed(addresses, tuple(removed), tuple(left))
 
-    def _require(self, slugs: Sequence[str]) -> None:
-        """Make sure that the dashboards are there: some wrong requests are answered with 200."""
-        for slug in slugs:
-            self._ask("GET", f"dashboard/{slug}")
+    def _require(self, slugs: Sequence[str]) -> set[int]:
+        """Return the numbers of the dashboards: some wrong requests are answered with 200."""
+        return {self._ask("GET", f"dashboard/{slug}")["result"]["id"] for slug in slugs}
+
+    def _tidy(self, bundle: ProjectBundle, pages: set[int]) -> tuple[list[str], list[str]]:
+        """Remove what earlier pushes have made and this one has not, but not what people use.
+
+        Returns:
+            What was removed, and what was left.
+        """
+        removed: list[str] = []
+        left: list[str] = []
+        datasets = self._datasets(bundle.database.namespace)
+        for chart in self._old_charts(bundle, datasets):
+            if {page["id"] for page in chart["dashboards"]} <= pages:
+                self._ask("DELETE", f"chart/{chart['id']}")
+                removed.append(f'chart "{chart["slice_name"]}"')
+            else:
+                left.append(f'chart "{chart["slice_name"]}"')
+        for number, name in datasets.items():
+            if name in bundle.datasets:
+                continue
+            if self._ask("GET", f"dataset/{number}/related_objects")["charts"]["count"]:
+                left.append(f"dataset {name}")
+            else:
+                self._ask("DELETE", f"dataset/{number}")
+                removed.append(f"dataset {name}")
+        return removed, left
+
+    def _datasets(self, namespace: str) -> dict[int, str]:
+        """The names of the datasets that pushes have made: their uuids are made of these."""
+        return {
+            each["id"]: each["table_name"]
+            for each in self._all("dataset", ("id", "uuid", "table_name"))
+            if each["uuid"] == uuid_of(namespace, "dataset", each["table_name"])
+        }
+
+    def _old_charts(self, bundle: ProjectBundle, datasets: Collection[int]) -> list[dict[str, Any]]:
+        """The charts of these datasets that were pushed, for people's are not managed elsewhere."""
+        charts = (each.name for page in bundle.dashboards for each in page.charts)
+        drawn = {uuid_of(bundle.database.namespace, "chart", name) for name in charts}
+        return [
+            each
+            for each in self._all("chart", _CHART)
+            if each["is_managed_externally"] and each["uuid"] not in drawn
+            if each["datasource_type"] == "table" and each["datasource_id"] in datasets
+        ]
+
+    def _all(self, kind: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """The objects of a kind that the user sees, with some of their columns."""
+        found: list[dict[str, Any]] = []
+        while len(found) % _PAGE == 0:
+            # Superset reads Rison, which is JSON without quotes
+            said = f"(columns:!({','.join(columns)}),page:{len(found) // _PAGE},page_size:{_PAGE})"
+            page = self._ask("GET", f"{kind}/", params={"q": said})["result"]
+            if not page:
+                break
+            found += page
+        return found
 
     def _ask(self, method: str, path: str, **content: Any) -> Any:  # noqa: ANN401 — JSON
         url = f"{self._url}/api/v1/{path}"

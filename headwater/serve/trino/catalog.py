@@ -10,23 +10,31 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from headwater.config import Config, load_config
+from headwater.config import CatalogSection, Config, load_config
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, HeadwaterError
-from headwater.lake.database import CATALOG, catalog_database
+from headwater.lake.backend import CATALOG, catalog_backend
+from headwater.lake.database import catalog_database
+from headwater.lake.warehouse import warehouse_for
 
-PASSWORD = "HEADWATER_CATALOG_PASSWORD"
-"""The variable of Trino's environment that holds the password of the catalog's database."""
+PASSWORD = "LAKE_CATALOG_PASSWORD"
+"""The variable of Trino's environment that holds the password of the catalog's database. No name
+of these begins as ours do: where both are started, we would take them for settings of a project."""
+
+CREDENTIAL, TOKEN = "LAKE_CATALOG_CREDENTIAL", "LAKE_CATALOG_TOKEN"
+"""Likewise, who asks the server of the catalog."""
+
+ACCESS_KEY, SECRET_KEY = "LAKE_STORE_ACCESS_KEY", "LAKE_STORE_SECRET_KEY"
+"""Likewise, the keys of the object store."""
+
+_VARIABLES = {
+    "jdbc.password": PASSWORD, "credential": CREDENTIAL, "token": TOKEN,
+    "s3.access-key-id": ACCESS_KEY, "s3.secret-access-key": SECRET_KEY,
+}  # fmt: skip
 
 _READER: Mapping[str, str] = {
     "connector.name": "iceberg",
     # what the access rules of the server cannot refuse: ALTER TABLE … EXECUTE optimize
     "iceberg.security": "read_only",
-    "iceberg.catalog.type": "jdbc",
-    "iceberg.jdbc-catalog.catalog-name": CATALOG,
-    "iceberg.jdbc-catalog.schema-version": "V1",
-    "fs.native-local.enabled": "true",
-    # a location is written as file:/… by Spark; relative to a narrower folder Trino misses it
-    "local.location": "/",
 }
 
 
@@ -40,19 +48,54 @@ def properties(config: Config) -> dict[str, str]:
         ConfigError: ``SECRET_MISSING`` if the address of the catalog's database is a reference that
             is not set.
     """
+    tables = _server(config.rest) if config.rest else _database(config)
+    return {**_READER, **tables, **_files(config)}
+
+
+def _database(config: Config) -> dict[str, str]:
+    """How Trino reads a catalog in a database."""
     database = catalog_database(config)
-    spark = database.spark_settings()
-    warehouse = config.warehouse.absolute().as_uri()
+    jdbc = database.jdbc_settings()
     found = {
-        **_READER,
+        "iceberg.catalog.type": "jdbc",
+        "iceberg.jdbc-catalog.catalog-name": CATALOG,
+        "iceberg.jdbc-catalog.schema-version": "V1",
         "iceberg.jdbc-catalog.driver-class": database.driver,
-        "iceberg.jdbc-catalog.connection-url": spark["uri"],
-        "iceberg.jdbc-catalog.default-warehouse-dir": warehouse,
+        "iceberg.jdbc-catalog.connection-url": jdbc["uri"],
+        "iceberg.jdbc-catalog.default-warehouse-dir": warehouse_for(config).uri,
     }
-    if user := spark.get("jdbc.user"):
+    if user := jdbc.get("jdbc.user"):
         found["iceberg.jdbc-catalog.connection-user"] = user
     if database.spark_secrets():
         found["iceberg.jdbc-catalog.connection-password"] = f"${{ENV:{PASSWORD}}}"
+    return found
+
+
+def _server(section: CatalogSection) -> dict[str, str]:
+    """How Trino asks a catalog behind REST."""
+    found = {"iceberg.catalog.type": "rest", "iceberg.rest-catalog.uri": str(section.uri)}
+    if section.warehouse:
+        found["iceberg.rest-catalog.warehouse"] = section.warehouse
+    asks = {"credential": (section.credential, CREDENTIAL), "token": (section.token, TOKEN)}
+    for name, (secret, variable) in asks.items():
+        if secret:
+            found["iceberg.rest-catalog.security"] = "OAUTH2"
+            found[f"iceberg.rest-catalog.oauth2.{name}"] = f"${{ENV:{variable}}}"
+    return found
+
+
+def _files(config: Config) -> dict[str, str]:
+    """How Trino reads the files of the tables."""
+    bucket = config.bucket
+    if bucket is None:
+        # a location is written as file:/… by Spark; relative to a narrower folder Trino misses it
+        return {"fs.native-local.enabled": "true", "local.location": "/"}
+    found = {"fs.native-s3.enabled": "true", "s3.region": bucket.region}
+    if bucket.endpoint:
+        found |= {"s3.endpoint": bucket.endpoint, "s3.path-style-access": "true"}
+    if bucket.secret_key:
+        found["s3.aws-access-key"] = f"${{ENV:{ACCESS_KEY}}}"
+        found["s3.aws-secret-key"] = f"${{ENV:{SECRET_KEY}}}"
     return found
 
 
@@ -62,8 +105,8 @@ def environment(config: Config) -> dict[str, str]:
     Raises:
         ConfigError: ``SECRET_MISSING``.
     """
-    secrets = catalog_database(config).spark_secrets()
-    return {PASSWORD: secrets["jdbc.password"]} if secrets else {}
+    secrets = {**catalog_backend(config).spark_secrets(), **warehouse_for(config).spark_secrets()}
+    return {_VARIABLES[name]: secret for name, secret in secrets.items()}
 
 
 def properties_file(found: Mapping[str, str]) -> str:

@@ -23,6 +23,7 @@ from headwater.analyze.portable import portable
 from headwater.dialect import parse
 from headwater.intake.sqltext import name, text
 from headwater.lake.catalog import TableSpec, create_table_sql
+from headwater.lake.warehouse import WAREHOUSE
 from headwater.plan.render import print_sql
 
 TABLE = """
@@ -189,7 +190,8 @@ def test_properties_and_comments_of_a_table_arrive_as_they_are(spark: SparkSessi
     properties = {f"property{at}": value for at, value in enumerate(HOSTILE)}
     spec = TableSpec("t", (("k", "INT", True),), properties=properties, comment="".join(HOSTILE))
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.hostile")
-    spark.sql(create_table_sql("lake.hostile.t", spec))
+    location = f"{spark.conf.get(WAREHOUSE)}/hostile/t"
+    spark.sql(create_table_sql("lake.hostile.t", spec, location))
     found = dict(spark.sql("SHOW TBLPROPERTIES lake.hostile.t").collect())
     assert {key: found[key] for key in properties} == properties
     described = spark.sql("DESCRIBE TABLE EXTENDED lake.hostile.t").collect()

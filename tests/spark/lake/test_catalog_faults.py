@@ -47,7 +47,7 @@ def impatient(lake: Lake, database: SqliteDatabase, monkeypatch: pytest.MonkeyPa
     """The same lake, in a session that waits for locks for 200 ms only."""
     lake.ensure(TableSpec("t", (("k", "INT", True),)))
     monkeypatch.setattr(embedded, "BUSY_TIMEOUT", 200)
-    return reached_by(lake, database.spark_settings()["uri"])
+    return reached_by(lake, database.jdbc_settings()["uri"])
 
 
 def epoch(number: int) -> Marker:
@@ -116,7 +116,7 @@ def test_read_only_catalog_refuses_and_keeps_everything(
 ) -> None:
     table = lake.ensure(TableSpec("t", (("k", "INT", True),)))
     commit(table, epoch(0), rows(lake, 0), session=lake.spark)
-    frozen = reached_by(lake, database.spark_settings()["uri"] + "&mode=ro")
+    frozen = reached_by(lake, database.jdbc_settings()["uri"] + "&mode=ro")
     with pytest.raises(Exception) as error:  # noqa: B017, PT011
         commit(frozen.table("t"), epoch(1), rows(frozen, 1), session=frozen.spark)
     check(lake, "WAREHOUSE_NOT_WRITABLE", error.value, held=1)

@@ -28,6 +28,7 @@ CREATE TABLE customers (id BIGINT COMMENT 'of the customer', name VARCHAR, PRIMA
 COMMENT 'who buys' WITH (connector = 'files', path = 'customers') FORMAT UPSERT ENCODE JSON;
 
 CREATE STREAMING VIEW per_hour (n COMMENT '{n}')
+LATE ROWS DROP INTO late_orders
 AS SELECT window_start, id, count(*) AS n FROM TUMBLE(orders, ts, INTERVAL '1' HOUR)
 GROUP BY window_start, window_end, id EMIT ON WINDOW CLOSE;
 
@@ -37,6 +38,8 @@ SELECT id AS number, avg(amount) AS mean FROM orders GROUP BY id;
 
 CREATE STREAMING VIEW in_delta COMMENT 'a copy' WITH (format = 'delta')
 AS SELECT id, ts FROM orders;
+
+CREATE STREAMING VIEW shares AS SELECT 100 / amount AS share FROM orders;
 """
 BEFORE = DEFINITIONS.format(id="of the order", table="what was bought", n="orders")
 AFTER = DEFINITIONS.format(id="number of the order", table="", n="orders in the hour")
@@ -51,8 +54,8 @@ def run(spark, lake, tmp_path):
     (tmp_path / "customers" / "1.json").write_text('{"id": 1, "name": "Ann"}\n')
 
     def run(definitions, hour):
-        row = {"id": hour % 2, "amount": 250, "ts": f"2013-01-01T{hour:02}:00:00Z"}
-        (tmp_path / "in" / f"{hour:02}.json").write_text(json.dumps(row) + "\n")
+        row = {"id": hour % 2, "amount": hour % 2, "ts": f"2013-01-01T{hour:02}:00:00Z"}
+        (tmp_path / "in" / f"{hour:02}.json").write_text(f"{json.dumps(row)}\n{{}}\n")
         (tmp_path / "views.sql").write_text(definitions)
         found = load_project(tmp_path)
         config = replace(
@@ -101,6 +104,23 @@ def test_comments_stand_in_the_tables_and_follow_their_definition(run, spark, la
     assert comments("customers").items() >= {"": "who buys", "id": "of the customer"}.items()
     assert comments("customers__changes")["_change_type"] == "UPSERT or DELETE"
     assert comments("per_hour") == {"": "", "id": "of the order", "n": "orders"}
+    late = {"": "rows too late for per_hour", **own, **system}
+    assert comments("late_orders") == late
+    refused = {name: text for name, text in system.items() if name != "_watermark"}
+    assert comments("orders__quarantine") == {
+        **refused,
+        "": "rows of orders that could not be decoded",
+        "reason": "why it could not be decoded",
+        "raw": "the record as it came; of Parquet the row as JSON",
+    }
+    assert comments("shares__quarantine") == {
+        **refused,
+        "": "rows on which shares fails",
+        "reason": "why it failed",
+        "raw": "the row as JSON",
+        "_input": "the input of the view that the row is from",
+        "_snapshot": "snapshot of that input in which the row was read",
+    }
     state = "state of the view, no part of its rows"
     per_id = comments("per_id")
     hidden = [column for column in per_id if column.startswith("_state")]
@@ -114,6 +134,7 @@ def test_comments_stand_in_the_tables_and_follow_their_definition(run, spark, la
     project = run(AFTER, 9)
     changed = {**own, "id": "number of the order"}
     assert comments("orders") == {"": "", **changed, **system}
+    assert comments("late_orders") == {**late, **changed}
     assert comments("per_hour") == {"": "", "id": changed["id"], "n": "orders in the hour"}
     assert comments("per_id")["number"] == changed["id"]
     results = verify(project, plan_project(project.catalog), ())

@@ -89,9 +89,9 @@ def compare(found: Scrape, said: dict[str, Status]) -> None:
         watermark = each.watermark.timestamp() if each.watermark else None
         assert found.value("headwater_watermark_timestamp_seconds", name) == watermark
         assert found.value("headwater_lag_commits", name) == each.lag
-        assert each.freshness is not None
-        age = found.value("headwater_freshness_seconds", name)
-        assert age is not None and abs(age - each.freshness.total_seconds()) < 5
+        assert each.age is not None
+        age = found.value("headwater_age_seconds", name)
+        assert age is not None and abs(age - each.age.total_seconds()) < 5
 
 
 def test_a_scrape_says_what_status_says(tmp_path: Path) -> None:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.lake.catalog import CATALOG, Lake
+from headwater.config import Config
+from headwater.lake.backend import CATALOG
+from headwater.lake.catalog import Lake
 from headwater.serve import relations
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake import LakeReader, current_snapshot_id
+from headwater.testing.harness import warehouse_of
 
 Rows = list[tuple[object, ...]]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The part of a configuration that a reader needs."""
-
-    warehouse: Path
-    namespace: str
-    catalog_uri: None = None
 
 
 @pytest.fixture
@@ -36,8 +27,8 @@ def run(spark: SparkSession, lake: Lake) -> Callable[[str], object]:
 
 @pytest.fixture
 def read(spark: SparkSession, lake: Lake) -> Iterator[Callable[..., Rows]]:
-    location = spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse") or ""
-    reader = LakeReader(Settings(Path(unquote(urlparse(location).path)), lake.namespace))
+    warehouse = warehouse_of(spark)
+    reader = LakeReader(Config(warehouse, "test", lake.namespace, warehouse, warehouse))
 
     def rows(query: str = "FROM t ORDER BY ALL", snapshot_id: int | None = None) -> Rows:
         table = reader.table("t")

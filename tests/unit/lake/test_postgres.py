@@ -58,7 +58,7 @@ def test_other_addresses_are_refused(uri: str) -> None:
 
 def test_spark_gets_the_password_apart_from_what_stands_on_command_lines() -> None:
     database = PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@db/lake?sslmode=require"))
-    settings = database.spark_settings()
+    settings = database.jdbc_settings()
     assert settings["uri"].startswith("jdbc:postgresql://db:5432/lake?")
     assert "sslmode=require" in settings["uri"]
     assert settings["jdbc.user"] == "me"

@@ -141,8 +141,8 @@ def test_lag_is_what_the_inputs_have_and_a_view_has_not(run: Run, clock: list[fl
     found = run.scraped()
     assert found.value("headwater_lag_commits", "large") == 2
     assert found.value("headwater_lag_seconds", "large") == 15
-    assert found.value("headwater_freshness_seconds", "large") == 25
-    assert found.value("headwater_freshness_seconds", "orders") == 5
+    assert found.value("headwater_age_seconds", "large") == 25
+    assert found.value("headwater_age_seconds", "orders") == 5
 
 
 def test_a_reader_may_be_told_of_before_what_it_has_read(run: Run) -> None:
@@ -165,7 +165,7 @@ def test_what_was_there_before_the_process_began_is_known(run: Run, clock: list[
     found = run.scraped()
     assert found.value("headwater_epoch", "large") == 12
     assert found.value("headwater_watermark_timestamp_seconds", "large") == 4
-    assert found.value("headwater_freshness_seconds", "large") == 60
+    assert found.value("headwater_age_seconds", "large") == 60
     assert found.value("headwater_lag_commits", "large") == 0
     assert found.value("headwater_lag_commits", "larger") == 1
     assert found.value("headwater_lag_seconds", "larger") == 60

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
 from headwater.lake.marker import Marker
+from headwater.lake.warehouse import folder_uri
 from headwater.project import Project, load_project
 
 TABLES = """
@@ -78,8 +80,7 @@ def make_lake(folder: Path, sql: str = TABLES) -> FakeLake:
     project = load_project(folder)
     warehouse = project.config.warehouse
     warehouse.mkdir(parents=True)
-    catalog = SqlCatalog(
-        "lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=warehouse.as_uri()
-    )
+    uri = f"sqlite:///{quote(str(warehouse))}/catalog.db"
+    catalog = SqlCatalog("lake", uri=uri, warehouse=folder_uri(warehouse))
     catalog.create_namespace(project.config.namespace)
     return FakeLake(project, catalog)

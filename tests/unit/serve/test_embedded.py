@@ -152,12 +152,13 @@ def test_before_the_first_run_there_is_a_hint(lake: FakeLake) -> None:
 
 
 def test_a_path_may_hold_blanks_and_signs(tmp_path: Path) -> None:
-    folder = tmp_path / "my shop #1 50%"
+    folder = tmp_path / "my shop é 50%20"
     folder.mkdir()
     lake = make_lake(folder)
     lake.create("clicks", CLICKS)
     lake.append("clicks", [click(1)])
     assert ask(lake, "SELECT user_id FROM clicks") == [(1,)]
+    assert list(lake.project.config.warehouse.rglob("*.parquet"))
 
 
 def test_a_database_that_only_holds_a_lease_yet_has_no_tables(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_epoch_and_watermark_come_from_the_newest_marker(lake: FakeLake) -> None
     found = of(lake, "clicks")
     assert (found.state, found.epoch, found.watermark) == ("stopped", 1, AT)
     assert (found.rows_in, found.rows_out, found.rows) == (2, 2, 2)
-    assert found.freshness and timedelta(seconds=80) < found.freshness < timedelta(seconds=120)
+    assert found.age and timedelta(seconds=80) < found.age < timedelta(seconds=120)
 
 
 def test_rows_refused_are_counted_in_the_marker_of_the_quarantine(lake: FakeLake) -> None:

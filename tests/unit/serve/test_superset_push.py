@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from docker.local.ports import free_port
 from headwater.cli.main import main
+from headwater.serve.superset.naming import uuid_of
 
 VIEW = """
 CREATE TABLE orders (id BIGINT) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
@@ -30,6 +33,8 @@ class Superset(HTTPServer):
         self.importing: tuple[int, str] = (200, '{"message": "OK"}')
         self.imported: list[bytes] = []
         self.knows = True
+        self.held: dict[str, list[dict[str, object]]] = {"dataset": [], "chart": []}
+        self.deleted: list[str] = []
 
     @property
     def url(self) -> str:
@@ -56,9 +61,33 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/v1/security/csrf_token/":
             self._say(200, '{"result": "c"}')
         elif self.path in [f"/api/v1/dashboard/{slug}" for slug in SLUGS] and self.server.knows:
-            self._say(200, '{"result": {}}')
+            self._say(200, json.dumps({"result": {"id": SLUGS.index(self.path.split("/")[-1])}}))
+        elif found := re.fullmatch(r"/api/v1/dataset/(\d+)/related_objects", self.path):
+            place = ("table", int(found[1]))
+            charts = [
+                each
+                for each in self.held("chart")
+                if (each["datasource_type"], each["datasource_id"]) == place
+            ]
+            self._say(200, json.dumps({"charts": {"count": len(charts)}}))
+        elif found := re.fullmatch(r"/api/v1/(dataset|chart)/\?q=(.+)", self.path):
+            asked = re.search(r"page:(\d+),page_size:(\d+)\)$", unquote(found[2]))
+            assert asked
+            page, size = int(asked[1]), int(asked[2])
+            held = self.held(found[1])[page * size : (page + 1) * size]
+            self._say(200, json.dumps({"result": held}))
         else:
             self._say(404, '{"message": "Not found"}')
+
+    def do_DELETE(self) -> None:
+        assert self.headers["X-CSRFToken"] == "c"
+        self.server.deleted.append(self.path.removeprefix("/api/v1/"))
+        self._say(200, '{"message": "OK"}')
+
+    def held(self, kind: str) -> list[dict[str, object]]:
+        """What is there and was not deleted."""
+        gone = self.server.deleted
+        return [each for each in self.server.held[kind] if f"{kind}/{each['id']}" not in gone]
 
     def _say(self, status: int, text: str) -> None:
         self.send_response(status)
@@ -111,6 +140,53 @@ def test_a_push_brings_the_bundle_and_says_where_the_dashboards_are(
         body.partition(b"PK")[2].rpartition(b"\r\n--")[0] for body in superset.imported
     )
     assert first == second, "a second push brings the same"
+
+
+def dataset(number: int, name: str, uuid: str = "") -> dict[str, object]:
+    made = uuid or uuid_of("sample", "dataset", name)
+    return {"id": number, "uuid": made, "table_name": name}
+
+
+def chart(
+    number: int, title: str, of: int, *, uuid: str = "", **other: object
+) -> dict[str, object]:
+    made = uuid or uuid_of("sample", "chart", title)
+    where = {"datasource_id": of, "datasource_type": "table", "dashboards": [{"id": 0}]}
+    managed = {"is_managed_externally": True}
+    return {"id": number, "uuid": made, "slice_name": title, **where, **managed, **other}
+
+
+def test_what_a_project_has_no_more_goes_and_what_people_made_or_use_stays(
+    superset: Superset, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = [{"id": 0}, {"id": 7}]  # one is the project's, one is somebody's own
+    superset.held = {
+        "dataset": [
+            dataset(1, "total"),
+            dataset(2, "dropped"),
+            dataset(3, "kept", uuid="5e0f8a3c-0000-4000-8000-000000000000"),
+            dataset(4, "shown"),
+            dataset(5, "drawn"),
+        ],
+        "chart": [
+            *(chart(n, f"Old {n}", 2) for n in range(100, 230)),
+            chart(1, "A copy", 1, is_managed_externally=False),
+            chart(2, "Of another", 3),
+            chart(3, "Shown", 4, dashboards=mine),
+            chart(4, "Somebody's", 5, is_managed_externally=False),
+            chart(5, "Of a query", 2, datasource_type="query"),
+            chart(6, "Total", 1, uuid=uuid_of("sample", "chart", "total.orders")),
+            chart(7, "Unfiled", 1, dashboards=[]),
+        ],
+    }
+    code, _, err = push(capsys, "--url", superset.url)
+    assert code == 0
+    removed, left = err.splitlines()
+    assert '"Old 100", ' in removed and 'chart "Unfiled", dataset dropped' in removed
+    assert left == 'left, since people use them: chart "Shown", dataset shown, dataset drawn'
+    old = [f"chart/{number}" for number in range(100, 230)]
+    assert superset.deleted == [*old, "chart/7", "dataset/2"]
+    assert push(capsys, "--url", superset.url)[2] == f"{left}\n"
 
 
 def test_a_wrong_password_is_told_without_it(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headwater.config import Config, Secret
+from headwater.config import CatalogSection, Config, Secret, WarehouseSection
 from headwater.serve.trino.catalog import environment, properties, properties_file
 
 SHIPPED = Path(__file__).parents[3] / "docker" / "trino" / "catalog"
@@ -23,21 +24,37 @@ def config(uri: str | None = None) -> Config:
     )  # fmt: skip
 
 
+def behind_rest() -> Config:
+    server = CatalogSection(
+        type="rest", uri="https://tables:8181", credential="${env:LAKE_PASSWORD}"
+    )
+    bucket = WarehouseSection(
+        path="s3://lake", endpoint="http://store:9000",
+        access_key="me", secret_key="${env:LAKE_PASSWORD}",
+    )  # fmt: skip
+    return replace(config(), rest=server, bucket=bucket)
+
+
 @pytest.mark.parametrize(
-    ("name", "uri"),
-    [("embedded", None), ("postgres", "postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake")],
+    ("name", "project"),
+    [
+        ("embedded", config()),
+        ("postgres", config("postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake")),
+        ("rest", behind_rest()),
+    ],
 )
 def test_the_shipped_files_say_what_a_project_needs(
-    name: str, uri: str | None, monkeypatch: pytest.MonkeyPatch
+    name: str, project: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAKE_PASSWORD", "geheim")
     text = (SHIPPED / f"{name}.properties").read_text()
     values = {"WAREHOUSE": str(WAREHOUSE), "CATALOG_HOST": "db"}
     values |= {"CATALOG_DATABASE": "lake", "CATALOG_USER": "lake"}
+    values |= {"CATALOG_URI": "https://tables:8181", "STORE_ENDPOINT": "http://store:9000"}
     filled = re.sub(
         r"\$\{ENV:(\w+)\}", lambda found: values.get(found[1], found[0]), re.sub(r"#.*\n", "", text)
     )
-    assert filled == properties_file(properties(config(uri)))
+    assert filled == properties_file(properties(project))
     assert "geheim" not in filled
 
 
@@ -45,7 +62,12 @@ def test_the_password_is_handed_over_in_the_environment(monkeypatch: pytest.Monk
     monkeypatch.setenv("LAKE_PASSWORD", "geheim")
     assert environment(config()) == {}
     assert environment(config("postgresql://lake:${env:LAKE_PASSWORD}@db/lake")) == {
-        "HEADWATER_CATALOG_PASSWORD": "geheim"
+        "LAKE_CATALOG_PASSWORD": "geheim"
+    }
+    assert environment(behind_rest()) == {
+        "LAKE_CATALOG_CREDENTIAL": "geheim",
+        "LAKE_STORE_ACCESS_KEY": "me",
+        "LAKE_STORE_SECRET_KEY": "geheim",
     }
 
 
