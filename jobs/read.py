@@ -12,6 +12,7 @@ os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or Polars warns 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import polars  # noqa: E402
+from pyiceberg.exceptions import NoSuchTableError  # noqa: E402
 from pyiceberg.table import Table  # noqa: E402
 
 from headwater.config import load_config  # noqa: E402
@@ -29,7 +30,7 @@ def load(project: Path, view: str) -> Table:
     config = load_config(project)
     catalog = open_catalog(config)
     if catalog is None:
-        sys.exit("nothing is written yet: headwater run --once")
+        raise NoSuchTableError("nothing is written yet: headwater run --once")
     return catalog.load_table((config.namespace, view))
 
 
