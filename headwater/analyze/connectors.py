@@ -198,6 +198,44 @@ KAFKA = Connector(
 )
 """Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
 
+REDIS = Connector(
+    options={
+        "url": Option(
+            "text",
+            "where the server is: redis://host:port/database, with TLS rediss://…",
+            required=True,
+        ),
+        "stream": Option("text", "the stream to read", required=True),
+        "group": Option(
+            "text",
+            "consumer group that says in Redis how far the stream was landed; for this table alone",
+            default="headwater",
+        ),
+        "field": Option("text", "field of an entry that holds the row", default="value"),
+        "trim": Option(
+            "boolean", "entries are deleted from the stream once they are landed", default="false"
+        ),
+        "on_data_loss": Option(
+            "choice",
+            "where entries were deleted before they were read: stop, or go on and count them",
+            default="fail",
+            choices=("fail", "skip"),
+        ),
+        "max_rows_per_epoch": Option(
+            "integer", "most entries read in one epoch", default="100000", minimum=1
+        ),
+        "max_record_bytes": FILES.options["max_record_bytes"],
+        "username": Option("text", "the user; without it the password is the server's"),
+        "password": Option("secret", "the password, '${env:NAME}'"),
+        "ssl_ca": Option("text", "PEM file of the authorities that sign the server's certificate"),
+        **LIMITS,
+    },
+    encodings=("json",),
+    metadata={"id": "VARCHAR", "timestamp": "TIMESTAMP WITH TIME ZONE"},
+    start=("earliest", "latest"),
+)
+"""Of an entry, ``_path`` is ``<stream>/<id>``, and ``_row`` is 0."""
+
 ICEBERG = Connector(
     options={
         "table": Option(
@@ -213,6 +251,7 @@ CONNECTORS: Mapping[str, Connector] = {
     "files": FILES,
     "datagen": DATAGEN,
     "kafka": KAFKA,
+    "redis": REDIS,
     "iceberg": ICEBERG,
     "postgres": Connector(built=False),
     "http": Connector(built=False),

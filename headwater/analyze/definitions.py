@@ -115,7 +115,7 @@ class Source:
         primary_key: key columns, where the rows are changes of a keyed table; many rows may have
             one key, none has NULL in it.
         watermark: its event time, if declared.
-        connector: ``files``, ``datagen``, ``kafka``, ``iceberg``.
+        connector: ``files``, ``datagen``, ``kafka``, ``redis``, ``iceberg``.
         options: the connector's options (``WITH``), validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without

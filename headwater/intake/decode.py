@@ -46,6 +46,7 @@ COORDINATES = {
     "timestamp": "_timestamp",
     "key": KEY,
     "headers": "_headers",
+    "id": "_id",
 }
 """Column of a coordinate by its METADATA key (Iceberg keeps the name ``_file`` for itself)."""
 ONCE = "spark_partition_id() >= 0"

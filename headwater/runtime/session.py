@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -169,6 +170,7 @@ def _start(
     config: Config, app_name: str, jars: Sequence[Path], logs: Path, storage: Storage
 ) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers have the packages that we have
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
     settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()

@@ -22,6 +22,7 @@ from headwater.errors import ConfigError, Span
 
 NULL, EMPTY = "NULL", "(empty)"
 _TEXT_ENCODINGS = ("json", "csv")
+_OF_RECORDS = ("kafka", "redis")
 _AS_TEXT = {"decimals": "string", "times": "isostring"}
 """How a test writes what Debezium may write in several ways."""
 _BARE = exp.DataType.NUMERIC_TYPES | {exp.DataType.Type.BOOLEAN}
@@ -38,7 +39,7 @@ def local_source(source: Source, folder: Path) -> Source:
     """
     keeps = source.connector == "files" and source.encode in _TEXT_ENCODINGS
     columns = source.columns
-    if source.connector == "kafka":  # a file has no records: what is said of them is a field
+    if source.connector in _OF_RECORDS:  # a file has none: what is said of them is a field
         columns = tuple(c if c.metadata == "change" else replace(c, metadata=None) for c in columns)
     limits = {key: text for key, text in source.options.items() if key == "max_future"}
     return replace(

@@ -14,6 +14,8 @@ from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.leftover import temporary_stack
 from docker.local.postgres import Postgres, is_installed
+from docker.local.redis import Redis
+from docker.local.redis import is_installed as redis_is_installed
 from docker.local.registry import Registry
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
@@ -75,6 +77,15 @@ def rest(stack: Path, store: Store) -> Iterator[Rest]:
 def store(stack: Path) -> Iterator[Store]:
     """An object store."""
     with Store(stack) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def redis(stack: Path) -> Iterator[Redis]:
+    """A Redis server."""
+    if not redis_is_installed():
+        pytest.skip("no Redis is installed")
+    with Redis(stack) as running:
         yield running
 
 

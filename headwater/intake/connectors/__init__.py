@@ -8,14 +8,16 @@ from headwater.intake.connectors.base import Connector, IntakeConfig
 from headwater.intake.connectors.datagen import Datagen
 from headwater.intake.connectors.files import Files
 from headwater.intake.connectors.kafka import Kafka
+from headwater.intake.connectors.redis import Redis
 from headwater.intake.connectors.streams import quarantine_stream, stream
 
 __all__ = ["CONNECTORS", "open_connector", "quarantine_stream", "stream"]
 
-CONNECTORS: dict[str, type[Files] | type[Datagen] | type[Kafka]] = {
+CONNECTORS: dict[str, type[Files] | type[Datagen] | type[Kafka] | type[Redis]] = {
     "files": Files,
     "datagen": Datagen,
     "kafka": Kafka,
+    "redis": Redis,
 }
 
 

@@ -47,7 +47,7 @@ class Limits:
     """Upper bounds of one epoch; None means the source's own or the project's.
 
     Attributes:
-        rows: most rows (``datagen``, ``kafka``).
+        rows: most rows (``datagen``, ``kafka``, ``redis``).
         files: most files (``files``).
         bytes: most bytes (``files``); one file is always taken.
     """
@@ -67,6 +67,7 @@ class Range:
         files: the files, for connectors with a ledger.
         rows: first and last row number plus one, for connectors that number rows.
         offsets: topic, partition, first offset and last one plus one, for ``kafka``.
+        spans: id before the first entry, id of the last one and how many they are, for ``redis``.
         lost: rows that were there to be read once, and are gone.
     """
 
@@ -75,6 +76,7 @@ class Range:
     files: tuple[Entry, ...] = ()
     rows: tuple[int, int] = (0, 0)
     offsets: tuple[tuple[str, int, int, int], ...] = ()
+    spans: tuple[tuple[str, str, int], ...] = ()
     lost: int = 0
 
 
