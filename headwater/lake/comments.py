@@ -17,7 +17,7 @@ from headwater.lake.java import java_class
 SYSTEM_COMMENTS: Mapping[str, str] = {
     WATERMARK_COLUMN: "watermark of the table when the row arrived",
     ARRIVAL_COLUMN: "when the row arrived",
-    "_path": "the file, or topic and partition, that the row is from",
+    "_path": "the file, topic and partition, or entry of a stream that the row is from",
     "_row": "place of the row in its input",
     "_input": "the input of the view that the row is from",
     "_snapshot": "snapshot of that input in which the row was read",

@@ -48,8 +48,8 @@ class Status:
         quarantined: rows that could not be taken, over all commits that are kept.
         unknown: records with fields that the table does not name, by field, since the beginning.
         added: columns that were added to the table: the first epoch that has them.
-        waiting: records of Kafka that are not landed yet, by ``<topic>/<partition>``, as the
-            supervisor last saw it; None when none runs, and for other inputs.
+        waiting: records that are not landed yet, of Kafka by ``<topic>/<partition>``, of Redis by
+            stream, as the supervisor last saw it; None when none runs, and for other inputs.
         lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
             commits that are kept.
         rows: rows in it now; None for sinks.

@@ -20,6 +20,7 @@ from docker.local.leftover import sweep
 from docker.local.ports import claim_ports, free_port, is_free
 from docker.local.postgres import Postgres
 from docker.local.process import Process, Record, read_record
+from docker.local.redis import Redis, is_installed
 from docker.local.service import HOST, Service
 from docker.local.stack import Stack
 from headwater.errors import HeadwaterError, ServiceError
@@ -247,6 +248,12 @@ def test_postgres_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("docker.local.postgres._INSTALLATIONS", "nowhere/*")
     monkeypatch.setattr(Postgres, "account", lambda self: (None, None))
     assert refused(Postgres(tmp_path)).condition == "POSTGRES_MISSING"
+
+
+def test_redis_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert refused(Redis(tmp_path)).condition == "REDIS_MISSING"
+    assert not is_installed()
 
 
 def test_a_torn_record_is_none(tmp_path: Path) -> None:
