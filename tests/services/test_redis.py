@@ -93,7 +93,10 @@ def ids(lake: Lake) -> list[int]:
 
 
 def test_each_entry_lands_once_through_restarts_and_a_killed_server(
-    queue: Queue, landing: Callable[..., Landing], lake: Lake
+    queue: Queue,
+    landing: Callable[..., Landing],
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     definition = queue.definition()
     written = queue.ints(100)
@@ -102,10 +105,16 @@ def test_each_entry_lands_once_through_restarts_and_a_killed_server(
     first = land.step(Limits(rows=30))
     assert first is not None
     assert (first.units, land.backlog(), land.waiting()) == (30, 70, {queue.name: 70})
+    taken = land.connector.next_range(land.position, Limits())
     queue.server.kill()
     with pytest.raises(HeadwaterError) as caught:
         land.step()
     assert caught.value.condition == "REDIS_UNAVAILABLE"
+    monkeypatch.setattr(land.connector, "next_range", lambda *_: taken)
+    with pytest.raises(HeadwaterError) as caught:  # now only Spark's workers ask it
+        land.step()
+    assert caught.value.condition == "REDIS_UNAVAILABLE"
+    assert "redis.exceptions.ConnectionError: " in caught.value.message
     queue.server.start()
     written += queue.ints(10, 100)
     assert drain(landing(definition), Limits(rows=25)) == 80

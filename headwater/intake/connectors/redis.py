@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
@@ -113,7 +114,7 @@ class Redis(Connector):
         if found.delivered != held.id:
             self._acknowledge(held)
         end = self._reach(found)
-        if end.added <= held.added:
+        if place(end.id) <= place(held.id):
             return None
         most = limits.rows or self._most
         spans = self._server.walk(held.id, end.id, most)
@@ -151,9 +152,8 @@ class Redis(Connector):
                 hint="what is left is read next; trim the stream up to where its group has read",
                 span=self._source.span,
             ) from error
-        if "redis.exceptions." in str(error):
-            last = str(error).strip().splitlines()[-1]
-            raise self._server.explained(last[:300]) from error
+        if cause := re.search(r"redis\.exceptions\.\w+: .{,300}", str(error)):
+            raise self._server.explained(cause[0]) from error
         raise error
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
@@ -217,7 +217,8 @@ class Redis(Connector):
         return Range(start.text(), 0)
 
     def _check_same(self, held: Position, found: Stream) -> None:
-        if found.delivered is None or found.added < held.added:
+        behind = found.added < held.added or place(found.last) < place(held.id)
+        if found.delivered is None or behind:
             raise self._recreated(held)
 
     def _recreated(self, held: Position) -> TerminalError:

@@ -33,6 +33,8 @@ _FIRST, _MOST = 100, 1_000
 _BYTES = 8_000_000
 """What a batch is to hold at most, by the size of the entries before it."""
 _ENTRIES_PER_TASK = 25_000
+_NUMBER = "CAST(id IS NULL AS BIGINT)"
+"""``_row``, always 0; not as a literal, see :func:`headwater.intake.sqltext.per_epoch`."""
 _LAST_MILLIS = 253_402_300_799_999
 """The end of the year 9999: of ids that somebody made up, whose times no engine has."""
 _MILLIS = f"coalesce(try_cast(split_part(_id, '-', 1) AS BIGINT), {_LAST_MILLIS})"
@@ -78,20 +80,16 @@ class RedisReader:
         spark.dataSource.register(RedisStream)
         stream = self._source.options["stream"]
         tasks = spark.sparkContext.defaultParallelism
-        entries = (
-            spark.read.format(_FORMAT)
-            .schema(_SCHEMA)
-            .options(
-                **self._settings,
-                stream=stream,
-                field=self._source.options.get("field", "value"),
-                spans=json.dumps(_shared_out(spans, tasks)),
-            )
-        )
+        options = {
+            **self._settings,
+            "stream": stream,
+            "field": self._source.options.get("field", "value"),
+            "spans": json.dumps(_shared_out(spans, tasks)),
+        }
+        entries = spark.read.format(_FORMAT).schema(_SCHEMA).options(**options)
         path = f"concat({text(stream + '/')}, id) AS {PATH}"
-        records = entries.load().selectExpr(
-            f"CAST(value AS STRING) AS {VALUE}", path, f"0L AS {ROW}"
-        )
+        value, number = f"CAST(value AS STRING) AS {VALUE}", f"{_NUMBER} AS {ROW}"
+        records = entries.load().selectExpr(value, path, number)
         return self._decoded(spark, records, arrived_at)
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:

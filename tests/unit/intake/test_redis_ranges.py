@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -223,3 +224,30 @@ def test_a_client_is_told_who_we_are() -> None:
         "password": "hunter22",
         "ssl_ca_certs": "/project/ca.pem",
     }
+
+
+def test_a_stream_that_lost_what_was_landed_is_refused() -> None:
+    reading = Reading(on_data_loss="skip")
+    server = reading.server
+    server.add(5)
+    reading.look()
+    assert reading.entries(4) == [1, 2, 3, 4]
+    server.added, server.last, server.entries = 2, 2, [1, 2]  # a replica that was behind takes over
+    for _ in range(2):
+        with pytest.raises(HeadwaterError) as caught:
+            reading.look()
+        assert caught.value.condition == "STREAM_RECREATED"
+        server.last = 9
+        server.add(2)  # as many as there were, but others
+    reading.server.delivered = None
+    with pytest.raises(HeadwaterError) as caught:
+        reading.look()
+    assert caught.value.condition == "STREAM_RECREATED"
+
+
+def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(HeadwaterError) as caught:
+        Reading()
+    assert caught.value.condition == "EXTRA_MISSING"
+    assert "headwater[redis]" in caught.value.hint
