@@ -27,8 +27,7 @@ READERS = {
 
 def load(project: Path, view: str) -> Table:
     """Load a table as it is now; where its catalog is says the project."""
-    config = load_config(project)
-    catalog = open_catalog(config)
+    catalog = open_catalog(config := load_config(project))
     if catalog is None:
         raise NoSuchTableError("nothing is written yet: headwater run --once")
     return catalog.load_table((config.namespace, view))
