@@ -170,7 +170,8 @@ def _start(
     config: Config, app_name: str, jars: Sequence[Path], logs: Path, storage: Storage
 ) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of the workers
+    if config.master.startswith("local"):  # workers elsewhere have a Python of their own
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
     settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
