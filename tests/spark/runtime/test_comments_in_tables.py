@@ -96,7 +96,7 @@ def test_comments_stand_in_the_tables_and_follow_their_definition(run, spark, la
     system = {
         "_watermark": "watermark of the table when the row arrived",
         "_arrived_at": "when the row arrived",
-        "_path": "the file, or topic and partition, that the row is from",
+        "_path": "the file, topic and partition, or entry of a stream that the row is from",
         "_row": "place of the row in its input",
     }
     own = {"id": "of the order", "amount": "in cents", "euros": "it's a \\ whole number"}
