@@ -30,7 +30,10 @@ _LOGIN = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
-_REFUSED = ("SaslAuth", "SslAuth", "Authorization", "ConfigException", "RecordTooLarge")
+_REFUSED = (
+    *("SaslAuth", "SslAuth", "Authorization", "RecordTooLarge"),
+    *("ConfigException", "InvalidConfigurationException"),  # a key or certificate, for one
+)
 """Begin of the exceptions that trying again does not end."""
 
 
@@ -212,11 +215,14 @@ class Cluster:
                 "up that name",
             )
         if any(word in causes for word in _REFUSED):
-            return ServiceError(
-                "KAFKA_REFUSED",
-                f'Kafka at {servers} refuses "{self._name}": {causes}',
-                hint="check security_protocol, sasl_… and ssl_…, and what the user may do",
-            )
+            hint = "check security_protocol, sasl_… and ssl_…, and what the user may do"
+            if "PBES2" in causes:
+                hint = (
+                    "this Java reads no key that is encrypted so:"
+                    " openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES writes one that it reads"
+                )
+            message = f'Kafka at {servers} refuses "{self._name}": {causes}'
+            return ServiceError("KAFKA_REFUSED", message, hint=hint)
         return ServiceError(
             "KAFKA_UNAVAILABLE",
             f'Kafka at {servers} does not answer for "{self._name}": {causes}',
