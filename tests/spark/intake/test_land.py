@@ -331,7 +331,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_anew(
 
     def append_while_the_producer_writes(self, *rows):
         found = append(self, *rows)
-        with (self.connector.folder / "b.json").open("a") as file:
+        with (self.connector.place.folder / "b.json").open("a") as file:
             file.write('d\n{"id":3}\n')
         return found
 
