@@ -32,7 +32,8 @@ BUCKET = "inbox"
 COLUMNS = "id BIGINT NOT NULL, note VARCHAR, file VARCHAR METADATA FROM 'file'"
 ODD = (
     "a b.json", "50%.json", "%20.json", "x[1].json", "1.json", "h#1.json", "q?.json", "*.json",
-    "{a,b}.json", "plus+.json", "co:lon.json", "back\\slash.json", "ü–日本.json", "é😀.json", "t'\"`.json",
+    "{a,b}.json", "plus+.json", "co:lon.json", "back\\slash.json", "ü–日本.json", "é😀.json",
+    "t'\"`.json",
 )  # fmt: skip
 
 
