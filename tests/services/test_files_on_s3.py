@@ -191,13 +191,15 @@ def holds(folder: Path, secret: str) -> bool:
     return any(secret.encode() in path.read_bytes() for path in files)
 
 
-@pytest.mark.parametrize("step", ["side-staged", "4-sides", "5-published"])
-def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, step: str) -> None:
+@pytest.mark.parametrize(
+    "point", ["4-published@events__files", "4-sides@events", "5-published@events"]
+)
+def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, point: str) -> None:
     inbox.define(inbox.table("events", more=", max_files_per_epoch = 2"))
     for number in range(6):
         inbox.rows(f"events/{number}.json", 2 * number, 2 * number + 1)
     inbox.put("events/bad.json", b'{"id": "x"}\n')
-    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT=f"{step}@events:2:group")
+    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT=f"{point}:2:group")
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     inbox.rows("events/0-new.json", 12)
     inbox.succeed("run", "--once")
@@ -292,10 +294,15 @@ secret_key = "${{env:STORE_SECRET}}"
 """
     own = inbox.table("own", columns="id BIGINT")
     shared = own.replace("TABLE own", "TABLE shared").replace(f", {inbox.options}", "")
-    inbox.define(own, shared, config=warehouse)
+    whole = shared.replace("TABLE shared", "TABLE whole").replace(f"{place}/own", "s3://only-this")
+    inbox.define(own, shared, whole, config=warehouse)
     inbox.rows("own/a.json", 7)
+    client(inbox.store).create_dir("only-this")
+    with client(inbox.store).open_output_stream("only-this/b.json") as sink:
+        sink.write(b'{"id": 8}\n')
     inbox.succeed("run", "--once")
-    assert inbox.ask("SELECT o.id, s.id FROM own AS o, shared AS s") == [[7, 7]]
+    asked = "SELECT o.id, s.id, w.id, w._path FROM own AS o, shared AS s, whole AS w"
+    assert inbox.ask(asked) == [[7, 7, 8, "b.json"]]
     inbox.succeed("verify")
 
 

@@ -298,6 +298,10 @@ class _Content(io.RawIOBase):
         buffer[: len(found)] = found
         return len(found)
 
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
     def _try(self, ask: Callable[[], Result]) -> Result:
         try:
             return ask()

@@ -1,11 +1,12 @@
 """Connector ``files``: new files of a folder, as JSON lines, CSV or Parquet, also compressed.
 
-In: a folder. Out: ranges of whole files, each file in exactly one range.
+In: a folder, or a place in an object store (``place.py``, ``bucket.py``). Out: ranges of whole
+files, each file in exactly one range.
 
 A file arrives by being renamed into the folder (same file system): that is atomic, so nothing
-half-written is read. Names that start with ``.`` or ``_`` or end in ``.tmp`` or ``.crc`` are not
-looked at, and neither are folders of such names. A file is taken once; later changes to it are not
-read, but counted and warned of.
+half-written is read; an object is whole when it is there. Names that start with ``.`` or ``_`` or
+end in ``.tmp`` or ``.crc`` are not looked at, and neither are folders of such names. A file is
+taken once; later changes to it are not read, but counted and warned of.
 
 Order: by name (default), so that numbered files are read in their order whatever a copy did to
 their times; or by modification time in whole seconds, then name (file systems differ in what they
@@ -104,7 +105,10 @@ class Files(Connector):
             taken.append(entry)
         there = self.place.as_now(taken)
         if len(there) < len(taken):  # some are gone again
-            self._look_at = 0.0
+            gone = {entry.file for entry in taken}.difference(entry.file for entry in there)
+            self._found = [entry for entry in self._found or () if entry.file not in gone]
+            if not there:
+                return self.next_range(after, limits)
         return _range(after, there) if there else None
 
     def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:

@@ -12,6 +12,7 @@ import gzip
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, TypeVar, cast
@@ -127,7 +128,8 @@ class Place(ABC):
             ServiceError: the place cannot be read, now or while the file is.
         """
 
-    def text(self, file: str) -> IO[bytes]:
+    @contextmanager
+    def text(self, file: str) -> Iterator[IO[bytes]]:
         """Open a file for reading it from its beginning, decompressed.
 
         Args:
@@ -136,12 +138,15 @@ class Place(ABC):
         Raises:
             OSError, ServiceError: as :meth:`content`.
         """
-        content = self.content(file)
-        if file.endswith(".gz"):
-            return cast(IO[bytes], gzip.open(content))
-        if file.endswith(".bz2"):
-            return cast(IO[bytes], bz2.open(content))
-        return content
+        with self.content(file) as content:
+            if file.endswith(".gz"):
+                with gzip.open(content) as plain:
+                    yield cast(IO[bytes], plain)
+            elif file.endswith(".bz2"):
+                with bz2.open(content) as plain:
+                    yield cast(IO[bytes], plain)
+            else:
+                yield content
 
     def check_reached(self, error: Exception) -> None:  # noqa: B027
         """Make sure that Spark failed because of a file, not because its place was out of reach.

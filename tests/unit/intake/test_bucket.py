@@ -137,18 +137,19 @@ def test_a_file_is_told_from_a_later_one_of_the_same_second() -> None:
     assert not taken.is_still(place.now(taken))
 
 
-def test_a_look_holds_for_a_while_and_gone_files_are_left_out(config: Config) -> None:
+@pytest.mark.parametrize("once", [False, True])
+def test_a_look_holds_for_a_while_and_gone_files_are_left_out(config: Config, once: bool) -> None:
     fake = Fake({f"{n}.json": (b"x", "e", 1) for n in range(4)})
-    files = connector(fake, config)
+    files = connector(fake, config, once=once)
     taken = files.next_range(None, Limits(files=2))
     assert taken and [e.file for e in taken.files] == ["0.json", "1.json"]
     files.done(taken)
     del fake.objects["2.json"]
-    taken = files.next_range(taken.position, Limits(files=2))
+    taken = files.next_range(taken.position, Limits(files=1))
     assert taken and [e.file for e in taken.files] == ["3.json"]
     files.done(taken)
     assert (files.next_range(taken.position, Limits()), files.backlog(None)) == (None, 0)
-    assert fake.looks == 2  # one at first, one since a file was gone
+    assert fake.looks == 1
     assert bucket(fake).pause(0.1) == 3.0
     assert bucket(fake).pause(2.0) == 20.0
 
