@@ -192,7 +192,7 @@ def holds(folder: Path, secret: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "point", ["4-published@events__files", "4-sides@events", "5-published@events"]
+    "point", ["4-published@events__files", "5-staged@events", "5-published@events"]
 )
 def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, point: str) -> None:
     inbox.define(inbox.table("events", more=", max_files_per_epoch = 2"))
@@ -212,7 +212,7 @@ def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, point: str) -> Non
 def test_an_epoch_that_was_begun_is_bound_to_its_objects(inbox: Inbox) -> None:
     inbox.define(inbox.table("events"))
     inbox.rows("events/a.json", 1)
-    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT="4-sides@events:1:group")
+    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT="5-staged@events:1:group")
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     inbox.rows("events/a.json", 2)  # as long, and perhaps in the same second
     changed = inbox.run("run", "--once")
