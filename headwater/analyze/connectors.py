@@ -77,7 +77,10 @@ LIMITS: Mapping[str, Option] = {
 FILES = Connector(
     options={
         "path": Option(
-            "text", "folder to read, absolute or relative to the project", required=True
+            "text",
+            "folder to read, absolute or relative to the project, or s3://bucket/folder in an"
+            " object store",
+            required=True,
         ),
         "pattern": Option("text", "shell pattern of the file names to take", default="*"),
         "recursive": Option("boolean", "read folders below as well", default="false"),
@@ -89,6 +92,12 @@ FILES = Connector(
         "max_record_bytes": Option(
             "integer", "longer lines go to quarantine", default="20000000", minimum=1
         ),
+        "endpoint": Option("text", "address of the object store; without it that of AWS"),
+        "region": Option("text", "region of the object store; without it us-east-1"),
+        "access_key": Option(
+            "text", "who asks the object store; without it what AWS's own tools find"
+        ),
+        "secret_key": Option("secret", "how who asks proves it, '${env:NAME}'"),
         **LIMITS,
     },
     encodings=("json", "csv", "parquet"),

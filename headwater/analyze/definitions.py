@@ -155,6 +155,11 @@ class Source:
         return self.options["table"] if self.connector == "iceberg" else ""
 
     @property
+    def in_store(self) -> bool:
+        """Whether it is read from files in an object store."""
+        return self.connector == "files" and self.options.get("path", "").startswith("s3://")
+
+    @property
     def landed(self) -> bool:
         """Whether its rows are copied into a table of the project."""
         return self.kept and not self.external

@@ -31,6 +31,7 @@ from headwater.analyze.infer import infer
 from headwater.analyze.kafka import bind_start, check_kafka
 from headwater.analyze.nodes import drop_comments, only_allowed
 from headwater.analyze.nullable import nullable
+from headwater.analyze.objects import check_files
 from headwater.analyze.options import bind_options
 from headwater.analyze.redis import check_redis
 from headwater.analyze.report import Report, check_name, did_you_mean
@@ -72,6 +73,7 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
     )
     check_kafka(statement, source, report)
     check_redis(statement, source, report)
+    check_files(statement, source, report)
     check_external(statement, source, report)
     _refuse_later_issues(statement, source, report)
     return source

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from headwater.intake.sqltext import text
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake, TableSpec, check_columns, columns_ddl
+from headwater.lake.evolve import difference
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import FILES
 
@@ -29,12 +30,26 @@ class Entry:
         size: bytes.
         modified: modification time, microseconds since 1970 UTC.
         fault: why the whole file went to quarantine, or None.
+        version: what tells it apart from a later file of its name in an object store, its ETag.
     """
 
     file: str
     size: int
     modified: int
     fault: str | None = None
+    version: str | None = None
+
+    def is_still(self, now: Entry | None) -> bool:
+        """Whether a file is what it was.
+
+        Args:
+            now: the file as it is now; None if it is gone.
+        """
+        if now is None or now.size != self.size:
+            return False
+        if self.version and now.version:
+            return self.version == now.version
+        return self.modified == now.modified
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +80,7 @@ def ledger_spec(table: str) -> TableSpec:
             ("file", "STRING", False),
         ),
         *(("size", "BIGINT", False), ("modified", "TIMESTAMP", False), ("fault", "STRING", True)),
+        ("version", "STRING", True),
     )
     return TableSpec(table + SUFFIX, columns, comment=f"files read into {table}, by epoch")
 
@@ -76,7 +92,17 @@ def open_ledger(lake: Lake, table: str) -> LakeTable:
         lake: where.
         table: name of the landed table.
     """
-    return lake.ensure(ledger_spec(table))
+    return lake.ensure(ledger_spec(table), _fit)
+
+
+def _fit(ledger: LakeTable, spec: TableSpec) -> None:
+    """Give the ledger of an earlier release the column that it lacks."""
+    ddl = columns_ddl(spec)
+    change = difference(ledger.columns(), ledger.stored_columns(ddl))
+    if set(change.changes()) == {"version"}:
+        ledger.alter(change, ddl)
+    else:
+        check_columns(ledger, spec)
 
 
 def append(spark: SparkSession, target: str, plan: Planned) -> None:
@@ -90,11 +116,15 @@ def append(spark: SparkSession, target: str, plan: Planned) -> None:
     # a local relation: no Python workers, one task
     rows = ",".join(
         f"({plan.epoch}L, timestamp_micros({plan.arrived_at}), {text(e.file)}, {e.size}L,"
-        f" timestamp_micros({e.modified}), {'NULL' if e.fault is None else text(e.fault)})"
+        f" timestamp_micros({e.modified}), {_text(e.fault)}, {_text(e.version)})"
         for e in plan.entries
     )
-    columns = "epoch, arrived_at, file, size, modified, fault"
+    columns = "epoch, arrived_at, file, size, modified, fault, version"
     spark.sql(f"SELECT * FROM VALUES {rows} AS t({columns})").writeTo(target).append()
+
+
+def _text(value: str | None) -> str:
+    return "CAST(NULL AS STRING)" if value is None else text(value)
 
 
 def read(ledger: LakeTable, committed: int) -> tuple[list[Entry], Planned | None]:
@@ -106,13 +136,13 @@ def read(ledger: LakeTable, committed: int) -> tuple[list[Entry], Planned | None
     """
     columns = "epoch, unix_micros(arrived_at) AS arrived_at, file, size"
     frame = ledger.read().selectExpr(
-        *columns.split(", "), "unix_micros(modified) AS modified", "fault"
+        *columns.split(", "), "unix_micros(modified) AS modified", "fault", "version"
     )
     done: list[Entry] = []
     begun: list[Entry] = []
     epoch = arrived_at = -1
     for row in frame.orderBy("epoch", "file").toLocalIterator():
-        entry = Entry(row.file, row.size, row.modified, row.fault)
+        entry = Entry(row.file, row.size, row.modified, row.fault, row.version)
         if row.epoch <= committed:
             done.append(entry)
         else:

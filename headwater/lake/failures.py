@@ -90,8 +90,9 @@ _CONDITIONS = (
         r"S3Exception: [^\n]*Status Code: 40[13]|InvalidAccessKeyId|SignatureDoesNotMatch"
         r"|AWS Error (?:ACCESS_DENIED|SIGNATURE_DOES_NOT_MATCH|INVALID_ACCESS_KEY_ID"
         r"|UNRECOGNIZED_CLIENT)|Unable to load credentials from any of the providers",
-        "the object store refuses the keys of the warehouse",
-        "check access_key, secret_key and the rights: [warehouse] in headwater.toml",
+        "the object store refuses the keys",
+        "check access_key, secret_key and the rights: [warehouse] in headwater.toml, or the options"
+        " of a table over files",
     ),
     _condition(
         "STORE_DOWN",
@@ -99,8 +100,8 @@ _CONDITIONS = (
         r"|SdkClientException: Unable to execute HTTP request"
         r"|S3Exception: [^\n]*Status Code: 5\d\d",
         "the object store cannot be reached",
-        "start it, or correct [warehouse] endpoint in headwater.toml: nothing that was committed"
-        " is lost",
+        "start it, or correct its endpoint, [warehouse] in headwater.toml or an option of a table"
+        " over files: nothing that was committed is lost",
     ),
     _condition(
         "WRITE_CONFLICT",

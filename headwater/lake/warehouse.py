@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.failures import explain_failure
-from headwater.secrets import Secret, private_folder
+from headwater.lake.object_store import ObjectStore
+from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
     from headwater.config import Config, WarehouseSection
@@ -98,6 +99,7 @@ class Bucket(Warehouse):
 
     def __init__(self, section: WarehouseSection) -> None:
         self.uri = section.path.rstrip("/")
+        self.store = store_of(section)
         self._section = section
 
     def spark_settings(self) -> dict[str, str]:
@@ -110,7 +112,8 @@ class Bucket(Warehouse):
 
     def spark_secrets(self) -> dict[str, str]:
         """Return the keys as Iceberg takes them."""
-        found = {"s3.access-key-id": self.access_key, "s3.secret-access-key": self.secret_key}
+        access_key, secret_key = self.store.keys()
+        found = {"s3.access-key-id": access_key, "s3.secret-access-key": secret_key}
         return {name: key for name, key in found.items() if key}
 
     def reader_settings(self) -> dict[str, str]:
@@ -119,27 +122,9 @@ class Bucket(Warehouse):
         place = {"s3.endpoint": section.endpoint} if section.endpoint else {}
         return {"s3.region": section.region, **place, **self.spark_secrets()}
 
-    @property
-    def access_key(self) -> str | None:
-        """Who asks; None if the environment says so."""
-        return _revealed(self._section.access_key)
-
-    @property
-    def secret_key(self) -> str | None:
-        """How who asks proves it; None if the environment says so."""
-        return _revealed(self._section.secret_key)
-
     def check_writable(self) -> None:
         """Write an object and remove it."""
-        from pyarrow.fs import S3FileSystem
-
-        section = self._section
-        store = S3FileSystem(
-            access_key=self.access_key,
-            secret_key=self.secret_key,
-            endpoint_override=section.endpoint,
-            region=section.region,
-        )
+        store = self.store.files()
         probe = f"{self.uri.removeprefix('s3://')}/.probe-{os.getpid()}"
         try:
             with store.open_output_stream(probe) as sink:
@@ -149,14 +134,19 @@ class Bucket(Warehouse):
             raise _unreachable(error) from error
 
 
-def _revealed(template: str | None) -> str | None:
-    return Secret(template).reveal() if template else None
-
-
 def _unreachable(error: OSError) -> HeadwaterError:
     first = str(error).splitlines()[0]
     hint = "see [warehouse] in headwater.toml, and the store's own log"
     return explain_failure(error) or ServiceError("STORE_FAILED", first, hint=hint)
+
+
+def store_of(section: WarehouseSection) -> ObjectStore:
+    """Return the object store of a warehouse.
+
+    Args:
+        section: how it is reached.
+    """
+    return ObjectStore(section.endpoint, section.region, section.access_key, section.secret_key)
 
 
 def warehouse_for(config: Config) -> Warehouse:

@@ -52,8 +52,11 @@ def _replayed(
 ) -> Replayed:
     config, source = project.config, project.catalog.source_of(table)
     assert source is not None, "require_replayable"
-    kafka = source.connector == "kafka"
-    with Lease.acquire(config) as lease, project_session(config, spark, kafka=kafka) as session:
+    kafka, objects = source.connector == "kafka", source.in_store
+    with (
+        Lease.acquire(config) as lease,
+        project_session(config, spark, kafka=kafka, objects=objects) as session,
+    ):
         own = session_for_thread(session)
         lake = Lake(own, config.namespace)
         if not lake.exists(quarantine_of(table)):

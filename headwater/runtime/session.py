@@ -73,6 +73,7 @@ def open_session(
     jars: Sequence[Path] = (),
     delta: bool = False,
     kafka: bool = False,
+    objects: bool = False,
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
@@ -82,6 +83,7 @@ def open_session(
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         delta: whether Delta tables are written; otherwise the session starts without Delta.
         kafka: whether a table is read from Kafka; likewise.
+        objects: whether a table is read from files in an object store; likewise.
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -93,7 +95,7 @@ def open_session(
         warehouse = warehouse_for(config)
         warehouse.check_writable()
         check_folder(logs)
-        storage = Storage(catalog_backend(config), warehouse, delta, kafka)
+        storage = Storage(catalog_backend(config), warehouse, delta, kafka, objects)
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)
@@ -110,7 +112,12 @@ def open_session(
 
 @contextmanager
 def project_session(
-    config: Config, given: SparkSession | None = None, *, delta: bool = False, kafka: bool = False
+    config: Config,
+    given: SparkSession | None = None,
+    *,
+    delta: bool = False,
+    kafka: bool = False,
+    objects: bool = False,
 ) -> Iterator[SparkSession]:
     """Lend a running session, or open one for the block and stop it afterwards.
 
@@ -119,11 +126,12 @@ def project_session(
         given: a running session to use.
         delta: whether Delta tables are written or maintained.
         kafka: whether a table is read from Kafka.
+        objects: whether a table is read from files in an object store.
 
     Raises:
         ServiceError: what :func:`open_session` raises.
     """
-    session = given or open_session(config, delta=delta, kafka=kafka)
+    session = given or open_session(config, delta=delta, kafka=kafka, objects=objects)
     try:
         yield session
     finally:

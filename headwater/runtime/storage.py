@@ -18,6 +18,8 @@ _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _KAFKA_SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_OBJECTS = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+_OBJECT_JARS = ("s3", "objects")
 _DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
 
 
@@ -30,24 +32,31 @@ class Storage:
         warehouse: where the files of the tables are.
         delta: whether Delta tables are written; otherwise Spark starts without Delta.
         kafka: whether a table is read from Kafka.
+        objects: whether a table is read from files in an object store.
     """
 
     backend: CatalogBackend
     warehouse: Warehouse
     delta: bool = False
     kafka: bool = False
+    objects: bool = False
 
     @property
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
         asked = {"delta": self.delta, "kafka": self.kafka}
-        more = (name for name, needed in asked.items() if needed)
-        return (*self.backend.jars, *self.warehouse.jars, *more)
+        more = [name for name, needed in asked.items() if needed]
+        more += _OBJECT_JARS if self.objects else ()
+        return tuple(dict.fromkeys((*self.backend.jars, *self.warehouse.jars, *more)))
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes that must be there once the jars are loaded."""
-        asked = {_DELTA_CATALOG: self.delta, _KAFKA_SOURCE: self.kafka}
+        asked = {
+            _DELTA_CATALOG: self.delta,
+            _KAFKA_SOURCE: self.kafka,
+            _OBJECTS: self.objects,
+        }
         more = (name for name, needed in asked.items() if needed)
         return (_ICEBERG_CATALOG, *self.backend.classes, *self.warehouse.classes, *more)
 

@@ -199,7 +199,8 @@ class Supervisor:
         read = (self._catalog.sources[name].connector for name in self._tables)
         written = (sink.connector for sink in self._sinks)
         kafka = "kafka" in (*read, *written)
-        self._spark = self._given or open_session(config, delta=delta, kafka=kafka)
+        objects = any(self._catalog.sources[name].in_store for name in self._tables)
+        self._spark = self._given or open_session(config, delta=delta, kafka=kafka, objects=objects)
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
         for name in self._tables:

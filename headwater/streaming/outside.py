@@ -20,8 +20,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
-from headwater.intake.connectors.files import is_hidden
 from headwater.intake.connectors.flat import are_flat, may_be_flat
+from headwater.intake.connectors.place import is_hidden
 from headwater.lake.offsets import Stream
 from headwater.streaming.execution import files_read, with_bad_rows
 

@@ -15,11 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.intake.ledger import Entry
+
+if TYPE_CHECKING:
+    from headwater.config import WarehouseSection
 
 
 class IntakeConfig(Protocol):
@@ -28,6 +31,10 @@ class IntakeConfig(Protocol):
     @property
     def directory(self) -> Path:
         """The project's folder; relative paths of options start there."""
+
+    @property
+    def bucket(self) -> WarehouseSection | None:
+        """Where in an object store the tables are, None if they are in a folder."""
 
     @property
     def max_files_per_epoch(self) -> int:

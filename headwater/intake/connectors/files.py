@@ -1,11 +1,12 @@
 """Connector ``files``: new files of a folder, as JSON lines, CSV or Parquet, also compressed.
 
-In: a folder. Out: ranges of whole files, each file in exactly one range.
+In: a folder, or a place in an object store (``place.py``, ``bucket.py``). Out: ranges of whole
+files, each file in exactly one range.
 
 A file arrives by being renamed into the folder (same file system): that is atomic, so nothing
-half-written is read. Names that start with ``.`` or ``_`` or end in ``.tmp`` or ``.crc`` are not
-looked at, and neither are folders of such names. A file is taken once; later changes to it are not
-read, but counted and warned of.
+half-written is read; an object is whole when it is there. Names that start with ``.`` or ``_`` or
+end in ``.tmp`` or ``.crc`` are not looked at, and neither are folders of such names. A file is
+taken once; later changes to it are not read, but counted and warned of.
 
 Order: by name (default), so that numbered files are read in their order whatever a copy did to
 their times; or by modification time in whole seconds, then name (file systems differ in what they
@@ -21,10 +22,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import re
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from py4j.protocol import Py4JError
@@ -34,8 +35,11 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.definitions import Source
 from headwater.errors import ServiceError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.intake.connectors.bucket import Bucket, store_for
+from headwater.intake.connectors.place import Folder, Place
 from headwater.intake.connectors.raw import FileReader
 from headwater.intake.ledger import Entry
+from headwater.lake.warehouse import store_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,15 +47,6 @@ _UNREADABLE = re.compile(
     r"FAILED_READ_FILE|CANNOT_READ_FILE|PARQUET_COLUMN_DATA_TYPE_MISMATCH|Could not read footer"
 )
 """What Spark says when the content of a file is at fault."""
-
-
-def is_hidden(name: str) -> bool:
-    """Whether a name is of a file or folder that is never read.
-
-    Args:
-        name: last part of the path.
-    """
-    return name.startswith((".", "_")) or name.endswith((".tmp", ".crc"))
 
 
 class Files(Connector):
@@ -70,29 +65,32 @@ class Files(Connector):
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         options = source.options
-        self.folder = config.directory / options["path"]
+        self.place = place_of(source, config)
         self._source = source
-        self._pattern = options.get("pattern", "*")
-        self._recursive = options.get("recursive", "false").lower() == "true"
         self._by_name = options.get("order", "name") == "name"
         self._limits = Limits(
             files=int(options.get("max_files_per_epoch", config.max_files_per_epoch)),
             bytes=int(options.get("max_bytes_per_epoch", config.max_bytes_per_epoch)),
         )
         self._once = once
-        self._frozen: list[Entry] | None = None
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._found: list[Entry] | None = None
+        self._look_at = 0.0
+        self._seen: dict[str, Entry] = {}
         self._changed: set[str] = set()
-        self._reader = FileReader(source, self.folder, config.max_future)
+        self._reader = FileReader(source, self.place, config.max_future)
 
     @property
     def changed(self) -> int:
         """How many files were changed after they had been read; the changes are not read."""
         return len(self._changed)
 
+    def open(self, spark: SparkSession) -> None:
+        """See :meth:`Connector.open`."""
+        self.place.open(spark)
+
     def restore(self, entries: Sequence[Entry]) -> None:
         """See :meth:`Connector.restore`."""
-        self._seen.update((entry.file, (entry.size, entry.modified)) for entry in entries)
+        self._seen.update((entry.file, entry) for entry in entries)
 
     def next_range(self, after: str | None, limits: Limits) -> Range | None:
         """See :meth:`Connector.next_range`."""
@@ -105,23 +103,38 @@ class Files(Connector):
             if taken and (len(taken) == most_files or size > most_bytes):
                 break
             taken.append(entry)
-        return _range(after, taken) if taken else None
+        there = self.place.as_now(taken)
+        if len(there) < len(taken):  # some are gone again
+            gone = {entry.file for entry in taken}.difference(entry.file for entry in there)
+            self._found = [entry for entry in self._found or () if entry.file not in gone]
+            if not there:
+                return self.next_range(after, limits)
+        return _range(after, there) if there else None
 
     def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:
         """See :meth:`Connector.planned`."""
-        for entry in entries:
-            self._check_unchanged(entry)
+        for entry, now in zip(entries, self.place.each(self.place.now, entries), strict=True):
+            if now is None:
+                raise _gone(self._source, entry)
+            if not entry.is_still(now):
+                raise ServiceError(
+                    "FILE_CHANGED",
+                    f'file {entry.file} of "{self._source.name}" was changed while an epoch with it'
+                    " was being committed",
+                    hint="put the file back as it was (content and modification time) and start"
+                    " again",
+                )
         return _range(after, entries)
 
     def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        for entry in taken.files:
-            if not (self.folder / entry.file).exists():
-                raise _gone(self._source, entry)
+        if gone := self.place.gone(taken.files):
+            raise _gone(self._source, gone[0])
         return self._reader.read(spark, taken.files, arrived_at)
 
     def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
         """See :meth:`Connector.without_unreadable`: tries each file alone."""
+        self.place.check_reached(error)
         if not _UNREADABLE.search(str(error)):
             raise error
         marked = [entry if entry.fault else self._probed(spark, entry) for entry in taken.files]
@@ -131,13 +144,15 @@ class Files(Connector):
 
     def check_unchanged(self, taken: Range) -> None:
         """See :meth:`Connector.check_unchanged`: a file may be read while it is being written."""
-        for entry in taken.files:
-            if self._status(entry.file) not in (None, (entry.size, entry.modified)):
+        for entry, now in zip(
+            taken.files, self.place.each(self.place.now, taken.files), strict=True
+        ):
+            if now is not None and not entry.is_still(now):
+                self._look_at = 0.0
                 raise ServiceError(
                     "FILE_CHANGED",
                     f'file {entry.file} of "{self._source.name}" was changed while it was read',
-                    hint="it will be read anew; write files under a hidden name, and rename them "
-                    "when they are whole",
+                    hint=f"it will be read anew; {self.place.whole}",
                 )
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
@@ -146,8 +161,8 @@ class Files(Connector):
 
     def found(self, files: Sequence[str]) -> list[Entry]:
         """See :meth:`Connector.found`."""
-        now = ((file, self._status(file)) for file in sorted(files))
-        return [Entry(file, *status) for file, status in now if status]
+        asked = [Entry(file, 0, 0) for file in sorted(files)]
+        return [now for now in self.place.each(lambda e: self.place.status(e.file), asked) if now]
 
     def read_before(self, taken: Range) -> list[str]:
         """See :meth:`Connector.read_before`."""
@@ -162,21 +177,20 @@ class Files(Connector):
         return len(self._waiting())
 
     def _waiting(self) -> list[Entry]:
-        if self._frozen is None:
-            found = [entry for entry in self._listed() if self._is_new(entry)]
-            found.sort(key=self._place)
-            if self._once:
-                self._frozen = found
-            return found
-        self._frozen = [entry for entry in self._frozen if entry.file not in self._seen]
-        return self._frozen
+        began = time.monotonic()
+        if self._found is None or (not self._once and began >= self._look_at):
+            self._found = sorted(filter(self._is_new, self.place.listed()), key=self._order)
+            now = time.monotonic()
+            self._look_at = now + self.place.pause(now - began)
+        self._found = [entry for entry in self._found if entry.file not in self._seen]
+        return self._found
 
-    def _place(self, entry: Entry) -> tuple[int, str]:
+    def _order(self, entry: Entry) -> tuple[int, str]:
         return (0 if self._by_name else entry.modified // 1_000_000, entry.file)
 
     def _is_new(self, entry: Entry) -> bool:
         seen = self._seen.get(entry.file)
-        if seen is not None and seen != (entry.size, entry.modified):
+        if seen is not None and not seen.is_still(entry):
             self._report_change(entry.file)
         return seen is None
 
@@ -189,70 +203,32 @@ class Files(Connector):
                 file,
             )
 
-    def _listed(self) -> Iterator[Entry]:
-        folders = [""]
-        while folders:
-            below = folders.pop()
-            try:
-                found = list(os.scandir(self.folder / below))
-            except OSError as error:
-                raise ServiceError(
-                    "FOLDER_NOT_READABLE",
-                    f'folder "{self.folder / below}" of "{self._source.name}" cannot be read: '
-                    f"{error.strerror}",
-                    hint="create it, or change the option path",
-                    span=self._source.span,
-                ) from error
-            for item in found:
-                if is_hidden(item.name):
-                    continue
-                path = f"{below}{item.name}"
-                if item.is_dir():
-                    if self._recursive:
-                        folders.append(f"{path}/")
-                elif fnmatchcase(item.name, self._pattern) and (entry := _entry(item, path)):
-                    yield entry
-
-    def _status(self, file: str) -> tuple[int, int] | None:
-        """Size and modification time of a file as it is now, None if it is gone."""
-        try:
-            now = (self.folder / file).stat()
-        except FileNotFoundError:
-            return None
-        return now.st_size, now.st_mtime_ns // 1000
-
     def _unchanged(self, file: str) -> Entry | None:
         """The file, if it is still what was read."""
-        now = self._status(file)
-        return Entry(file, *now) if now and now == self._seen.get(file) else None
-
-    def _check_unchanged(self, entry: Entry) -> None:
-        now = self._status(entry.file)
-        if now is None:
-            raise _gone(self._source, entry)
-        if now != (entry.size, entry.modified):
-            raise ServiceError(
-                "FILE_CHANGED",
-                f'file {entry.file} of "{self._source.name}" was changed while an epoch with it '
-                "was being committed",
-                hint="put the file back as it was (content and modification time) and start again",
-            )
+        seen, now = self._seen.get(file), self.place.status(file)
+        return now if seen and seen.is_still(now) else None
 
     def _probed(self, spark: SparkSession, entry: Entry) -> Entry:
-        try:
-            with (self.folder / entry.file).open("rb") as file:
-                file.read(1)
-        except OSError as error:
-            raise ServiceError(
-                "FILE_NOT_READABLE",
-                f'file {entry.file} of "{self._source.name}" cannot be read: {error.strerror}',
-                hint="check owner and permissions of the file, then start again",
-            ) from error
+        self.place.check_readable(entry)
         try:
             _drain(self._reader.read(spark, (entry,), 0).all)
         except (Py4JError, PySparkException) as error:
-            return Entry(entry.file, entry.size, entry.modified, fault_of(str(error)))
+            self.place.check_reached(error)
+            return replace(entry, fault=fault_of(str(error)))
         return entry
+
+
+def place_of(source: Source, config: IntakeConfig) -> Place:
+    """Return where the files of a source are.
+
+    Args:
+        source: its definition.
+        config: the project's settings.
+    """
+    if not source.in_store:
+        return Folder(source, config.directory / source.options["path"])
+    warehouse = store_of(config.bucket) if config.bucket else None
+    return Bucket(source, store_for(source, warehouse))
 
 
 def _drain(frame: DataFrame) -> None:
@@ -278,14 +254,6 @@ def fault_of(message: str) -> str:
     causes = re.findall(r"Caused by: (?:[\w$]+\.)*([\w$]+)(?:: ([^\n]*))?", message)
     kind, detail = causes[-1] if causes else ("", message.splitlines()[0])
     return f"unreadable file: {detail or kind}"[:300]
-
-
-def _entry(item: os.DirEntry[str], path: str) -> Entry | None:
-    try:
-        found = item.stat()
-    except FileNotFoundError:  # taken away since the folder was listed
-        return None
-    return Entry(path, found.st_size, found.st_mtime_ns // 1000)
 
 
 def _gone(source: Source, entry: Entry) -> ServiceError:

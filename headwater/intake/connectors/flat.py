@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from pyspark.sql import Column, DataFrameReader, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
@@ -24,6 +24,9 @@ from headwater.intake.unknown import values_in
 
 LITERAL_PATHS = ("__globPaths__", "false")
 """Option of a batch reader: a [ in a name is no pattern."""
+FLAT_LINES = {"lineSep": "\n"}
+LINES = ("text", "value STRING", FLAT_LINES)
+"""Format, columns and options of lines as they are."""
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 
 
@@ -45,16 +48,16 @@ def are_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> bool:
         paths: the files.
     """
     ragged = F.count_if("ragged").alias("ragged")
-    return not _scanned(spark, paths, [f"{not_flat(source)} AS ragged"], [ragged])["ragged"]
+    lines = spark.read.options(**FLAT_LINES).option(*LITERAL_PATHS).text(list(paths))
+    return not _scanned(lines, [f"{not_flat(source)} AS ragged"], [ragged])["ragged"]
 
 
-def values_of_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> int | None:
+def values_of_flat(lines: DataFrame, source: Source) -> int | None:
     """Return how many values some files hold at most, found by the scan of :func:`are_flat`.
 
     Args:
-        spark: any session.
+        lines: the files' lines, as :data:`LINES` reads them.
         source: the definition.
-        paths: the files.
 
     Returns:
         The number, None if a line is not flat, -1 if the number is not known.
@@ -64,20 +67,19 @@ def values_of_flat(spark: SparkSession, source: Source, paths: Sequence[str]) ->
     aggregates = [F.count_if("ragged"), F.sum("held"), F.count_if(F.isnull("held"))]
     names = ("ragged", "held", "odd")
     aliased = [each.alias(name) for each, name in zip(aggregates, names, strict=True)]
-    found = _scanned(spark, paths, columns, aliased)
+    found = _scanned(lines, columns, aliased)
     if found["ragged"]:
         return None
     return -1 if found["odd"] else found["held"] or 0
 
 
 def _scanned(
-    spark: SparkSession, paths: Sequence[str], columns: Sequence[str], aggregates: Sequence[Column]
+    lines: DataFrame, columns: Sequence[str], aggregates: Sequence[Column]
 ) -> Mapping[str, int]:
-    """Aggregate over expressions of ``_value``, each line of some files."""
+    """Aggregate over expressions of ``_value``, each of some lines."""
     observed = Observation()
-    reader = spark.read.option("lineSep", "\n").option(*LITERAL_PATHS)
-    lines = reader.text(list(paths)).selectExpr("value AS _value").selectExpr(*columns)
-    lines.observe(observed, *aggregates).write.format("noop").mode("overwrite").save()
+    found = lines.selectExpr("value AS _value").selectExpr(*columns)
+    found.observe(observed, *aggregates).write.format("noop").mode("overwrite").save()
     return observed.get
 
 
@@ -88,4 +90,4 @@ def flat_reader(reader: Reader, source: Source) -> Reader:
         reader: a reader of files, also of a stream.
         source: the definition.
     """
-    return reader.schema(reader_schema(source)).options(lineSep="\n", **parser_options(source))
+    return reader.schema(reader_schema(source)).options(**FLAT_LINES, **parser_options(source))

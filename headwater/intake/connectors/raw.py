@@ -7,17 +7,13 @@ makes the line numbers the same on any number of cores; tasks take several parti
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
-from pathlib import Path
-from typing import IO, cast
 
 from pyarrow import ArrowException
 from pyarrow.parquet import read_schema
@@ -27,12 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.types import spark_type
 from headwater.intake.connectors.base import Rows
-from headwater.intake.connectors.flat import (
-    LITERAL_PATHS,
-    flat_reader,
-    may_be_flat,
-    values_of_flat,
-)
+from headwater.intake.connectors.flat import FLAT_LINES, LINES, may_be_flat, values_of_flat
+from headwater.intake.connectors.place import Place
 from headwater.intake.decode import (
     BAD,
     KNOWN,
@@ -47,11 +39,10 @@ from headwater.intake.decode import (
     stored,
 )
 from headwater.intake.decode_csv import csv_lines, parquet_rows
-from headwater.intake.decode_json import json_lines, json_rows
+from headwater.intake.decode_json import json_lines, json_rows, parser_options, reader_schema
 from headwater.intake.ledger import Entry
 from headwater.intake.sqltext import at, moment, name, text
 from headwater.intake.unknown import NONE, UNKNOWN, VALUES
-from headwater.lake.java import java_class
 
 SPLIT_BYTES = 2**30
 _BYTES_PER_TASK, _BYTES_PER_OUTPUT_FILE = 4_000_000, 128_000_000
@@ -77,13 +68,13 @@ class FileReader:
 
     Args:
         source: the definition.
-        folder: what the entries' paths are relative to.
+        place: where its files are.
         max_future: how far event times may be ahead of arrival, where the source does not say.
     """
 
-    def __init__(self, source: Source, folder: Path, max_future: timedelta) -> None:
+    def __init__(self, source: Source, place: Place, max_future: timedelta) -> None:
         self._source = source
-        self._folder = folder
+        self._place = place
         self._max_future = max_future
         self._columns = stored(source)
 
@@ -173,18 +164,22 @@ class FileReader:
         """Sort files by header; files without a usable one become faults."""
         groups: dict[Header, list[Entry]] = {}
         faults: dict[str, str] = {}
-        for entry in entries:
-            header: Header = None
-            fault = entry.fault
-            if not fault and self._has_header() and entry.size:
-                header, fault = self._header(entry)
-            if not fault and self._source.encode == "parquet":
-                header = self._parquet_names(entry)
+        for entry, (header, fault) in zip(
+            entries, self._place.each(self._named, entries), strict=True
+        ):
             if fault:
                 faults[entry.file] = fault
             else:
                 groups.setdefault(header, []).append(entry)
         return groups, faults
+
+    def _named(self, entry: Entry) -> tuple[Header, str | None]:
+        """The columns that a file names, and why it cannot be used."""
+        if entry.fault:
+            return None, entry.fault
+        if self._source.encode == "parquet":
+            return self._parquet_names(entry), None
+        return self._header(entry) if self._has_header() and entry.size else (None, None)
 
     def _has_header(self) -> bool:
         options = self._source.encode_options
@@ -193,7 +188,7 @@ class FileReader:
     def _header(self, entry: Entry) -> tuple[Header, str | None]:
         options = self._source.encode_options
         try:
-            with _opened(self._folder / entry.file) as file:
+            with self._place.text(entry.file) as file:
                 line = file.readline(_MAX_HEADER_BYTES).decode("utf-8-sig")
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             return None, f"unreadable file: {error}"[:300]
@@ -215,7 +210,7 @@ class FileReader:
     def _parquet_names(self, entry: Entry) -> Header:
         """The columns of a file; None if it is none of Parquet, which Spark finds."""
         try:
-            with (self._folder / entry.file).open("rb") as file:
+            with self._place.content(entry.file) as file:
                 return tuple(name.lower() for name in read_schema(file).names)
         except (OSError, ArrowException):
             return None
@@ -223,16 +218,14 @@ class FileReader:
     def _encoded(
         self, spark: SparkSession, header: Header, files: Sequence[Entry], view: str
     ) -> Encoded:
-        paths = self._paths(files)
-        reader = spark.read.option(*LITERAL_PATHS)
         path = self._path(spark, files)
         if self._source.encode == "parquet":
-            frame = reader.schema(ddl(self._columns)).parquet(*paths)
+            frame = self._place.frame(spark, "parquet", ddl(self._columns), {}, files)
             names = [name(column.name) for column in self._columns]
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
             frame.createOrReplaceTempView(view)
             return parquet_rows(self._source, view, header)
-        frame = reader.option("lineSep", "\n").text(paths)
+        frame = self._place.frame(spark, *LINES, files)
         frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
         if self._source.encode == "csv":
             return csv_lines(self._source, Records(view), header)
@@ -243,20 +236,17 @@ class FileReader:
         enough = sum(entry.size for entry in files) >= _WORTH_A_CHECK
         if not (enough and may_be_flat(self._source)):
             return None
-        return values_of_flat(spark, self._source, self._paths(files))
+        return values_of_flat(self._place.frame(spark, *LINES, files), self._source)
 
     def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded:
-        paths = self._paths(files)
-        frame = flat_reader(spark.read.option(*LITERAL_PATHS), self._source).json(paths)
+        schema, options = reader_schema(self._source), parser_options(self._source)
+        frame = self._place.frame(spark, "json", schema, {**FLAT_LINES, **options}, files)
         frame.selectExpr("*", *coordinates(self._path(spark, files))).createOrReplaceTempView(view)
         return json_rows(self._source, Records(view))
 
-    def _paths(self, files: Sequence[Entry]) -> list[str]:
-        return [str(self._folder / entry.file) for entry in files]
-
     def _path(self, spark: SparkSession, files: Sequence[Entry]) -> str:
         plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)
-        return relative_path(spark, self._folder, plain=plain)
+        return relative_path(self._place.prefix(spark), plain=plain)
 
     def _fault_rows(self, faults: dict[str, str]) -> str:
         nulls = ", ".join(
@@ -273,16 +263,13 @@ def _union(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionAll, frames)
 
 
-def relative_path(spark: SparkSession, folder: Path, *, plain: bool) -> str:
-    """Return the expression of a file's path in the folder.
+def relative_path(prefix: str, *, plain: bool) -> str:
+    """Return the expression of a file's name, its path in the folder.
 
     Args:
-        spark: any session.
-        folder: the folder.
+        prefix: what stands before it, from ``Place.prefix``.
         plain: whether no name has characters that Spark escapes.
     """
-    path = java_class(spark, "org.apache.hadoop.fs.Path")(str(folder))
-    prefix = f"file:{path.toUri().getRawPath()}/"
     shown = f"substr(_metadata.file_path, {len(prefix) + 1})"
     return shown if plain else f"url_decode(replace({shown}, '+', '%2B'))"
 
@@ -324,11 +311,3 @@ def _tasks(spark: SparkSession, files: Sequence[Entry]) -> int:
     size = sum(entry.size for entry in files)
     most = max(spark.sparkContext.defaultParallelism, -(-size // _BYTES_PER_OUTPUT_FILE))
     return max(1, min(most, -(-size // _BYTES_PER_TASK)))
-
-
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path))
-    if path.suffix == ".bz2":
-        return cast(IO[bytes], bz2.open(path))
-    return path.open("rb")

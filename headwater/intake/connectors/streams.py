@@ -27,6 +27,7 @@ from headwater.errors import SqlError
 from headwater.intake.connectors.base import IntakeConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
 from headwater.intake.connectors.flat import flat_reader, may_be_flat
+from headwater.intake.connectors.place import folder_prefix
 from headwater.intake.connectors.raw import SETTINGS, coordinates, record_columns, relative_path
 from headwater.intake.decode import (
     BAD,
@@ -137,7 +138,7 @@ def _files(
         # by default a file a week older than the newest one is skipped without a word
         .option("maxFileAge", "36500d")
     )
-    path = relative_path(spark, folder, plain=False)
+    path = relative_path(folder_prefix(spark, folder), plain=False)
     if source.encode == "parquet":
         names = [name(column.name) for column in stored(source)]
         frame = reader.schema(ddl(stored(source))).parquet(str(folder)).where(_ARRIVED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from headwater.errors import ServiceError
 from headwater.intake import land as land_module
 from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
+from headwater.intake.ledger import ledger_spec
 from headwater.intake.watermark import watermark_after
 from headwater.lake.marker import Marker
 from tests.spark.crash import Crash, before_publishing
@@ -291,6 +293,26 @@ def test_wall_clock_event_time_has_a_wall_clock_watermark(lake, drop, landing, f
     assert table.where("id = 2").first()._watermark == datetime.fromisoformat("2013-01-01")
 
 
+def test_a_ledger_of_an_earlier_release_gets_the_column_it_lacks_in_the_middle_of_an_epoch(
+    lake, drop, landing, files_source, crash_before_publishing
+):
+    earlier = ledger_spec("t")
+    lake.ensure(replace(earlier, columns=earlier.columns[:-1]))
+    assert "version" not in lake.table("t__files").columns()
+    source = files_source("id integer")
+    drop("a.json", '{"id":1}\n')
+    crash_before_publishing()
+    land = landing(source)
+    with pytest.raises(Crash):
+        land.step()
+    drop("b.json", '{"id":2}\n')
+    again = landing(source)
+    assert (again.step().epoch, ids(lake)) == (0, [1])
+    assert (again.step().epoch, ids(lake)) == (1, [1, 2])
+    ledger = lake.table("t__files").read().orderBy("epoch").collect()
+    assert [(row.file, row.version) for row in ledger] == [("a.json", None), ("b.json", None)]
+
+
 def test_markers_chain_and_the_ledger_counts(lake, drop, landing, files_source):
     drop("a.json", '{"id":1}\nbad\n')
     drop("b.json", '{"id":2}\n')
@@ -331,7 +353,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_anew(
 
     def append_while_the_producer_writes(self, *rows):
         found = append(self, *rows)
-        with (self.connector.folder / "b.json").open("a") as file:
+        with (self.connector.place.folder / "b.json").open("a") as file:
             file.write('d\n{"id":3}\n')
         return found
 

@@ -159,7 +159,7 @@ def test_files_that_could_not_be_read_are_read_again(lake, drop, landing, files_
     assert [row for _, row, _ in waiting(lake)] == [-1, -1, -1]
     drop("cut.json.gz", gzip.compress(b'{"id":2}\nbad\n{"id":3}\n'))
     land = landing(source)
-    (land.connector.folder / "gone.json.gz").unlink()
+    (land.connector.place.folder / "gone.json.gz").unlink()
     done = replay(land)
     assert (done.landed, done.refused, done.files, done.gone) == (2, 2, 2, ("gone.json.gz",))
     assert landed(lake) == [(2, "cut.json.gz", 0), (3, "cut.json.gz", 2)]

@@ -12,7 +12,8 @@ import pytest
 from headwater.analyze.definitions import Source
 from headwater.errors import ServiceError
 from headwater.intake.connectors.base import Limits
-from headwater.intake.connectors.files import Files, fault_of, is_hidden
+from headwater.intake.connectors.files import Files, fault_of
+from headwater.intake.connectors.place import is_hidden
 
 
 @dataclass(frozen=True)
