@@ -73,6 +73,7 @@ def open_session(
     jars: Sequence[Path] = (),
     delta: bool = False,
     kafka: bool = False,
+    further: Sequence[str] = (),
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
@@ -82,6 +83,7 @@ def open_session(
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         delta: whether Delta tables are written; otherwise the session starts without Delta.
         kafka: whether a table is read from Kafka; likewise.
+        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -93,7 +95,7 @@ def open_session(
         warehouse = warehouse_for(config)
         warehouse.check_writable()
         check_folder(logs)
-        storage = Storage(catalog_backend(config), warehouse, delta, kafka)
+        storage = Storage(catalog_backend(config), warehouse, delta, kafka, tuple(further))
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)

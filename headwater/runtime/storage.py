@@ -30,19 +30,22 @@ class Storage:
         warehouse: where the files of the tables are.
         delta: whether Delta tables are written; otherwise Spark starts without Delta.
         kafka: whether a table is read from Kafka.
+        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
     """
 
     backend: CatalogBackend
     warehouse: Warehouse
     delta: bool = False
     kafka: bool = False
+    further: tuple[str, ...] = ()
 
     @property
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
         asked = {"delta": self.delta, "kafka": self.kafka}
         more = (name for name, needed in asked.items() if needed)
-        return (*self.backend.jars, *self.warehouse.jars, *more)
+        all_ = (*self.backend.jars, *self.warehouse.jars, *more, *self.further)
+        return tuple(dict.fromkeys(all_))
 
     @property
     def classes(self) -> tuple[str, ...]:

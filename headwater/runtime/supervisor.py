@@ -46,6 +46,7 @@ from headwater.runtime.workers import (
     Worker,
     land_next,
 )
+from headwater.sinks.connectors import jars_for
 from headwater.streaming.quarantine import SourceQuarantine, Waiting
 from headwater.streaming.query import StreamingView
 
@@ -199,7 +200,8 @@ class Supervisor:
         read = (self._catalog.sources[name].connector for name in self._tables)
         written = (sink.connector for sink in self._sinks)
         kafka = "kafka" in (*read, *written)
-        self._spark = self._given or open_session(config, delta=delta, kafka=kafka)
+        further = jars_for(self._sinks, config.directory)
+        self._spark = self._given or open_session(config, delta=delta, kafka=kafka, further=further)
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
         for name in self._tables:
