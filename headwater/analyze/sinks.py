@@ -68,7 +68,10 @@ SINKS: Mapping[str, SinkConnector] = {
     "iceberg": SinkConnector(
         TABLE_OPTIONS,
         place=("table",),
-        held_by=("catalog_type", "catalog_uri", "catalog_name", "warehouse_path", "table"),
+        held_by=(
+            *("catalog_type", "catalog_uri", "catalog_name", "catalog_warehouse"),
+            *("warehouse_path", "table"),
+        ),
         formats=("plain", "upsert"),
         records=False,
     ),

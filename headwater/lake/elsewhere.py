@@ -6,6 +6,7 @@ were checked when the sink was bound. Out: an :class:`OtherCatalog`: what Spark 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,4 +121,5 @@ def _warehouse(options: Mapping[str, str], directory: Path, path: str) -> Wareho
 
 
 def _folder(directory: Path, path: str) -> Path:
-    return (directory / Path(path).expanduser()).absolute()
+    # others read the address: no dots in it
+    return Path(os.path.normpath(directory.absolute() / Path(path).expanduser()))

@@ -195,9 +195,8 @@ def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
     with crash():
         world.deliver()
     before = world.held()
-    world.owner.sql(
-        "INSERT INTO lake.shop.out (" + ("sku" if name == "totals" else "id") + ") VALUES ('9')"
-    )
+    what = "(sku) VALUES ('9')" if name == "totals" else "(id) VALUES (9)"
+    world.owner.sql(f"INSERT INTO lake.shop.out {what}")
     world.change(row("c", "x", 5) if name == "totals" else {"id": 3, "said": "y"})
     assert world.deliver() == 2
     assert len(before) < len(world.held())
@@ -263,7 +262,8 @@ def test_a_table_that_is_not_the_one_it_was_is_refused(world: World) -> None:
     missing = world.refused()
     assert (missing.condition, type(missing).__name__) == ("TABLE_NOT_FOUND", "ServiceError")
     world.owner.sql(
-        "CREATE TABLE lake.shop.out (sku STRING, places BIGINT, amount DECIMAL(38, 2)) USING iceberg"
+        "CREATE TABLE lake.shop.out (sku STRING, places BIGINT, amount DECIMAL(38, 2))"
+        " USING iceberg"
     )
     assert world.refused().condition == "TABLE_RECREATED"
     assert world.held() == []
@@ -297,8 +297,8 @@ def test_a_table_with_other_columns_is_refused(world: World, columns: str, said:
 
 def test_a_table_of_the_owner_may_order_and_partition_its_columns(world: World) -> None:
     world.owner.sql(
-        "CREATE TABLE lake.shop.out (amount DECIMAL(38, 2), sku STRING, places BIGINT) USING iceberg"
-        " PARTITIONED BY (bucket(4, sku)) TBLPROPERTIES ('format-version' = '1')"
+        "CREATE TABLE lake.shop.out (amount DECIMAL(38, 2), sku STRING, places BIGINT)"
+        " USING iceberg PARTITIONED BY (bucket(4, sku)) TBLPROPERTIES ('format-version' = '1')"
     )
     world.define(STOCK, "totals", "UPSERT")
     world.change(*(row(f"s{n}", "x", n) for n in range(20)))
