@@ -147,7 +147,7 @@ def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[
         report.add("UNKNOWN_CONNECTOR", f'a sink has no connector "{name}"', node, hint)
         return name, {}
     if not SINKS[name].built:
-        hint = "write to kafka; any engine reads the view's own table from the catalog"
+        hint = "write to kafka or iceberg; any engine reads the view's own table from the catalog"
         report.not_yet(f"a sink with connector {name}", node, hint)
         return name, {}
     others = [each for each in nodes if each is not node]

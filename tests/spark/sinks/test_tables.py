@@ -354,25 +354,28 @@ def test_tables_of_headwater_are_left_alone(world: World, lake: Lake) -> None:
     assert caught.value.condition == "OWN_TABLE"
 
 
-def test_two_projects_share_a_table_but_not_a_name(world: World, spark: SparkSession) -> None:
+@pytest.mark.parametrize("same_name", [False, True])
+def test_two_projects_share_a_table_but_not_a_name(
+    world: World, monkeypatch: pytest.MonkeyPatch, same_name: bool
+) -> None:
     world.define(LOG, "log", "PLAIN")
     world.change({"id": 1, "said": "x"})
     world.deliver()
-    mine = world.lake.namespace
-    for name, expected in ((f"{mine}_b", None), (mine, "TABLE_TAKEN")):
-        there = Lake(spark, f"{mine}_c")
-        lake = world.lake
-        world.lake = there
-        landing = Landing(world.spark, there, world.catalog.sources["log"], world.config)
-        while landing.step():
-            pass
-        delivery = world.delivery()
-        delivery._outlet._lake = Lake(spark, name)  # type: ignore[attr-defined]
-        delivery._outlet._target.marker_tag = f"headwater-sink-{name}.out"  # type: ignore[attr-defined]
-        if expected is None:
-            assert delivery.step() is not None
-        world.lake = lake
-    assert world.held() == [(1, "x"), (1, "x")]
+    mine, theirs = world.lake.namespace, Lake(world.spark, f"{world.lake.namespace}_theirs")
+    landing = Landing(world.spark, theirs, world.catalog.sources["log"], world.config)
+    while landing.step():
+        pass
+    if same_name:
+        who = property(lambda self: f"{mine}.out")
+        monkeypatch.setattr(IcebergTable, "_who", who)
+    delivery = Delivery(theirs, world.sink, world.folder)
+    if same_name:
+        with pytest.raises(HeadwaterError) as caught:
+            delivery.step()
+        assert caught.value.condition == "TABLE_TAKEN"
+    else:
+        assert delivery.step() is not None
+    assert world.held() == [(1, "x")] * (1 if same_name else 2)
 
 
 def test_a_catalog_that_is_not_there_is_named(world: World) -> None:
