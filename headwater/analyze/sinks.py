@@ -75,7 +75,7 @@ SINKS: Mapping[str, SinkConnector] = {
         formats=("plain", "upsert"),
         records=False,
     ),
-    "delta": SinkConnector({}, built=False),
+    "delta": SinkConnector({}, records=False, built=False),
 }
 """The connectors of sinks by name."""
 
