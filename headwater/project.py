@@ -6,7 +6,7 @@ In: a folder. Out: a :class:`Project`, or every error of every file at once. Sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from headwater.dialect import parse_all
 from headwater.errors import ConfigError, HeadwaterError, SqlError, raise_all
 
 _DEFINED = re.compile(r"\b(?:TABLE|SOURCE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)", re.IGNORECASE)
+_USER = re.compile(r"//[^/@]*@")
+_CATALOG = "lake"
 SKIPPED = ("tests",)
 """Folders directly below a project that hold no definitions; hidden folders are skipped as well."""
 
@@ -75,7 +77,9 @@ def load_project(root: Path, paths: Sequence[Path] | None = None) -> Project:
             defined = {statement.name for statement in parsed}
             unparsed.update({name.lower() for name in _DEFINED.findall(text)} - defined)
     catalog, bind_errors = bind_all(statements, unparsed)
-    raise_all([*errors, *bind_errors, *_without_folder(config, catalog)])
+    raise_all(
+        [*errors, *bind_errors, *_without_folder(config, catalog), *_own_tables(config, catalog)]
+    )
     return Project(root, config, catalog, files)
 
 
@@ -89,6 +93,42 @@ def _without_folder(config: Config, catalog: Catalog) -> Iterator[HeadwaterError
                 hint="leave out format = 'delta', or choose a folder as [warehouse] path",
                 span=view.span,
             )
+
+
+def _own_tables(config: Config, catalog: Catalog) -> Iterator[HeadwaterError]:
+    """Refuse sinks into the project's own namespace: nobody else writes to its tables."""
+    for sink in catalog.sinks.values():
+        if sink.connector != "iceberg" or not _is_own(config, sink.options):
+            continue
+        if sink.options["table"].partition(".")[0] == config.namespace:
+            yield SqlError(
+                "OWN_TABLE",
+                f'table "{sink.options["table"]}" of sink "{sink.name}" is in the namespace of the'
+                " project itself",
+                hint="write to another namespace or another catalog",
+                span=sink.span,
+            )
+
+
+def _is_own(config: Config, options: Mapping[str, str]) -> bool:
+    """Whether a sink names the project's own catalog; one that has two addresses may be missed."""
+    kind = options.get("catalog_type")
+    if kind is None:
+        return True
+    if kind != config.catalog or options.get("catalog_name", _CATALOG) != _CATALOG:
+        return False
+    if kind == "embedded":
+        path = config.directory / Path(options["warehouse_path"]).expanduser()
+        return path.resolve() == config.warehouse.resolve()
+    uri = options["catalog_uri"]
+    if config.rest is not None:
+        server = (str(config.rest.uri).rstrip("/"), config.rest.warehouse)
+        return server == (uri.rstrip("/"), options.get("catalog_warehouse"))
+    databases = {
+        _USER.sub("//", each.partition("?")[0]).partition(":")[2]
+        for each in (str(config.catalog_uri), uri)
+    }
+    return len(databases) == 1
 
 
 def sql_files(root: Path, paths: Sequence[Path] | None = None) -> Iterator[Path]:

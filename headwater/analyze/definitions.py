@@ -259,12 +259,12 @@ class Sink:
     Attributes:
         name: lower-case name.
         view: the view or landed table that it delivers.
-        fields: the columns of a record, in order: those that a query sees.
-        connector: ``kafka``.
+        fields: the columns of a record or row, in order: those that a query sees.
+        connector: ``kafka`` or ``iceberg``.
         options: the connector's options, validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
-        key: the columns of a record's key; no two rows share them where rows are corrected. None
-            for records without a key, ``()`` for a view of one row.
+        key: the columns of a record's or row's key; no two rows share them where rows are
+            corrected. None for those without a key, ``()`` for a view of one row.
         appends: whether the view only gains rows.
         span: where it is defined.
         fingerprint: hash of what it delivers, where to, and how.

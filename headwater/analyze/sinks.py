@@ -1,8 +1,8 @@
 """``CREATE SINK`` → :class:`~headwater.analyze.definitions.Sink`; and what sinks there are.
 
-In: the statement and the catalog it reads. Out: a sink whose options are valid and whose topic can
-equal its view, and errors for the rest. A connector is a line in :data:`SINKS` and a file in
-``headwater.sinks.connectors``.
+In: the statement and the catalog it reads. Out: a sink whose options are valid and whose topic or
+table can equal its view, and errors for the rest. A connector is a line in :data:`SINKS` and a file
+in ``headwater.sinks.connectors``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from headwater.analyze.kafka import check_security, check_topic
 from headwater.analyze.keys import Key, proven_key
 from headwater.analyze.options import bind_options
 from headwater.analyze.report import Report, check_name, did_you_mean
+from headwater.analyze.sink_tables import TABLE_OPTIONS, check_table
 from headwater.dialect import syntax
 
 
@@ -32,11 +33,17 @@ class SinkConnector:
     Attributes:
         options: the options by name.
         place: the options that say where records go; with others it is another sink.
+        held_by: the options by which two sinks would write to one place.
+        formats: the formats that it takes.
+        records: whether it writes records, which are encoded, and not columns.
         built: False for a connector that is planned but not here yet.
     """
 
     options: Mapping[str, Option]
     place: tuple[str, ...] = ()
+    held_by: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ("plain", "upsert", "debezium")
+    records: bool = True
     built: bool = True
 
 
@@ -56,9 +63,19 @@ SINKS: Mapping[str, SinkConnector] = {
             **{name: KAFKA.options[name] for name in _OF_CLIENTS},
         },
         place=("topic",),
+        held_by=("bootstrap_servers", "topic"),
     ),
-    "iceberg": SinkConnector({}, built=False),
-    "delta": SinkConnector({}, built=False),
+    "iceberg": SinkConnector(
+        TABLE_OPTIONS,
+        place=("table",),
+        held_by=(
+            *("catalog_type", "catalog_uri", "catalog_name", "catalog_warehouse"),
+            *("warehouse_path", "table"),
+        ),
+        formats=("plain", "upsert"),
+        records=False,
+    ),
+    "delta": SinkConnector({}, records=False, built=False),
 }
 """The connectors of sinks by name."""
 
@@ -79,7 +96,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
     """
     check_name(report, statement.this.name, statement.this, "sink")
     connector, options = _connector(statement, report)
-    format_ = _format(statement, report)
+    format_ = _format(statement, connector, report)
     name = statement.args["view"].name
     fields = _fields(statement, catalog, report)
     if report.errors:
@@ -91,10 +108,14 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
     if SINK_FORMATS[format_]:
         key = _checked_key(statement, format_, key, known, report)
     elif not appends:
-        hint = "write FORMAT UPSERT or FORMAT DEBEZIUM; or EMIT ON WINDOW CLOSE in the view"
+        others = " or ".join(f"FORMAT {each.upper()}" for each in SINKS[connector].formats[1:])
+        hint = f"write {others}; or EMIT ON WINDOW CLOSE in the view"
         message = f'rows of "{name}" are corrected, which FORMAT PLAIN cannot say'
         report.add("NOT_APPEND_ONLY", message, statement.args["view"], hint)
-    _check_types(statement, fields, key, report)
+    elif key and not SINKS[connector].records:
+        hint = "leave key out: only FORMAT UPSERT looks for a row"
+        report.add("INVALID_OPTION", "rows are only added", _option(statement, "key"), hint)
+    _check_types(statement, fields, key, connector, report)
     where = {option: options.get(option) for option in SINKS[connector].place}
     identity = json.dumps([name, connector, where, format_, key])
     sink = Sink(
@@ -126,23 +147,29 @@ def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[
         report.add("UNKNOWN_CONNECTOR", f'a sink has no connector "{name}"', node, hint)
         return name, {}
     if not SINKS[name].built:
-        hint = "write to kafka; any engine reads the view's own table from the catalog"
+        hint = "write to kafka or iceberg; any engine reads the view's own table from the catalog"
         report.not_yet(f"a sink with connector {name}", node, hint)
         return name, {}
     others = [each for each in nodes if each is not node]
     owner = f"a sink with connector {name}"
     options = bind_options(others, SINKS[name].options, owner, statement, report)
+    if name == "iceberg":
+        check_table(statement, options, report)
+        return name, options
     if "topic" in options:
         check_topic(statement, options["topic"], report)
     check_security(statement, options, report)
     return name, options
 
 
-def _format(statement: syntax.CreateSink, report: Report) -> str:
+def _format(statement: syntax.CreateSink, connector: str, report: Report) -> str:
     name = str(statement.args.get("format") or "").lower()
     encode = str(statement.args.get("encode") or "").lower()
-    if not name:
+    if connector in SINKS and not SINKS[connector].records:
+        return _format_of_rows(statement, connector, name, encode, report)
+    if not name or not encode:
         hint = "add FORMAT UPSERT ENCODE JSON, or FORMAT PLAIN for rows that are only added"
+        hint = "add ENCODE JSON" if name else hint
         message = f'"{statement.this.name}" does not say how its records are written'
         report.add("INVALID_ENCODING", message, statement, hint)
     elif encode != "json":
@@ -150,6 +177,22 @@ def _format(statement: syntax.CreateSink, report: Report) -> str:
     for node in statement.args.get("encode_options") or []:
         hint = "remove it: values are written as FORMAT … ENCODE JSON reads them by default"
         report.add("UNKNOWN_OPTION", f'a sink has no encoding option "{node.this}"', node, hint)
+    return name
+
+
+def _format_of_rows(
+    statement: syntax.CreateSink, connector: str, name: str, encode: str, report: Report
+) -> str:
+    """The format of a connector that writes columns as they are."""
+    if name not in SINKS[connector].formats:
+        what = f"FORMAT {name.upper()} is none of a table" if name else "FORMAT is missing"
+        message = f'"{statement.this.name}" does not say how its rows are written: {what}'
+        hint = "write FORMAT UPSERT, or FORMAT PLAIN for rows that are only added"
+        report.add("INVALID_ENCODING", message, statement, hint)
+    if encode:
+        hint = f"leave ENCODE {encode.upper()} out: a table has columns"
+        message = f"a sink with connector {connector} encodes nothing"
+        report.add("INVALID_ENCODING", message, statement, hint)
     return name
 
 
@@ -214,14 +257,20 @@ def _checked_key(
 
 
 def _check_types(
-    statement: syntax.CreateSink, fields: tuple[Field, ...], key: Key | None, report: Report
+    statement: syntax.CreateSink,
+    fields: tuple[Field, ...],
+    key: Key | None,
+    connector: str,
+    report: Report,
 ) -> None:
+    records = SINKS[connector].records
     for field in fields:
         if field.name in (key or ()) and t.family(field.type) in ("array", "map", "struct"):
             hint = "choose columns of plain types"
-            message = f'"{field.name}" is {t.sql_type(field.type)}, which is no key of a record'
+            what = "record" if records else "row"
+            message = f'"{field.name}" is {t.sql_type(field.type)}, which is no key of a {what}'
             report.add("UNSUPPORTED_TYPE", message, statement, hint)
-        for kind in field.type.find_all(exp.DataType):
+        for kind in field.type.find_all(exp.DataType) if records else ():
             if kind.this is t.Type.MAP and t.elements(kind)[0].this is not t.Type.VARCHAR:
                 hint = "leave the column out of the view"
                 message = f'"{field.name}" has a map by {t.sql_type(t.elements(kind)[0])}, and JSON'
@@ -232,14 +281,19 @@ def _check_types(
 def _check_alone(
     statement: syntax.CreateSink, sink: Sink, catalog: Catalog, report: Report
 ) -> None:
-    """Refuse two sinks in one topic, unless both only add records."""
-    place = (sink.connector, sink.options["bootstrap_servers"], sink.options["topic"])
+    """Refuse two sinks in one topic or table, unless both only add."""
     for other in catalog.sinks.values():
-        held = (other.connector, other.options["bootstrap_servers"], other.options["topic"])
-        if held == place and (sink.format, other.format) != ("plain", "plain"):
-            hint = "give each a topic of its own"
-            message = f'sink "{other.name}" writes to topic "{sink.options["topic"]}" too'
-            report.add("DUPLICATE_TOPIC", message, _option(statement, "topic"), hint)
+        if _held(other) == _held(sink) and (sink.format, other.format) != ("plain", "plain"):
+            name = SINKS[sink.connector].place[0]
+            hint = f"give each a {name} of its own"
+            message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'
+            report.add(f"DUPLICATE_{name.upper()}", message, _option(statement, name), hint)
+
+
+def _held(sink: Sink) -> tuple[str, ...]:
+    options = SINKS[sink.connector].options
+    by = SINKS[sink.connector].held_by
+    return sink.connector, *(sink.options.get(name, options[name].default) for name in by)
 
 
 def _option(statement: syntax.CreateSink, name: str) -> exp.Expr:

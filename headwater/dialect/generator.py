@@ -296,7 +296,9 @@ class HeadwaterGenerator(TrinoGenerator):
     def _format(self, node: exp.Expr) -> str:
         if not node.args.get("format"):
             return ""
-        text = f"FORMAT {node.args['format'].upper()} ENCODE {node.args['encode'].upper()}"
+        text = f"FORMAT {node.args['format'].upper()}"
+        if node.args.get("encode"):
+            text += f" ENCODE {node.args['encode'].upper()}"
         return text + self._with(node, "encode_options", " ")
 
     def _partition_key(self, key: exp.Expr) -> str:

@@ -48,7 +48,7 @@ class DdlParser(ClauseParser):
     }
     SINK_CLAUSES: Mapping[str, Clause] = {
         "WITH": lambda self: {"options": self._options()},
-        "FORMAT": lambda self: self._parse_format(),
+        "FORMAT": lambda self: self._parse_format(encoded=False),
     }
     FUNCTION_CLAUSES: Mapping[str, Clause] = {
         "RETURNS": lambda self: {"returns": self._parse_type_name()},
@@ -215,8 +215,10 @@ class DdlParser(ClauseParser):
 
     # clauses
 
-    def _parse_format(self) -> dict[str, Any]:
+    def _parse_format(self, *, encoded: bool = True) -> dict[str, Any]:
         found: dict[str, Any] = {"format": self._choice("FORMAT", self.FORMATS)}
+        if not encoded and (not self._curr or self._word() == "WITH"):
+            return found
         self._expect_words("ENCODE", "expected ENCODE here: FORMAT PLAIN ENCODE JSON")
         found["encode"] = self._choice("ENCODE", self.ENCODINGS)
         if self._curr.token_type == TokenType.L_PAREN:

@@ -293,13 +293,13 @@ def create_table_sql(identifier: str, spec: TableSpec, location: str) -> str:
     Args:
         identifier: full name of the table.
         spec: what it must look like.
-        location: where its files are, which the server of a catalog would choose otherwise.
+        location: where its files are; empty for where the catalog puts it.
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
     properties = {**DEFAULTS, **exact, **spec.properties}
     parts = [
         f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
-        f"LOCATION {_literal(location)}",
+        *([f"LOCATION {_literal(location)}"] if location else []),
         *_table_clauses(spec, properties),
     ]
     return "\n".join(parts)

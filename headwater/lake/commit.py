@@ -97,6 +97,7 @@ def commit(
     session: SparkSession,
     sides: Sequence[SideWrite] = (),
     fence: Fence | None = None,
+    attempts: int = ATTEMPTS,
 ) -> Outcome:
     """Commit one epoch of a view by the numbered protocol of this module.
 
@@ -108,6 +109,7 @@ def commit(
         session: the session that ``write`` uses; no other query may run in it meanwhile.
         sides: rows of the same epoch for other tables, committed first.
         fence: asked at step 3, if given.
+        attempts: how often it is tried while others move the table.
 
     Returns:
         Whether this call committed the epoch or found it committed.
@@ -115,10 +117,10 @@ def commit(
     Raises:
         TerminalError: ``EPOCH_RANGE_CHANGED``, ``CUT_GAP``, ``CUT_OVERLAP``, ``VERSION_CHANGED``,
             ``FENCED``, ``LOST_RACE``, ``MARKER_LOST`` or ``MARKER_MISSING``.
-        ServiceError: ``TABLE_CONTENDED`` after :data:`ATTEMPTS` attempts, or ``OUTCOME_UNKNOWN``.
+        ServiceError: ``TABLE_CONTENDED`` after all attempts, or ``OUTCOME_UNKNOWN``.
     """
     retrying = Retrying(
-        stop=stop_after_attempt(ATTEMPTS),
+        stop=stop_after_attempt(attempts),
         wait=wait_random(0, 0.05),
         retry=retry_if_exception_type(Moved),
     )
@@ -127,7 +129,7 @@ def commit(
     except RetryError as error:
         raise ServiceError(
             "TABLE_CONTENDED",
-            f'table "{table.name}" was changed by others during {ATTEMPTS} attempts to commit',
+            f'table "{table.name}" was changed by others during {attempts} attempts to commit',
             hint="stop other writers of this table, then start again",
         ) from error
 

@@ -35,7 +35,12 @@ class LakeTable(Table):
         spark: session used to load the table and to read from it.
         name: table name, without catalog and namespace.
         identifier: full name as Spark SQL reads it.
+
+    Attributes:
+        marker_tag: name of the tag that keeps the newest marker.
     """
+
+    marker_tag = MARKER_TAG
 
     def __init__(self, spark: SparkSession, name: str, identifier: str) -> None:
         super().__init__(spark, name, identifier)
@@ -81,7 +86,7 @@ class LakeTable(Table):
 
     def kept_commit(self) -> Commit | None:
         """Return the commit that the marker's tag points at, if it does."""
-        tagged = self.ref(MARKER_TAG)
+        tagged = self.ref(self.marker_tag)
         kept = self.snapshot(tagged) if tagged is not None else None
         return Commit(kept.id, kept.marker) if kept and kept.marker else None
 
@@ -281,9 +286,9 @@ class LakeTable(Table):
         Raises:
             py4j.protocol.Py4JJavaError: ``main`` or the metadata moved, or the catalog failed.
         """
-        tagged = self.ref(MARKER_TAG) is not None
+        tagged = self.ref(self.marker_tag) is not None
         update = self.java.manageSnapshots().fastForwardBranch("main", branch)
-        (update.replaceTag if tagged else update.createTag)(MARKER_TAG, head).commit()
+        (update.replaceTag if tagged else update.createTag)(self.marker_tag, head).commit()
 
     def take_back(self, before: int) -> None:
         """Undo the newest commit of a side table, whose epoch was never published.
@@ -294,9 +299,9 @@ class LakeTable(Table):
         commit = self.newest(before=before)
         update = self.java.manageSnapshots().rollbackTo(before)
         if commit:
-            update = update.replaceTag(MARKER_TAG, commit.snapshot_id)
+            update = update.replaceTag(self.marker_tag, commit.snapshot_id)
         else:
-            update = update.removeTag(MARKER_TAG)
+            update = update.removeTag(self.marker_tag)
         update.commit()
 
     def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:

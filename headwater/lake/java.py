@@ -6,7 +6,7 @@ internals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,10 +65,37 @@ def planned_once(rows: DataFrame) -> DataFrame:
     Args:
         rows: any query; nothing runs yet.
     """
+    return in_session(rows, rows.sparkSession)
+
+
+def in_session(rows: DataFrame, spark: SparkSession) -> DataFrame:
+    """Return the same rows, planned already, as a query of another session of the application.
+
+    Args:
+        rows: any query; nothing runs yet.
+        spark: the session.
+    """
     plan = rows._jdf.queryExecution()  # noqa: SLF001
-    session = java_session(rows.sparkSession)
-    again = session.internalCreateDataFrame(plan.toRdd(), rows._jdf.schema(), False)  # noqa: SLF001, FBT003
-    return DataFrame(again, rows.sparkSession)
+    again = java_session(spark).internalCreateDataFrame(plan.toRdd(), rows._jdf.schema(), False)  # noqa: SLF001, FBT003
+    return DataFrame(again, spark)
+
+
+def session_with(spark: SparkSession, settings: Mapping[str, str], without: str) -> SparkSession:
+    """Return a clone of a session with settings of its own, and catalogs that nobody has used yet.
+
+    Args:
+        spark: the session to clone.
+        settings: the settings.
+        without: settings whose names begin so are left out of the clone.
+    """
+    clone = java_session(spark).cloneSession()
+    conf = clone.conf()
+    for key in str(conf.getAll().keys().mkString("\n")).splitlines():
+        if key.startswith(without):
+            conf.unset(key)
+    for key, value in settings.items():
+        conf.set(key, value)
+    return SparkSession(spark.sparkContext, clone)
 
 
 @contextmanager

@@ -74,6 +74,7 @@ def open_session(
     delta: bool = False,
     kafka: bool = False,
     objects: bool = False,
+    further: Sequence[str] = (),
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
@@ -84,6 +85,7 @@ def open_session(
         delta: whether Delta tables are written; otherwise the session starts without Delta.
         kafka: whether a table is read from Kafka; likewise.
         objects: whether a table is read from files in an object store; likewise.
+        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -95,7 +97,8 @@ def open_session(
         warehouse = warehouse_for(config)
         warehouse.check_writable()
         check_folder(logs)
-        storage = Storage(catalog_backend(config), warehouse, delta, kafka, objects)
+        backend = catalog_backend(config)
+        storage = Storage(backend, warehouse, delta, kafka, objects, tuple(further))
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)

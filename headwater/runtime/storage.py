@@ -33,6 +33,7 @@ class Storage:
         delta: whether Delta tables are written; otherwise Spark starts without Delta.
         kafka: whether a table is read from Kafka.
         objects: whether a table is read from files in an object store.
+        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
     """
 
     backend: CatalogBackend
@@ -40,13 +41,14 @@ class Storage:
     delta: bool = False
     kafka: bool = False
     objects: bool = False
+    further: tuple[str, ...] = ()
 
     @property
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
         asked = {"delta": self.delta, "kafka": self.kafka}
         more = [name for name, needed in asked.items() if needed]
-        more += _OBJECT_JARS if self.objects else ()
+        more += [*(_OBJECT_JARS if self.objects else ()), *self.further]
         return tuple(dict.fromkeys((*self.backend.jars, *self.warehouse.jars, *more)))
 
     @property

@@ -46,6 +46,7 @@ from headwater.runtime.workers import (
     Worker,
     land_next,
 )
+from headwater.sinks.connectors import jars_for
 from headwater.streaming.quarantine import SourceQuarantine, Waiting
 from headwater.streaming.query import StreamingView
 
@@ -200,7 +201,13 @@ class Supervisor:
         written = (sink.connector for sink in self._sinks)
         kafka = "kafka" in (*read, *written)
         objects = any(self._catalog.sources[name].in_store for name in self._tables)
-        self._spark = self._given or open_session(config, delta=delta, kafka=kafka, objects=objects)
+        self._spark = self._given or open_session(
+            config,
+            delta=delta,
+            kafka=kafka,
+            objects=objects,
+            further=jars_for(self._sinks, config.directory),
+        )
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
         for name in self._tables:

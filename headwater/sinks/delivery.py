@@ -1,17 +1,18 @@
 """The delivery of one sink: what its view has gained and lost since the last one, then the marker.
 
-In: a sink and its view's table. Out: records at the connector, and a commit of ``<sink>__sink``
+In: a sink and its view's table. Out: changes at the connector, and a commit of ``<sink>__sink``
 whose cut says up to which snapshot of the view they go. A delivery is an epoch of the commit
 protocol (:mod:`headwater.lake.commit`):
 
 - first ``<sink>__begun`` gets its marker, which binds the epoch to its range: after a crash the
   same range is delivered again with the same number, whatever the view has committed since
-- then all records are written and acknowledged
+- then all changes are written and acknowledged
 - then ``<sink>__sink`` gets the marker
 
-So every change is delivered, in the order of the epochs; what was under way at a crash is delivered
-twice, and its records carry the same epoch both times. Several commits of the view that wait are
-one delivery: their net change. Both tables hold markers and no rows.
+So every change is delivered, in the order of the epochs. What was under way at a crash is delivered
+again as the same epoch: its records are in a topic twice, while a table, which has the number of
+the epoch beside the rows, has them once. Several commits of the view that wait are one delivery:
+their net change. Both tables hold markers and no rows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
 from headwater.errors import TerminalError
-from headwater.intake.connectors.datagen import now_micros
 from headwater.lake.catalog import Lake, TableSpec
 from headwater.lake.changed import changed_rows
 from headwater.lake.commit import Fence, SideWrite, commit
@@ -34,7 +34,7 @@ from headwater.lake.layout import BEGUN, PLACE, SINK
 from headwater.lake.marker import Marker
 from headwater.plan.program import SIGN
 from headwater.sinks.connectors import open_outlet
-from headwater.sinks.records import Batch, records
+from headwater.sinks.connectors.base import Epoch
 
 _COLUMNS = (("sink", "STRING", True),)  # a table has at least one
 
@@ -96,7 +96,7 @@ class Delivery:
             )
         )
         self._outlet = open_outlet(sink, directory)
-        self._outlet.open(lake.spark)
+        self._outlet.open(lake)
         self._identity = Marker(
             sink.name, version, -1, {}, {}, token=token, fingerprint=sink.fingerprint
         )
@@ -107,7 +107,7 @@ class Delivery:
             raise TerminalError(
                 "DEFINITION_CHANGED",
                 f'sink "{sink.name}" was changed since it delivered its first records',
-                hint="undo the change, or give the new definition a new name and topic",
+                hint="undo the change, or give the new definition a new name and place",
                 span=sink.span,
             )
 
@@ -165,16 +165,15 @@ class Delivery:
                 "VIEW_REBUILT",
                 f'table "{self.sink.view}" does not hold any more what sink "{self.sink.name}" has '
                 "delivered last: it was rebuilt, or its snapshots were expired by another tool",
-                hint="give the sink another name and topic: it delivers the whole view",
+                hint="give the sink another name and place: it delivers the whole view",
                 span=self.sink.span,
             )
 
     def _deliver(self, marker: Marker) -> None:
         upto = int(marker.cut_to[self.sink.view])
         at = int(self._view.java.snapshot(upto).timestampMillis())
-        batch = Batch(self._lake.namespace, marker.epoch, at, now_micros() // 1000)
         with self._changed(upto) as changed:
-            self._outlet.deliver(records(self.sink, changed, batch))
+            self._outlet.deliver(changed, Epoch(marker, at, self._fence))
 
     @contextmanager
     def _changed(self, upto: int) -> Iterator[DataFrame]:

@@ -33,6 +33,7 @@ from headwater.runtime.session import session_for_thread
 from headwater.runtime.supervisor import Supervisor
 from headwater.runtime.upkeep import Keeper, Tables
 from headwater.serve.status import status
+from headwater.sinks.connectors.base import Epoch
 from headwater.sinks.connectors.kafka import KafkaTopic
 from headwater.sinks.delivery import Delivery
 from tests.services.topics import read
@@ -356,8 +357,8 @@ def test_a_crash_repeats_records_with_their_epoch_and_loses_none(
     world.change(row("a", "x", 2), row("b", "x", 1, "d"))
     whole = KafkaTopic.deliver
 
-    def crash(self: KafkaTopic, records: DataFrame) -> None:
-        whole(self, records)
+    def crash(self: KafkaTopic, changed: DataFrame, epoch: Epoch) -> None:
+        whole(self, changed, epoch)
         raise Crash
 
     with monkeypatch.context() as patch:
@@ -394,9 +395,9 @@ def test_a_broker_that_is_killed_costs_nothing_but_time(
     topic.broker.start()
     whole = KafkaTopic.deliver
 
-    def killed(self: KafkaTopic, records: DataFrame) -> None:
+    def killed(self: KafkaTopic, changed: DataFrame, epoch: Epoch) -> None:
         topic.broker.kill()
-        whole(self, records)
+        whole(self, changed, epoch)
 
     with monkeypatch.context() as patch:
         patch.setattr(KafkaTopic, "deliver", killed)

@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "intake": {*BASE, "dialect", "analyze", "plan", "lake"},
     "streaming": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "incremental"},
     "incremental": {*BASE, "dialect", "analyze", "plan", "lake", "intake"},
-    "sinks": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "__init__"},
+    "sinks": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "incremental", "__init__"},
 }
 MAY_IMPORT["serve"] = {*BASE, "dialect", "analyze", "plan", "lake"}
 ENGINES = {"lake", "intake", "streaming", "incremental", "sinks"}

@@ -177,3 +177,45 @@ def test_a_folder_without_a_project_says_so(tmp_path: Path) -> None:
         load_project(tmp_path / "missing")
     with pytest.raises(ConfigError, match="NO_PROJECT"):
         load_project(write(tmp_path, {}))
+
+
+SINK = """CREATE STREAMING VIEW n AS SELECT origin, count(*) AS n FROM departures GROUP BY origin;
+CREATE SINK out FROM n WITH (connector = 'iceberg', table = '{table}'{where}) FORMAT UPSERT;
+"""
+DATABASE = ", catalog_type = 'jdbc', catalog_uri = '{}', warehouse_path = 'x'"
+SERVER = ", catalog_type = 'rest', catalog_uri = '{}'"
+IN_POSTGRES = (
+    '[catalog]\ntype = "jdbc"\nuri = "postgresql://me:${env:P}@db:1/lake?sslmode=require"\n'
+)
+BEHIND_REST = '[catalog]\ntype = "rest"\nuri = "http://here:1/"\nwarehouse = "w"\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "where", "own"),
+    [
+        ("", "", True),
+        ("", ", catalog_type = 'embedded', warehouse_path = '.headwater/warehouse/'", True),
+        ("", ", catalog_type = 'embedded', warehouse_path = '../other'", False),
+        (IN_POSTGRES, DATABASE.format("postgres://you@db:1/lake"), True),
+        (IN_POSTGRES, DATABASE.format("postgresql://db:1/lake"), True),
+        (IN_POSTGRES, DATABASE.format("postgresql://me@db:1/lake2"), False),
+        (IN_POSTGRES, DATABASE.format("postgresql://db:1/lake") + ", catalog_name = 'o'", False),
+        (IN_POSTGRES, SERVER.format("http://here:1"), False),
+        (BEHIND_REST, SERVER.format("http://here:1") + ", catalog_warehouse = 'w'", True),
+        (BEHIND_REST, SERVER.format("http://here:1"), False),
+    ],
+)
+def test_a_sink_into_the_projects_own_tables_is_refused(
+    tmp_path: Path, settings: str, where: str, own: bool
+) -> None:
+    sink = SINK.format(table="shop.out", where=where)
+    write(tmp_path, {"project.sql": TABLE + sink})
+    (tmp_path / "headwater.toml").write_text('name = "shop"\n' + settings)
+    if not own:
+        assert load_project(tmp_path).catalog.sinks
+        return
+    with pytest.raises(HeadwaterError) as error:
+        load_project(tmp_path)
+    assert (error.value.condition, error.value.span and error.value.span.line) == ("OWN_TABLE", 6)
+    (tmp_path / "project.sql").write_text(TABLE + SINK.format(table="other.out", where=where))
+    assert load_project(tmp_path).catalog.sinks

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from headwater.analyze.definitions import Sink
 from headwater.sinks.connectors.base import Outlet
+from headwater.sinks.connectors.iceberg import IcebergTable
 from headwater.sinks.connectors.kafka import KafkaTopic
 
-CONNECTORS: dict[str, type[KafkaTopic]] = {"kafka": KafkaTopic}
+CONNECTORS: dict[str, type[Outlet]] = {"kafka": KafkaTopic, "iceberg": IcebergTable}
 
 
 def open_outlet(sink: Sink, directory: Path) -> Outlet:
-    """Return where the records of a sink go.
+    """Return where the changes of a sink go.
 
     Args:
         sink: the definition.
         directory: the project's folder, where relative paths start.
     """
     return CONNECTORS[sink.connector](sink, directory)
+
+
+def jars_for(sinks: Iterable[Sink], directory: Path) -> tuple[str, ...]:
+    """Return the configurations of ``headwater/jars/ivy.xml`` that Spark needs for some sinks.
+
+    Args:
+        sinks: the definitions.
+        directory: the project's folder, where relative paths start.
+    """
+    found = (CONNECTORS[sink.connector].jars(sink, directory) for sink in sinks)
+    return tuple(dict.fromkeys(name for names in found for name in names))

@@ -1,9 +1,9 @@
 """Connector ``kafka``: records to one topic, each acknowledged by every replica in sync.
 
-In: records. Out: the topic holds them. The topic must be there, so that nobody gets one with the
-broker's defaults by a slip; and it must stay the same one. Where records change rows by their key
-it must also keep its number of partitions: the next record of a key would go to another partition,
-and what a compacted topic holds of the key would be two rows.
+In: changes. Out: the topic holds records of them. The topic must be there, so that nobody gets one
+with the broker's defaults by a slip; and it must stay the same one. Where records change rows by
+their key it must also keep its number of partitions: the next record of a key would go to another
+partition, and what a compacted topic holds of the key would be two rows.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
 from headwater.errors import ServiceError, TerminalError
+from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.connectors.kafka_cluster import Cluster, client_settings
-from headwater.sinks.connectors.base import Outlet
+from headwater.lake.catalog import Lake
+from headwater.sinks.connectors.base import Epoch, Outlet
+from headwater.sinks.records import Batch, records
 
 _OF_KAFKA = re.compile(r"org\.apache\.kafka\.\S*?(\w+(?:Exception|Error)\b.*)")
 _PRODUCER = {
@@ -48,10 +51,12 @@ class KafkaTopic(Outlet):
         self._topic = sink.options["topic"]
         self._settings = client_settings(sink.options, directory)
         self._cluster: Cluster | None = None
+        self._namespace = ""
 
-    def open(self, spark: SparkSession) -> None:
+    def open(self, lake: Lake) -> None:
         """See :meth:`Outlet.open`."""
-        self._cluster = Cluster(spark, self._settings, self._sink.name)
+        self._namespace = lake.namespace
+        self._cluster = Cluster(lake.spark, self._settings, self._sink.name)
 
     def place(self, before: str | None) -> str:
         """See :meth:`Outlet.place`: the topic's id and its number of partitions."""
@@ -74,9 +79,11 @@ class KafkaTopic(Outlet):
         what = f"has {topic.partitions} partitions, {partitions} before: keys would change theirs"
         raise self._refused("PARTITIONS_ADDED", what)
 
-    def deliver(self, records: DataFrame) -> None:
-        """See :meth:`Outlet.deliver`."""
-        writer = records.write.format("kafka").option("topic", self._topic)
+    def deliver(self, changed: DataFrame, epoch: Epoch) -> None:
+        """See :meth:`Outlet.deliver`: a record for each change, acknowledged when this returns."""
+        batch = Batch(self._namespace, epoch.marker.epoch, epoch.at, now_micros() // 1000)
+        made = records(self._sink, changed, batch)
+        writer = made.write.format("kafka").option("topic", self._topic)
         settings = {**self._settings, **_PRODUCER}
         try:
             writer.options(**{f"kafka.{name}": value for name, value in settings.items()}).save()

@@ -4,6 +4,11 @@ CREATE SINK s FROM v WITH (connector = 'kafka', topic = 'out')
 --- a sink with a format
 CREATE OR REPLACE SINK IF NOT EXISTS s FROM v WITH (connector = 'kafka') FORMAT UPSERT ENCODE JSON
 
+--- a sink into a table
+CREATE SINK s FROM v FORMAT UPSERT WITH (connector = 'iceberg')
+--- prints
+CREATE SINK s FROM v WITH (connector = 'iceberg') FORMAT UPSERT
+
 --- drop a source
 DROP SOURCE s
 

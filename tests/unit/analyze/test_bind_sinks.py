@@ -91,3 +91,37 @@ def test_another_place_is_another_sink_and_another_address_is_not() -> None:
         sink(GROUPED, key="n,origin,dest").fingerprint,
     }
     assert len(others - {one}) == 3
+
+
+def into_table(format_: str = "UPSERT", view: str = GROUPED, **more: str) -> Sink:
+    options = {"table": "shop.out", **more}
+    listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
+    text = f"CREATE SINK s FROM v WITH (connector = 'iceberg', {listed}) FORMAT {format_}"
+    return catalog(f"{KEYED} CREATE STREAMING VIEW v {view}; {text}").sinks["s"]
+
+
+def test_a_table_has_the_key_of_the_view_and_any_column() -> None:
+    assert (into_table().key, into_table().format) == (("origin", "dest"), "upsert")
+    assert into_table(key="dest,origin,n").key == ("dest", "origin", "n")
+    plain = into_table("PLAIN", "AS SELECT origin FROM departures")
+    assert (plain.key, plain.appends) == (None, True)
+    by_number = "CREATE TABLE m (id BIGINT, x MAP(BIGINT, VARCHAR)) WITH (connector = 'files',"
+    by_number += " path = 'm') FORMAT PLAIN ENCODE PARQUET;"
+    text = "CREATE SINK s FROM m WITH (connector = 'iceberg', table = 'a.b') FORMAT PLAIN"
+    assert catalog(f"{by_number} {text}").sinks["s"].fields[1].name == "x"
+
+
+def test_another_table_is_another_sink_and_its_catalog_may_move() -> None:
+    there = {"catalog_type": "rest", "catalog_uri": "http://h"}
+    one = into_table(**there).fingerprint
+    assert into_table(**{**there, "catalog_uri": "http://other"}).fingerprint == one
+    assert into_table(**{**there, "table": "shop.other"}).fingerprint != one
+
+
+def test_tables_of_one_name_in_two_catalogs_are_two() -> None:
+    texts = [
+        f"CREATE SINK s{n} FROM v WITH (connector = 'iceberg', table = 'a.b',"
+        f" catalog_type = 'rest', catalog_uri = 'http://{n}') FORMAT UPSERT;"
+        for n in (1, 2)
+    ]
+    assert len(catalog(f"CREATE STREAMING VIEW v {GROUPED}; {' '.join(texts)}").sinks) == 2
