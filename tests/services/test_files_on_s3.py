@@ -301,7 +301,7 @@ secret_key = "${{env:STORE_SECRET}}"
     with client(inbox.store).open_output_stream("only-this/b.json") as sink:
         sink.write(b'{"id": 8}\n')
     inbox.succeed("run", "--once")
-    asked = "SELECT o.id, s.id, w.id, w._path FROM own AS o, shared AS s, whole AS w"
+    asked = "SELECT o.id, s.id AS s, w.id AS w, w._path FROM own AS o, shared AS s, whole AS w"
     assert inbox.ask(asked) == [[7, 7, 8, "b.json"]]
     inbox.succeed("verify")
 
