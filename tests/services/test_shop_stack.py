@@ -23,12 +23,13 @@ pytestmark = pytest.mark.services
 
 ROOT = Path(__file__).parents[2]
 WITHIN = 120.0
+PATIENCE = 1500  # seconds: the first time all jars are fetched, and Superset is installed
 NEWEST = "SELECT max(changed_at) FROM orders"
 
 
 def run(folder: Path, command: str) -> str:
     words = [sys.executable, "-m", "jobs.stack", command, "--folder", str(folder)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=580)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
