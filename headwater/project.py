@@ -14,13 +14,14 @@ from sqlglot import exp
 
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.sink_tables import TABLE_OPTIONS
 from headwater.config import Config, load_config
 from headwater.dialect import parse_all
 from headwater.errors import ConfigError, HeadwaterError, SqlError, raise_all
 
 _DEFINED = re.compile(r"\b(?:TABLE|SOURCE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)", re.IGNORECASE)
+_OWN = TABLE_OPTIONS["catalog_name"].default
 _USER = re.compile(r"//[^/@]*@")
-_CATALOG = "lake"
 SKIPPED = ("tests",)
 """Folders directly below a project that hold no definitions; hidden folders are skipped as well."""
 
@@ -115,7 +116,7 @@ def _is_own(config: Config, options: Mapping[str, str]) -> bool:
     kind = options.get("catalog_type")
     if kind is None:
         return True
-    if kind != config.catalog or options.get("catalog_name", _CATALOG) != _CATALOG:
+    if kind != config.catalog or options.get("catalog_name", _OWN) != _OWN:
         return False
     if kind == "embedded":
         path = config.directory / Path(options["warehouse_path"]).expanduser()

@@ -6,6 +6,9 @@ In: a bound source and its statement. Out: errors for what only landing could gi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from sqlglot import exp
 
 from headwater.analyze.definitions import Source
 from headwater.analyze.report import Report
@@ -33,10 +36,7 @@ def check_external(statement: syntax.CreateSource, source: Source, report: Repor
     if not source.kept:
         hint = "write CREATE TABLE: it is a table already"
         report.not_yet("a SOURCE over a table of Iceberg", statement, hint)
-    if not _TABLE.fullmatch(source.options.get("table", "a.b")):
-        hint = "write it with its namespace: table = 'shop.orders'"
-        message = f'"{source.options["table"]}" is no name of a table'
-        report.add("INVALID_OPTION", message, statement, hint)
+    check_table_name(statement, source.options, report)
     for clause, (words, why) in _CLAUSES.items():
         if statement.args.get(clause):
             message = f'{words} of "{source.name}", which is read in place: {why}'
@@ -45,3 +45,16 @@ def check_external(statement: syntax.CreateSource, source: Source, report: Repor
         if node.args.get("computed") is not None:
             message = f'column "{node.this.name}" is computed, but "{source.name}" is read in place'
             report.add("MISPLACED_CLAUSE", message, node, "compute it in a view")
+
+
+def check_table_name(at: exp.Expr, options: Mapping[str, str], report: Report) -> None:
+    """Refuse what is no name of a table with its namespace.
+
+    Args:
+        at: where it stands.
+        options: those of a source or sink, which may lack ``table``.
+        report: where errors go.
+    """
+    if not _TABLE.fullmatch(options.get("table", "a.b")):
+        hint = "write it with its namespace: table = 'shop.orders'"
+        report.add("INVALID_OPTION", f'"{options["table"]}" is no name of a table', at, hint)

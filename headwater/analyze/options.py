@@ -63,6 +63,17 @@ def bind_options(
     return found
 
 
+def option_node(statement: exp.Expr, name: str) -> exp.Expr:
+    """Return where an option is written; the statement if it is not.
+
+    Args:
+        statement: that may have it.
+        name: the option's.
+    """
+    nodes: list[syntax.Option] = statement.args["options"]
+    return next((node for node in nodes if node.this == name), statement)
+
+
 def check_value(text: str, option: Option) -> tuple[str, str] | None:
     """Return what is wrong with an option's text and a hint, or None.
 

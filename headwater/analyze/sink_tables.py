@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sqlglot import exp
-
 from headwater.analyze.connectors import Option
+from headwater.analyze.external import check_table_name
+from headwater.analyze.options import option_node
 from headwater.analyze.report import Report
 from headwater.dialect import syntax
 from headwater.secrets import written_secrets
@@ -58,7 +58,6 @@ TABLE_OPTIONS: Mapping[str, Option] = {
 }
 """Options of a sink into a table."""
 
-_TABLE = re.compile(r"\w+\.\w+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _SERVER = re.compile(r"https?://[^\s?#]+")
 _DATABASE = re.compile(
@@ -92,10 +91,7 @@ def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report
         options: as bound.
         report: where errors go.
     """
-    if not _TABLE.fullmatch(options.get("table", "a.b")):
-        hint = "write it with its namespace: table = 'shop.orders'"
-        message = f'"{options["table"]}" is no name of a table'
-        report.add("INVALID_OPTION", message, _at(statement, "table"), hint)
+    check_table_name(option_node(statement, "table"), options, report)
     kind = options.get("catalog_type", "")
     if kind not in _NEEDED:
         return  # said already
@@ -107,7 +103,9 @@ def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report
         if name in options and kind not in kinds:
             what = f"is not for catalog_type {kind}" if kind else "needs catalog_type"
             hint = f"it is for catalog_type {' and '.join(kinds)}"
-            report.add("INVALID_OPTION", f'option "{name}" {what}', _at(statement, name), hint)
+            report.add(
+                "INVALID_OPTION", f'option "{name}" {what}', option_node(statement, name), hint
+            )
     _check_address(statement, options, kind, report)
     _check_warehouse(statement, options, kind, report)
 
@@ -119,26 +117,26 @@ def _check_address(
     if uri and written_secrets(uri):
         hint = "leave it out there, and write catalog_password = '${env:NAME}'"
         message = 'option "catalog_uri" holds a secret itself'
-        report.add("INVALID_OPTION", message, _at(statement, "catalog_uri"), hint)
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     elif uri and kind == "rest" and not _SERVER.fullmatch(uri):
         hint = "write catalog_uri = 'https://host:8181'"
         message = "catalog_uri is no address of a server"
-        report.add("INVALID_OPTION", message, _at(statement, "catalog_uri"), hint)
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     elif uri and kind == "jdbc" and not _DATABASE.fullmatch(uri):
         hint = "write catalog_uri = 'postgresql://user@host:5432/database'"
         message = "catalog_uri is no address of a PostgreSQL database"
-        report.add("INVALID_OPTION", message, _at(statement, "catalog_uri"), hint)
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     if not _NAME.fullmatch(name):
         hint = "letters, digits, '_' and '-'"
         message = f'"{name}" is no name of a catalog'
-        report.add("INVALID_OPTION", message, _at(statement, "catalog_name"), hint)
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_name"), hint)
 
 
 def _check_warehouse(
     statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
 ) -> None:
     path = options.get("warehouse_path", "")
-    at = _at(statement, "warehouse_path")
+    at = option_node(statement, "warehouse_path")
     if "://" in path and (kind == "embedded" or not _BUCKET.fullmatch(path)):
         hint = "write a folder" + ("" if kind == "embedded" else ", or s3://bucket/folder")
         report.add("INVALID_OPTION", f'"{path}" is no place for tables', at, hint)
@@ -149,12 +147,7 @@ def _check_warehouse(
         if name in options and not path.startswith("s3://"):
             hint = "add warehouse_path = 's3://bucket/folder', or remove it"
             message = f'option "{name}" is for an object store'
-            report.add("INVALID_OPTION", message, _at(statement, name), hint)
+            report.add("INVALID_OPTION", message, option_node(statement, name), hint)
     if ("warehouse_access_key" in options) != ("warehouse_secret_key" in options):
         message = "warehouse_access_key and warehouse_secret_key belong together"
         report.add("INVALID_OPTION", message, statement, "write both or neither")
-
-
-def _at(statement: syntax.CreateSink, name: str) -> exp.Expr:
-    nodes: list[syntax.Option] = statement.args["options"]
-    return next((node for node in nodes if node.this == name), statement)

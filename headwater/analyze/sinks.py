@@ -20,7 +20,7 @@ from headwater.analyze.connectors import KAFKA, Option
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
 from headwater.analyze.kafka import check_security, check_topic
 from headwater.analyze.keys import Key, proven_key
-from headwater.analyze.options import bind_options
+from headwater.analyze.options import bind_options, option_node
 from headwater.analyze.report import Report, check_name, did_you_mean
 from headwater.analyze.sink_tables import TABLE_OPTIONS, check_table
 from headwater.dialect import syntax
@@ -114,7 +114,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
         report.add("NOT_APPEND_ONLY", message, statement.args["view"], hint)
     elif key and not SINKS[connector].records:
         hint = "leave key out: only FORMAT UPSERT looks for a row"
-        report.add("INVALID_OPTION", "rows are only added", _option(statement, "key"), hint)
+        report.add("INVALID_OPTION", "rows are only added", option_node(statement, "key"), hint)
     _check_types(statement, fields, key, connector, report)
     where = {option: options.get(option) for option in SINKS[connector].place}
     identity = json.dumps([name, connector, where, format_, key])
@@ -168,8 +168,8 @@ def _format(statement: syntax.CreateSink, connector: str, report: Report) -> str
     if connector in SINKS and not SINKS[connector].records:
         return _format_of_rows(statement, connector, name, encode, report)
     if not name or not encode:
-        hint = "add FORMAT UPSERT ENCODE JSON, or FORMAT PLAIN for rows that are only added"
-        hint = "add ENCODE JSON" if name else hint
+        either = "FORMAT UPSERT ENCODE JSON, or FORMAT PLAIN for rows that are only added"
+        hint = f"add {'ENCODE JSON' if name else either}"
         message = f'"{statement.this.name}" does not say how its records are written'
         report.add("INVALID_ENCODING", message, statement, hint)
     elif encode != "json":
@@ -230,7 +230,7 @@ def _key(
         if name not in fields:
             hint = did_you_mean(name, fields, "columns")
             message = f'column "{name}" of the key does not exist'
-            report.add("UNKNOWN_COLUMN", message, _option(statement, "key"), hint)
+            report.add("UNKNOWN_COLUMN", message, option_node(statement, "key"), hint)
             return None
     return key
 
@@ -252,7 +252,7 @@ def _checked_key(
         missing = ", ".join(name for name in known if name not in chosen)
         hint = f"leave key out, or write key = '{','.join(known)}'"
         message = f"this key does not identify a row: {missing} differs too"
-        report.add("INVALID_PRIMARY_KEY", message, _option(statement, "key"), hint)
+        report.add("INVALID_PRIMARY_KEY", message, option_node(statement, "key"), hint)
     return known if chosen is None else chosen
 
 
@@ -287,15 +287,10 @@ def _check_alone(
             name = SINKS[sink.connector].place[0]
             hint = f"give each a {name} of its own"
             message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'
-            report.add(f"DUPLICATE_{name.upper()}", message, _option(statement, name), hint)
+            report.add(f"DUPLICATE_{name.upper()}", message, option_node(statement, name), hint)
 
 
 def _held(sink: Sink) -> tuple[str, ...]:
     options = SINKS[sink.connector].options
     by = SINKS[sink.connector].held_by
     return sink.connector, *(sink.options.get(name, options[name].default) for name in by)
-
-
-def _option(statement: syntax.CreateSink, name: str) -> exp.Expr:
-    nodes: list[syntax.Option] = statement.args["options"]
-    return next(node for node in nodes if node.this == name)

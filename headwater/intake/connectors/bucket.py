@@ -29,7 +29,7 @@ from headwater.intake.connectors.known_files import known_files
 from headwater.intake.connectors.place import Place, is_hidden
 from headwater.intake.ledger import Entry
 from headwater.lake.java import java_class
-from headwater.lake.object_store import REGION, ObjectStore
+from headwater.lake.object_store import ObjectStore
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -93,7 +93,7 @@ def store_for(source: Source, warehouse: ObjectStore | None) -> ObjectStore:
     given = {name: source.options[name] for name in STORE_OPTIONS if name in source.options}
     if not given:
         return warehouse or ObjectStore()
-    return ObjectStore(**{"region": REGION, **given})
+    return ObjectStore(**given)
 
 
 class Bucket(Place):
