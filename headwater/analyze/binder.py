@@ -129,7 +129,7 @@ class _Binder:
                 report.add("TOO_DEEP", "the query is nested too deeply", statement, hint)
                 view = None
             if view is not None and name + CHANGES in self.sources:
-                view = replace(view, changes=name + CHANGES)
+                view = _keyed(view)
             self._keep(name, view, report)
 
     def bind_sinks(self) -> None:
@@ -193,6 +193,15 @@ class _Binder:
         hint = "take one of them out of the circle"
         report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)
         self.errors += report.errors
+
+
+def _keyed(view: View) -> View:
+    """The view that is a keyed table: its keys are never NULL, even if its log has rows of none."""
+    keys = view.primary_key
+    fields = (
+        replace(each, nullable=each.nullable and each.name not in keys) for each in view.fields
+    )
+    return replace(view, changes=view.name + CHANGES, fields=tuple(fields))
 
 
 def _tables(statement: exp.Expression) -> list[exp.Table]:

@@ -357,6 +357,13 @@ FORMATS: Mapping[str, Format] = {
                 " columns",
                 choices=("isostring", "adaptive", "adaptive_time_microseconds", "connect"),
             ),
+            "truncate": Option(
+                "choice",
+                "what becomes of the events of a TRUNCATE; apply needs changes that have one order:"
+                " files, or one topic of one partition",
+                default="quarantine",
+                choices=("quarantine", "apply"),
+            ),
             "unavailable_value": Option(
                 "text",
                 "Debezium's unavailable.value.placeholder, which stands for a long value that did"

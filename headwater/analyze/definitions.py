@@ -20,8 +20,9 @@ ARRIVAL_COLUMN = "_arrived_at"
 CHANGES = "__changes"
 """Suffix of the log of a keyed table."""
 CHANGE_COLUMN = "_change_type"
-"""What a row of the log of a keyed table does to its key: :data:`UPSERTED` or :data:`DELETED`."""
-UPSERTED, DELETED = "UPSERT", "DELETE"
+"""What a row of the log of a keyed table does to its key: :data:`UPSERTED` or :data:`DELETED`; or
+:data:`TRUNCATED`, to every key, and then it has none itself."""
+UPSERTED, DELETED, TRUNCATED = "UPSERT", "DELETE", "TRUNCATE"
 UNCHANGED_COLUMN = "_unchanged"
 """Of a log whose records may leave values out: the names of those columns, as text ``a,b``."""
 
@@ -175,9 +176,15 @@ class Source:
         return bool(self.position)
 
     @property
+    def truncates(self) -> bool:
+        """Whether the changes of a keyed table can be that it was emptied."""
+        return self.encode_options.get("truncate") == "apply"
+
+    @property
     def fields(self) -> tuple[Field, ...]:
         """The columns a query sees (system columns such as ``_watermark`` are not among them)."""
-        never_null = (*self.primary_key, CHANGE_COLUMN, UNCHANGED_COLUMN)
+        keys = () if self.truncates else self.primary_key
+        never_null = (*keys, CHANGE_COLUMN, UNCHANGED_COLUMN)
         columns = (
             Field(
                 c.name,

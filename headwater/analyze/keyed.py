@@ -11,7 +11,8 @@ was last deleted.
 
 The newest row is the one that stands last in the input, which is what a connector's coordinates
 say. It does not depend on when a row arrived, so changes that are delivered twice, late or in
-another order make no difference.
+another order make no difference. A TRUNCATE, where it is applied, ends all rows that stand before
+it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from headwater.analyze.connectors import CONNECTORS, FORMATS
-from headwater.analyze.debezium import check_debezium, left_out
-from headwater.analyze.definitions import CHANGE_COLUMN, CHANGES, UNCHANGED_COLUMN, UPSERTED
+from headwater.analyze.debezium import applies_truncate, check_debezium, left_out
+from headwater.analyze.definitions import (
+    CHANGE_COLUMN,
+    CHANGES,
+    TRUNCATED,
+    UNCHANGED_COLUMN,
+    UPSERTED,
+)
 from headwater.analyze.report import Report
 from headwater.dialect import syntax
 
@@ -90,7 +97,7 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
             for column in statement.args["columns"]
         )
     )
-    query = query.from_(exp.to_table(name + CHANGES))
+    query = query.from_(_since_truncate(statement) or exp.to_table(name + CHANGES))
     query.set("qualify", exp.Qualify(this=exp.and_(place.eq(exp.Literal.number(1)), kept)))
     view = syntax.CreateStreamingView(
         this=statement.this.copy(),
@@ -105,6 +112,22 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
     )
     view.meta.update(statement.meta)
     return view
+
+
+def _since_truncate(statement: syntax.CreateSource) -> exp.Subquery | None:
+    """The changes after which the table was not emptied; None if it cannot be."""
+    if not applies_truncate(statement):
+        return None
+    latest_first = [exp.Ordered(this=exp.column(each), desc=True) for each in position(statement)]
+    emptied = exp.column(CHANGE_COLUMN).eq(exp.Literal.string(TRUNCATED))
+    later = exp.Max(this=exp.Case().when(emptied, exp.Literal.number(1)))
+    hidden = (UNCHANGED_COLUMN,) if left_out(statement) else ()
+    own = (column.this.name for column in statement.args["columns"])
+    names = (*own, CHANGE_COLUMN, *hidden, *position(statement))
+    query = exp.select(*map(exp.column, names)).from_(exp.to_table(statement.this.name + CHANGES))
+    condition = exp.Is(this=_over(later, [], latest_first), expression=exp.null())
+    query.set("qualify", exp.Qualify(this=condition))
+    return query.subquery("since")
 
 
 def _last_said(name: str, keys: list[exp.Column], latest_first: list[exp.Ordered]) -> exp.Expr:

@@ -18,6 +18,7 @@ from headwater.analyze.debezium import fraction_digits, left_out, without_digits
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
+    TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
     Column,
@@ -83,7 +84,7 @@ _CHANGE = Column(
     CHANGE_COLUMN,
     t.VARCHAR,
     nullable=False,
-    comment=f"{UPSERTED} or {DELETED}",
+    comment=f"{UPSERTED}, {DELETED} or {TRUNCATED}",
     metadata="change",
 )
 _UNCHANGED = Column(

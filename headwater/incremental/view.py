@@ -24,6 +24,7 @@ from headwater.incremental.changes import (
     least_watermark,
     open_inputs,
     ranges,
+    register_change,
     register_changes,
     register_pinned,
     register_states,
@@ -194,7 +195,8 @@ class IncrementalView:
             yield Change(lambda target: None)
             return
         before = Before.of(self.target)
-        counts = {RECOMPUTED: 1} if lost else self._measured(spans, pins, before.rows)
+        anew = lost or self._restarts(program, spans)
+        counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
         if whole:
             spans = {name: Range(None, upto) for name, upto in pins.items()}
@@ -204,6 +206,13 @@ class IncrementalView:
                 return
             with self._change_of(program, before) as change:
                 yield Change(change.write, {**counts, **change.counts})
+
+    def _restarts(self, program: Program, spans: Mapping[str, Range]) -> bool:
+        when = program.restart_when if isinstance(program, AggregateProgram) else ""
+        if not when or self._last is None:
+            return False
+        changes = (register_change(self._session, self._inputs[n], s) for n, s in spans.items())
+        return any(not rows.where(when).isEmpty() for rows in changes)
 
     def _measured(
         self, spans: Mapping[str, Range], pins: Mapping[str, int], held: int | None

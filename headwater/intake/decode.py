@@ -25,7 +25,14 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGE_COLUMN, UPSERTED, Column, Source
+from headwater.analyze.definitions import (
+    ARRIVAL_COLUMN,
+    CHANGE_COLUMN,
+    TRUNCATED,
+    UPSERTED,
+    Column,
+    Source,
+)
 from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
 from headwater.intake.envelope import KEY, LEFT_OUT, OP, SAID, envelope, leaves_out
@@ -228,7 +235,10 @@ class Decoder:
                 cases.append((condition, shown or misread(column, found.said)))
         for column in source.columns:
             if column.name in source.primary_key:
-                cases.append(_null(column, "NULL in PRIMARY KEY"))
+                condition, reason = _null(column, "NULL in PRIMARY KEY")
+                if source.truncates:
+                    condition += f" AND {CHANGE_COLUMN} <> {text(TRUNCATED)}"
+                cases.append((condition, reason))
             elif not column.nullable and column.name != CHANGE_COLUMN:
                 condition, reason = _null(column, "NULL in NOT NULL column")
                 if source.is_changes:

@@ -1,8 +1,8 @@
 """What a record of a format does to which row: FORMAT PLAIN, UPSERT and DEBEZIUM.
 
 In: the definition. Out: which columns are read from a record, and the expressions that make the
-definition's own columns of them, with ``_op``, what the record does: ``UPSERT``, ``DELETE``, or
-NULL for what no keyed table can follow, which makes a bad row.
+definition's own columns of them, with ``_op``, what the record does: ``UPSERT``, ``DELETE``,
+``TRUNCATE`` where that is applied, or NULL for what no keyed table can follow: a bad row.
 
 ``UPSERT``: a record is a row. The option ``delete_field`` names the field that says what it does.
 Over Kafka the key's columns are those of the record's key, and a record without a value deletes.
@@ -26,7 +26,14 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.connectors import UNAVAILABLE
 from headwater.analyze.debezium import DEBEZIUM_FIELDS
-from headwater.analyze.definitions import DELETED, UNCHANGED_COLUMN, UPSERTED, Column, Source
+from headwater.analyze.definitions import (
+    DELETED,
+    TRUNCATED,
+    UNCHANGED_COLUMN,
+    UPSERTED,
+    Column,
+    Source,
+)
 from headwater.analyze.types import spark_type
 from headwater.intake.debezium import Reading, reading, unavailable
 from headwater.intake.sqltext import name, text
@@ -42,6 +49,7 @@ _FLAGS = {
     DELETED: ("d", "delete", "true"),
 }
 _EVENTS = {UPSERTED: ("c", "r", "u"), DELETED: ("d",)}
+_TRUNCATE = {TRUNCATED: ("t",)}
 _BEFORE, _AFTER, _KIND, _PAYLOAD, _SCHEMA = DEBEZIUM_FIELDS
 NO_CHANGE = "m"
 """What an event says that is about no row."""
@@ -180,7 +188,8 @@ def _debezium(source: Source) -> Envelope:
     parsed = [replace(c, type=readings[c.name].parsed) if c.name in readings else c for c in fields]
     keys = [column for column in parsed if column.name in source.primary_key]
     event = [Column(_BEFORE, _row(keys)), Column(_AFTER, _row(parsed)), Column(_KIND, t.VARCHAR)]
-    opened = {OP: f"CASE {_cases(said, _EVENTS)} END", SAID: said}
+    events = _EVENTS | _TRUNCATE if source.truncates else _EVENTS
+    opened = {OP: f"CASE {_cases(said, events)} END", SAID: said}
     opened |= {} if in_avro else {_DECLARED: _declared()}
     opened |= values | {column: each.value for column, each in readings.items()}
     missing = {c.name: _missing(source, c, values[c.name]) for c in fields}

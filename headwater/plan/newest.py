@@ -7,17 +7,19 @@ The greater place wins, in whatever order changes arrive. A row remembers its pl
 columns, and of each column that changes may leave out the place of the change that its value comes
 from: a late change can say the value of a column whose row was changed after it. A deletion says
 that there is no value. Of a key that has no row, the deletions in the log do, so that an older
-change that arrives late does not bring it back.
+change that arrives late does not bring it back. After a TRUNCATE the table is computed from its
+log; changes that stand before it say nothing any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
+    TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
     Catalog,
@@ -28,6 +30,8 @@ from headwater.analyze.types import spark_type
 from headwater.plan.program import AggregateProgram, StateColumn
 from headwater.plan.render import print_sql, spark
 from headwater.plan.shape import Shape
+
+_TRUNCATES = f"{CHANGE_COLUMN} = '{TRUNCATED}'"
 
 
 def newest_program(
@@ -64,6 +68,7 @@ def newest_program(
         tuple(columns),
         delete_when=f"s.{CHANGE_COLUMN} = '{DELETED}' AND {later}",
         insert_when=f"s.{CHANGE_COLUMN} = '{UPSERTED}'",
+        restart_when=_TRUNCATES if log.truncates else "",
     )
 
 
@@ -86,6 +91,18 @@ def _newer(name: str, kind: str, later: str, *, is_key: bool = False) -> StateCo
     value = f"s.`{name}`"
     update = value if is_key else f"CASE WHEN {later} THEN {value} ELSE t.`{name}` END"
     return StateColumn(name, kind, value, update)
+
+
+def _valid(log: Source, place: Sequence[str]) -> str:
+    """The changes that no TRUNCATE, known before or among them, stands after."""
+    if not log.truncates:
+        return f"{log.name}__change"
+    known = (
+        f"SELECT * FROM {log.name}__{part} WHERE {_TRUNCATES}" for part in ("before", "change")
+    )
+    newest = f"SELECT max(struct({', '.join(place)})) FROM ({' UNION ALL '.join(known)}) AS t"
+    later = f"struct({', '.join(f'c.{each}' for each in place)}) > ({newest})"
+    return f"(SELECT c.* FROM {log.name}__change AS c WHERE coalesce({later}, true))"
 
 
 def _change_sql(view: View, log: Source) -> str:
@@ -113,7 +130,7 @@ def _change_sql(view: View, log: Source) -> str:
     newer = " > ".join(f"struct({', '.join(f'{side}.{p}' for p in place)})" for side in "dc")
     query = spark(
         f"SELECT {', '.join(shown)} FROM ("
-        f"SELECT {', '.join(taken)} FROM {view.changes}__change AS c"
+        f"SELECT {', '.join(taken)} FROM {_valid(log, place)} AS c"
         f" LEFT ANTI JOIN ("
         f"SELECT d.* FROM {view.changes}__before AS d LEFT SEMI JOIN {view.changes}__change AS c"
         f" ON {same_key} WHERE d.{CHANGE_COLUMN} = '{DELETED}') AS d"

@@ -83,6 +83,8 @@ class AggregateProgram:
         columns: every column of the target: visible ones in the view's order, then hidden ones.
         delete_when: condition over ``t`` and ``s`` under which a row goes; empty for never.
         insert_when: condition over ``s`` under which a new key gets a row; empty for always.
+        restart_when: condition over the rows of an input's change, any of which makes the state
+            void: it is computed from the whole inputs; empty for never.
         late: as in :class:`StreamingProgram`.
     """
 
@@ -91,6 +93,7 @@ class AggregateProgram:
     columns: tuple[StateColumn, ...]
     delete_when: str = ""
     insert_when: str = ""
+    restart_when: str = ""
     late: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -384,6 +384,23 @@ def test_new_partitions_are_read_but_not_into_a_keyed_table(
     assert caught.value.condition == "PARTITIONS_ADDED"
 
 
+def test_a_truncate_needs_a_topic_of_one_partition(
+    broker: Kafka, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    topic, words = Topic(broker, partitions=1), "FORMAT DEBEZIUM ENCODE JSON (truncate = 'apply')"
+    definition = topic.definition("id BIGINT, PRIMARY KEY (id)", words)
+    land = landing(definition, "t__changes")
+    topic.write(('{"id": 1}', '{"op": "c", "before": null, "after": {"id": 1}}'))
+    topic.write((None, '{"op": "t", "before": null, "after": null}'))
+    drain(land)
+    kinds = lake.table("t__changes").read().orderBy("_row").select("id", "_change_type").collect()
+    assert [tuple(row) for row in kinds] == [(1, "UPSERT"), (None, "TRUNCATE")]
+    topic.admin.create_partitions([NewPartitions(topic.name, 2)])[topic.name].result()
+    with pytest.raises(HeadwaterError) as caught:
+        landing(definition, "t__changes").step()
+    assert caught.value.condition == "NO_ORDER"
+
+
 def test_an_input_that_ends_ends_where_it_was_first_looked_at(
     topic: Topic, landing: Callable[..., Landing], lake: Lake
 ) -> None:

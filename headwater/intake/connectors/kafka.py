@@ -237,6 +237,14 @@ class Kafka(Connector):
                     hint="create it, or correct the option topic",
                     span=self._source.span,
                 )
+            if self._source.truncates and found[name].partitions > 1:
+                raise TerminalError(
+                    "NO_ORDER",
+                    f'topic "{name}" of table "{self._source.name}" has {found[name].partitions} '
+                    "partitions: a TRUNCATE in one has no place among the changes in others",
+                    hint="write the topic with one partition, or leave truncate = 'apply' out",
+                    span=self._source.span,
+                )
             if held.ids.get(name, found[name].id) != found[name].id:
                 raise TerminalError(
                     "TOPIC_RECREATED",

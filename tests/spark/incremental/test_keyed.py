@@ -102,13 +102,14 @@ DOCS_LOG = {"id": "BIGINT", "n": "BIGINT", "body": "STRING", "raw": "BINARY",
             "_row": "BIGINT"}  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "truncates"), [(0, 0), (1, 0), (2, 0.15)])
 def test_what_changes_leave_out_is_kept_in_whatever_order_they_arrive(
-    spark: Any, lake: Any, seed: int
+    spark: Any, lake: Any, seed: int, truncates: float
 ) -> None:
     log = Landed(lake, "docs__changes", DOCS_LOG)
-    running = Running(spark, lake, DOCS)
-    waiting = left_out.changes(seed, count=36)
+    definitions = DOCS.replace("JSON", "JSON (truncate = 'apply')") if truncates else DOCS
+    running = Running(spark, lake, definitions)
+    waiting = left_out.changes(seed, count=36, truncates=truncates)
     random.Random(seed).shuffle(waiting)
     arrived: list[Change] = []
     while waiting:

@@ -224,6 +224,21 @@ def test_all_that_a_real_connector_wrote_is_read_or_refused_with_a_reason(
     assert [row.qty for row in good if row.id == 1][-1] == 5_000_000_000
 
 
+def test_a_truncate_is_a_change_without_a_key_where_it_is_applied(spark: SparkSession) -> None:
+    source = changes_of("""
+    CREATE TABLE items (id BIGINT, sku VARCHAR NOT NULL, twice AS id * 2, PRIMARY KEY (id))
+    WITH (connector = 'files', path = 'items') FORMAT DEBEZIUM ENCODE JSON (truncate = 'apply')
+    """)
+    items = [sample["value"] for sample in SAMPLES if sample["topic"] == "shop.public.items"]
+    keyless = '{"before":null,"after":{"id":null,"sku":"x"},"op":"c"}'
+    good, bad = read(spark, source, [*items, keyless])
+    assert [(row.id, row.sku, row.twice, row["_change_type"]) for row in good] == [
+        (1, "sku-1", 2, "UPSERT"),
+        (None, None, None, "TRUNCATE"),
+    ]
+    assert bad == {2: 'column "id": NULL in PRIMARY KEY'}
+
+
 def test_what_is_about_no_row_is_passed_over(spark: SparkSession) -> None:
     heartbeat = '{"schema":{"type":"struct"},"payload":{"ts_ms":1795247222287}}'
     about_no_row = [

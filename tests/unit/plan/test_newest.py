@@ -23,11 +23,17 @@ LOG = (
 )
 
 
+TRUNCATES = SQL.replace("JSON", "JSON (truncate = 'apply')")
+
+
+@pytest.mark.parametrize(("sql", "truncates"), [(SQL, 0), (TRUNCATES, 0.1)])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_value_left_out_is_the_newest_said_since_the_row_began(seed: int) -> None:
-    catalog = bind({"test.sql": parse(SQL, file="test.sql")})
+def test_a_value_left_out_is_the_newest_said_since_the_row_began(
+    seed: int, sql: str, truncates: float
+) -> None:
+    catalog = bind({"test.sql": parse(sql, file="test.sql")})
     plan = plan_project(catalog)["docs"]
-    log = changes(seed)
+    log = changes(seed, truncates=truncates)
     random.Random(seed).shuffle(log)
     with duckdb.connect() as duck:
         duck.execute(f"CREATE TABLE docs__changes ({LOG})")
