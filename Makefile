@@ -147,6 +147,10 @@ bench-incremental: setup ## a tick against plain Spark that computes and overwri
 bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"
 	@$(BIN)/python -m bench.kafka $(ARGS)
 
+.PHONY: bench-cdc
+bench-cdc: setup ## Debezium's events into a keyed table of 5 million rows, against Spark by hand: ARGS="--rows 1000000"
+	@$(BIN)/python -m bench.cdc $(ARGS)
+
 .PHONY: bench-serving
 bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS="--rate 1000 --seconds 120"
 	@$(BIN)/python -m bench.serving $(ARGS)

@@ -42,7 +42,7 @@ from headwater.intake.decode import (
 from headwater.intake.envelope import envelope, known
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_nested, is_time
-from headwater.intake.unknown import VALUES, of_json, values_of
+from headwater.intake.unknown import VALUES, of_json, values_in, values_of
 
 _SURROGATE = (
     r"(?<!\\)(?:\\\\)*(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -90,9 +90,13 @@ def json_lines(source: Source, records: Records) -> Encoded:
     columns, options = stored(source), parser_options(source)
     line = _from_json("_line", _schema(columns, typed=True), options)
     parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
-    # not by a count of values: its references to every column make Spark write the parser once for
-    # each of them, and planning a table of twenty columns ends in an exhausted heap
-    values = "CAST(NULL AS INT)"
+    values, counted = "CAST(NULL AS INT)", "true"
+    if not any(is_nested(column.type) for column in columns):
+        # once, or its references to every column make Spark write the parser for each of them, and
+        # planning a table of twenty columns ends in an exhausted heap
+        values = f"CASE WHEN {ONCE} THEN {values_of(columns, '_k.')} END"
+        most = values_in(VALUE, " \t\r" if records.lines else " \t\r\n")
+        counted = f"coalesce({most} <> {VALUES}, true)"
     relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
@@ -103,7 +107,7 @@ def json_lines(source: Source, records: Records) -> Encoded:
         _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
         (*_line_faults(source), *_value_faults(columns, options)),
         values=VALUES,
-        unknown=f"CASE WHEN {ONCE} AND {VALUES} IS NULL THEN {unknown_in_json(source)} END",
+        unknown=f"CASE WHEN {ONCE} AND {counted} THEN {unknown_in_json(source)} END",
     )
 
 

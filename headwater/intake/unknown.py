@@ -9,7 +9,8 @@ of the row count. Fields inside a value are the column's own business, and are n
 
 Listing the keys of a record costs as much as parsing it. So a count comes first: a JSON text has at
 least as many ``":`` as fields, and the row made of it at most as many values as fields. Where both
-numbers are the same, every field has its column. Flat lines (``headwater.intake.connectors.flat``)
+numbers are the same, every field has its column. That is asked of each record whose columns are not
+nested. Flat lines (``headwater.intake.connectors.flat``)
 have their text in one pass and their values in another; there the sums over all lines are compared:
 no line has more values than ``":``, so equal sums are equal in each line.
 """
@@ -65,15 +66,15 @@ def of_json(document: str, known: Collection[str]) -> str:
     )
 
 
-def values_in(record: str) -> str:
+def values_in(record: str, blanks: str = " \t\r") -> str:
     """Return how many fields of a JSON text have a value, at most; NULL if that is not known.
 
     Args:
         record: expression of the text.
+        blanks: what can stand between a name and its colon; in a line there is no line feed.
     """
     fields, nulls = _times('":', record), (_times(f'":{s}null', record) for s in ("", " "))
-    # a name may stand apart from its colon
-    apart = " OR ".join(f"contains({record}, {text(s + ':')})" for s in (" ", "\t", "\r"))
+    apart = " OR ".join(f"contains({record}, {text(blank + ':')})" for blank in blanks)
     return (
         f"CASE WHEN {apart} THEN NULL WHEN contains({record}, 'null')"
         f" THEN {fields} - {' - '.join(nulls)} ELSE {fields} END"

@@ -39,6 +39,8 @@ from headwater.intake.ledger import Entry
 logger = logging.getLogger(__name__)
 
 ROWS_PER_EPOCH = 500_000
+_RECORDS_PER_POLL = "10000"
+"""Spark polls whenever it has used up what it has: with 500, Kafka's default, a third slower."""
 
 LOOK_EVERY = 3.0
 """Seconds between two looks for new partitions and topics made again, while no record comes."""
@@ -103,6 +105,7 @@ class Kafka(Connector):
         self._settings = {
             **client_settings(source.options, config.directory),
             "isolation.level": source.options.get("isolation", "read_committed"),
+            "max.poll.records": _RECORDS_PER_POLL,
         }
         self._most = int(source.options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
         self._skips = source.options.get("on_data_loss") == "skip"

@@ -81,10 +81,12 @@ def check(running: Running, landed: list[Landed]) -> None:
             assert plain(held) == plain(expected), name
 
 
-@pytest.mark.parametrize("split", [False, True])
-def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, split):
-    if split:
+@pytest.mark.parametrize("way", ["one merge", "split", "split, of a large change"])
+def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, way):
+    if way != "one merge":
         monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
+    if way == "split, of a large change":
+        monkeypatch.setattr(merge, "BROADCAST_UP_TO", 0)
     landed = [Landed(lake, name, COLUMNS) for name in ("a", "b", "fed")]
     views = (CORRECTED | FOLDED).items()
     definitions = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views)

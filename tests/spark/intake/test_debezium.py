@@ -233,7 +233,7 @@ def test_a_truncate_is_a_change_without_a_key_where_it_is_applied(spark: SparkSe
     keyless = '{"before":null,"after":{"id":null,"sku":"x"},"op":"c"}'
     good, bad = read(spark, source, [*items, keyless])
     assert [(row.id, row.sku, row.twice, row["_change_type"]) for row in good] == [
-        (1, "sku-1", 2, "UPSERT"),
+        (1, "SKU-1", 2, "UPSERT"),
         (None, None, None, "TRUNCATE"),
     ]
     assert bad == {2: 'column "id": NULL in PRIMARY KEY'}

@@ -10,6 +10,10 @@ from headwater.analyze.binder import bind_all
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 from headwater.intake.connectors import raw
+from headwater.intake.decode import KNOWN, Decoder, Records
+from headwater.intake.decode_json import json_lines
+from headwater.intake.sqltext import moment
+from headwater.intake.unknown import UNKNOWN
 from headwater.lake.fields import fields_in
 from tests.spark.crash import Crash, before_publishing
 
@@ -21,9 +25,10 @@ LINES = [
     '{ "id" : 5, "Ü \\" b" : [1, {"id":2}] }',
     '{"id":6,"id":7,"extra":"x"}',
     '{"id":8}',
+    '{"id":9,"apart"\t:1}',
     '{"id":"bad","late":1}',
 ]
-FIELDS = {"extra": 2, 'Ü " b': 1, "late": 1}
+FIELDS = {"extra": 2, 'Ü " b': 1, "late": 1, "apart": 1}
 
 
 def counted(lake, table="t"):
@@ -45,6 +50,16 @@ def test_unknown_fields_of_json_are_counted_by_name(
     drop("b.json", '{"id":1,"extra":1}\n{"id":2}\n')
     land.step()
     assert counted(lake) == wanted | {"extra": 3}
+
+
+def test_a_name_and_its_colon_may_be_on_two_lines_of_a_record(spark, files_source):
+    source = files_source("id integer; s varchar")
+    rows = [('{"id":1,"extra"\n:1}', "t/0", 0), ('{"id":1}', "t/0", 1)]
+    view, columns = "_records_on_lines", "_value STRING, _path STRING, _row BIGINT"
+    spark.createDataFrame(rows, columns).createOrReplaceTempView(view)
+    encoded = json_lines(source, Records(view, KNOWN, lines=False))
+    found = spark.sql(Decoder(source, encoded, moment(0)).rows()).select("_row", "_bad", UNKNOWN)
+    assert sorted(map(tuple, found.collect())) == [(0, False, '["extra"]'), (1, False, None)]
 
 
 def test_records_without_unknown_fields_need_no_quarantine(
