@@ -40,6 +40,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import open_session, session_for_thread
+from headwater.runtime.storage import KAFKA
 
 TOPIC, PARTITIONS, PER_EPOCH = "customers", 4, 500_000
 COLUMNS = "id BIGINT, name STRING, balance DECIMAL(12,2), visits INT, updated_at TIMESTAMP"
@@ -229,7 +230,7 @@ def main() -> None:
             state=home / "state",
             master="local[2]",
         )
-        spark = open_session(config, kafka=True)
+        spark = open_session(config, further=(KAFKA,))
         spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
         shop = Shop(broker)
         shop.snapshot(options.rows)

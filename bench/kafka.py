@@ -32,6 +32,7 @@ from headwater.dialect import parse
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
+from headwater.runtime.storage import KAFKA
 
 TOPIC, PARTITIONS, PER_EPOCH = "orders", 4, 250_000
 COLUMNS = "id BIGINT, customer STRING, amount DECIMAL(10,2), ts TIMESTAMP, note STRING"
@@ -117,7 +118,7 @@ def main() -> None:
             state=home / "state",
             master="local[2]",
         )
-        spark = open_session(config, kafka=True)
+        spark = open_session(config, further=(KAFKA,))
         spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
         produce(broker, options.rows)
         for number in range(options.repeat + 1):  # the first round warms up

@@ -18,6 +18,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
+from headwater.runtime.storage import jars_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,10 +53,9 @@ def _replayed(
 ) -> Replayed:
     config, source = project.config, project.catalog.source_of(table)
     assert source is not None, "require_replayable"
-    kafka, objects = source.connector == "kafka", source.in_store
     with (
         Lease.acquire(config) as lease,
-        project_session(config, spark, kafka=kafka, objects=objects) as session,
+        project_session(config, spark, further=jars_of(source)) as session,
     ):
         own = session_for_thread(session)
         lake = Lake(own, config.namespace)

@@ -71,9 +71,6 @@ def open_session(
     *,
     app_name: str = "",
     jars: Sequence[Path] = (),
-    delta: bool = False,
-    kafka: bool = False,
-    objects: bool = False,
     further: Sequence[str] = (),
 ) -> SparkSession:
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
@@ -82,10 +79,8 @@ def open_session(
         config: the project's configuration.
         app_name: name of the Spark application; by default after the project.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
-        delta: whether Delta tables are written; otherwise the session starts without Delta.
-        kafka: whether a table is read from Kafka; likewise.
-        objects: whether a table is read from files in an object store; likewise.
-        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
+        further: what of ``headwater/jars/ivy.xml`` is needed beside catalog and warehouse
+            (``headwater.runtime.storage``).
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,
@@ -98,7 +93,7 @@ def open_session(
         warehouse.check_writable()
         check_folder(logs)
         backend = catalog_backend(config)
-        storage = Storage(backend, warehouse, delta, kafka, objects, tuple(further))
+        storage = Storage(backend, warehouse, tuple(further))
         found = tuple(jars) or tuple(fetch(storage.jars))
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)
@@ -118,23 +113,19 @@ def project_session(
     config: Config,
     given: SparkSession | None = None,
     *,
-    delta: bool = False,
-    kafka: bool = False,
-    objects: bool = False,
+    further: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
     """Lend a running session, or open one for the block and stop it afterwards.
 
     Args:
         config: the project's configuration.
         given: a running session to use.
-        delta: whether Delta tables are written or maintained.
-        kafka: whether a table is read from Kafka.
-        objects: whether a table is read from files in an object store.
+        further: as :func:`open_session` takes it.
 
     Raises:
         ServiceError: what :func:`open_session` raises.
     """
-    session = given or open_session(config, delta=delta, kafka=kafka, objects=objects)
+    session = given or open_session(config, further=further)
     try:
         yield session
     finally:

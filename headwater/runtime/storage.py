@@ -1,6 +1,6 @@
 """What the tables of a project need of Spark: jars, classes and settings.
 
-In: what holds the catalog, the warehouse, whether a view is a Delta table. Out: names of jars and
+In: what holds the catalog, the warehouse, what else is read and written. Out: names of jars and
 settings; nothing is started here.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headwater.analyze.definitions import Source
 from headwater.lake.backend import CATALOG, CatalogBackend
 from headwater.lake.warehouse import WAREHOUSE, Warehouse
 
@@ -17,10 +18,26 @@ EXTENSIONS = "spark.sql.extensions"
 _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-_KAFKA_SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
-_OBJECTS = "org.apache.hadoop.fs.s3a.S3AFileSystem"
-_OBJECT_JARS = ("s3", "objects")
 _DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
+
+DELTA, KAFKA, OBJECTS = "delta", "kafka", "objects"
+"""Configurations of ``headwater/jars/ivy.xml``: Delta tables, Kafka, files in an object store."""
+_CLASSES = {
+    DELTA: _DELTA_CATALOG,
+    KAFKA: "org.apache.spark.sql.kafka010.KafkaSourceProvider",
+    OBJECTS: "org.apache.hadoop.fs.s3a.S3AFileSystem",
+}
+_BESIDE = {OBJECTS: ("s3",)}
+
+
+def jars_of(source: Source) -> tuple[str, ...]:
+    """Return the configurations of ``headwater/jars/ivy.xml`` that reading a table needs.
+
+    Args:
+        source: its definition.
+    """
+    needed = {KAFKA: source.connector == "kafka", OBJECTS: source.in_store}
+    return tuple(name for name, is_needed in needed.items() if is_needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +47,25 @@ class Storage:
     Attributes:
         backend: what holds the catalog.
         warehouse: where the files of the tables are.
-        delta: whether Delta tables are written; otherwise Spark starts without Delta.
-        kafka: whether a table is read from Kafka.
-        objects: whether a table is read from files in an object store.
-        further: configurations of ``headwater/jars/ivy.xml`` to load beside those.
+        further: configurations of ``headwater/jars/ivy.xml`` to load beside what these need; Spark
+            starts without Delta if it is not among them.
     """
 
     backend: CatalogBackend
     warehouse: Warehouse
-    delta: bool = False
-    kafka: bool = False
-    objects: bool = False
     further: tuple[str, ...] = ()
 
     @property
     def jars(self) -> tuple[str, ...]:
         """Configurations of ``headwater/jars/ivy.xml`` to load."""
-        asked = {"delta": self.delta, "kafka": self.kafka}
-        more = [name for name, needed in asked.items() if needed]
-        more += [*(_OBJECT_JARS if self.objects else ()), *self.further]
-        return tuple(dict.fromkeys((*self.backend.jars, *self.warehouse.jars, *more)))
+        beside = (jar for name in self.further for jar in _BESIDE.get(name, ()))
+        every = (*self.backend.jars, *self.warehouse.jars, *beside, *self.further)
+        return tuple(dict.fromkeys(every))
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes that must be there once the jars are loaded."""
-        asked = {
-            _DELTA_CATALOG: self.delta,
-            _KAFKA_SOURCE: self.kafka,
-            _OBJECTS: self.objects,
-        }
-        more = (name for name, needed in asked.items() if needed)
+        more = (_CLASSES[name] for name in self.further if name in _CLASSES)
         return (_ICEBERG_CATALOG, *self.backend.classes, *self.warehouse.classes, *more)
 
     @property
@@ -77,8 +83,8 @@ class Storage:
         Args:
             extensions: further session extensions, as the user gave them.
         """
-        name = f"spark.sql.catalog.{CATALOG}"
-        own = (_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS if self.delta else None)
+        name, delta = f"spark.sql.catalog.{CATALOG}", DELTA in self.further
+        own = (_ICEBERG_EXTENSIONS, _DELTA_EXTENSIONS if delta else None)
         return {
             name: _ICEBERG_CATALOG,
             **_prefixed(self.backend.spark_settings(self.warehouse.uri)),
@@ -88,11 +94,11 @@ class Storage:
             f"{name}.cache-enabled": "false",
             "spark.sql.defaultCatalog": CATALOG,
             EXTENSIONS: ",".join(filter(None, (*own, extensions))),
-            **(_DELTA if self.delta else {}),
+            **(_DELTA_SETTINGS if delta else {}),
         }
 
 
-_DELTA = {
+_DELTA_SETTINGS = {
     "spark.sql.catalog.spark_catalog": _DELTA_CATALOG,
     # a transaction begins by reading the log: 50 tasks by default, seconds on a few cores
     "spark.databricks.delta.snapshotPartitions": "1",

@@ -37,6 +37,7 @@ from headwater.runtime.progress import Progress, State, StateChanged, silent
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
+from headwater.runtime.storage import DELTA, jars_of
 from headwater.runtime.telling import resumed
 from headwater.runtime.upkeep import Keeper, Tables, Upkeep
 from headwater.runtime.workers import (
@@ -192,22 +193,19 @@ class Supervisor:
 
     # -- start
 
+    def _needed(self) -> tuple[str, ...]:
+        """What of ``headwater/jars/ivy.xml`` tables, views and sinks need."""
+        needed = [*jars_for(self._sinks, self._config.directory)]
+        needed += [DELTA] if any(plan.view.is_delta for plan in self._plans.values()) else []
+        for name in self._tables:
+            needed += jars_of(self._catalog.sources[name])
+        return tuple(dict.fromkeys(needed))
+
     def _open(self, once: bool) -> None:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
         self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
-        delta = any(plan.view.is_delta for plan in self._plans.values())
-        read = (self._catalog.sources[name].connector for name in self._tables)
-        written = (sink.connector for sink in self._sinks)
-        kafka = "kafka" in (*read, *written)
-        objects = any(self._catalog.sources[name].in_store for name in self._tables)
-        self._spark = self._given or open_session(
-            config,
-            delta=delta,
-            kafka=kafka,
-            objects=objects,
-            further=jars_for(self._sinks, config.directory),
-        )
+        self._spark = self._given or open_session(config, further=self._needed())
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
         for name in self._tables:

@@ -33,6 +33,7 @@ from headwater.runtime.board import Board
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import State, StateChanged
 from headwater.runtime.session import project_session, session_for_thread
+from headwater.runtime.storage import DELTA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -269,7 +270,7 @@ def maintain_project(
     tables = Tables(project, plan_project(project.catalog))
     with (
         nullcontext() if dry_run else Lease.acquire(config) as lease,
-        project_session(config, spark, delta=tables.any_delta) as session,
+        project_session(config, spark, further=(DELTA,) if tables.any_delta else ()) as session,
     ):
         keeper = Keeper(tables, session, config.namespace, lease)
         for name in names or tables.names():

@@ -353,6 +353,7 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     from headwater.runtime.session import open_session
+    from headwater.runtime.storage import DELTA
 
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -369,7 +370,7 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
             master="local[2]",
             shuffle_partitions=2,
         )
-        spark = open_session(config, app_name="headwater test", delta=True)
+        spark = open_session(config, app_name="headwater test", further=(DELTA,))
         try:
             yield spark
         finally:

@@ -28,6 +28,7 @@ from headwater.lake.marker import Marker
 from headwater.lake.table import Table
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session
+from headwater.runtime.storage import DELTA
 
 VIEW = "raced"
 ROWS = 3
@@ -66,7 +67,9 @@ class Contender:
         self._config, self._name, self._say, self._hear = config, name, say, hear
         self._lease: Lease | None = None
         delta = format_ == "delta"
-        self._lake = Lake(open_session(config, app_name=name, delta=delta), config.namespace)
+        self._lake = Lake(
+            open_session(config, app_name=name, further=(DELTA,) if delta else ()), config.namespace
+        )
         self._make = self._lake.ensure_delta if delta else self._lake.ensure
         self._table: Table | None = None
 

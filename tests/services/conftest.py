@@ -23,6 +23,7 @@ from headwater.config import Config, Secret
 from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
+from headwater.runtime.storage import KAFKA
 from tests.faults.postgres import postgres
 from tests.faults.proxy import Proxy
 
@@ -133,7 +134,7 @@ def spark(proxied: Config) -> Iterator[SparkSession]:
     """The one Spark session of the test run; it waits for locks for two seconds only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BUSY_TIMEOUT", 2000)
-        session = open_session(proxied, app_name="headwater-services", kafka=True)
+        session = open_session(proxied, app_name="headwater-services", further=(KAFKA,))
     yield session
     session.stop()
 

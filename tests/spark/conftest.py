@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from headwater.config import Config
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
+from headwater.runtime.storage import DELTA, KAFKA
 
 _namespaces = itertools.count()
 
@@ -36,7 +37,7 @@ def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
 def spark(spark_config: Config) -> Iterator[SparkSession]:
     """The one Spark session of the test run."""
     # Spark's Avro comes with Kafka's jars
-    session = open_session(spark_config, app_name="headwater-tests", delta=True, kafka=True)
+    session = open_session(spark_config, app_name="headwater-tests", further=(DELTA, KAFKA))
     yield session
     session.stop()
 

@@ -53,6 +53,11 @@ class KafkaTopic(Outlet):
         self._cluster: Cluster | None = None
         self._namespace = ""
 
+    @staticmethod
+    def jars(sink: Sink, directory: Path) -> tuple[str, ...]:  # noqa: ARG004 - of others
+        """See :meth:`Outlet.jars`."""
+        return ("kafka",)
+
     def open(self, lake: Lake) -> None:
         """See :meth:`Outlet.open`."""
         self._namespace = lake.namespace

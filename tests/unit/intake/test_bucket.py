@@ -24,7 +24,7 @@ from headwater.intake.ledger import Entry
 from headwater.lake.backend import catalog_backend
 from headwater.lake.object_store import ObjectStore
 from headwater.lake.warehouse import warehouse_for
-from headwater.runtime.storage import Storage
+from headwater.runtime.storage import OBJECTS, Storage
 
 SECOND = 10**9
 WAREHOUSE = WarehouseSection(
@@ -275,8 +275,8 @@ def test_two_ways_to_one_bucket_have_two_schemes_and_no_secret_in_them(
 def test_only_projects_that_read_objects_load_the_jars(config: Config) -> None:
     storage = Storage(catalog_backend(config), warehouse_for(config))
     assert not {"s3", "objects"}.intersection(storage.jars)
-    reads = replace(storage, objects=True)
+    reads = replace(storage, further=(OBJECTS,))
     assert {"s3", "objects"}.issubset(reads.jars)
     in_bucket = replace(config, bucket=WAREHOUSE, lease=timedelta(seconds=1))
-    both = Storage(catalog_backend(in_bucket), warehouse_for(in_bucket), objects=True)
+    both = Storage(catalog_backend(in_bucket), warehouse_for(in_bucket), (OBJECTS,))
     assert sorted(both.jars).count("s3") == 1
