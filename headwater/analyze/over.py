@@ -52,6 +52,8 @@ VALUES: Mapping[type[exp.Expr], str] = {
 WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES}
 
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
+_OF_SEVERAL = ("joins", "laterals", "group", "distinct")
+"""Parts of a SELECT whose rows are not rows of FROM, or not once each."""
 _IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
 _SIDES = ("UNBOUNDED", "CURRENT ROW")
 _WHOLE = ("boolean", "number", "text", "time", "binary", "unknown")
@@ -177,10 +179,23 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Re
 
 def _by_place(order: exp.Order, relations: Sequence[Relation]) -> bool:
     """Whether rows are ordered by their place in the input, which each row of a log has alone."""
-    if len(relations) > 1 or not isinstance(relations[0].node, exp.Table):
+    if len(relations) > 1:
         return False
     named = {item.this.name for item in order.expressions if isinstance(item.this, exp.Column)}
-    return any(each.position and each.position.keys() <= named for each in CONNECTORS.values())
+    places = (set(each.position) for each in CONNECTORS.values() if each.position)
+    return any(place <= named and _of_one_table(relations[0].node, place) for place in places)
+
+
+def _of_one_table(node: exp.Expr, columns: set[str]) -> bool:
+    """Whether rows are some of a table's, each once, and have some columns as they are there."""
+    if isinstance(node, exp.Table):
+        return True
+    select = node.this if isinstance(node, exp.Subquery) else None
+    if not isinstance(select, exp.Select) or any(map(select.args.get, _OF_SEVERAL)):
+        return False
+    plain = [each for each in select.selects if isinstance(each.unalias(), exp.Column)]
+    kept = {each.alias_or_name for each in plain if each.unalias().name == each.alias_or_name}
+    return columns <= kept and isinstance(select.args["from_"].this, exp.Table)
 
 
 def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:

@@ -145,5 +145,6 @@ def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(
             kill.start()
             change(server, rnd, 30)
             comes_to_equal(server, land, running)
+    assert lake.table("orders__changes").read().where("_change_type = 'TRUNCATE'").count()
     bad = lake.table("orders__quarantine") if lake.exists("orders__quarantine") else None
     assert bad is None or not bad.read().count()

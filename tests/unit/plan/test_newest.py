@@ -42,6 +42,13 @@ def test_a_value_left_out_is_the_newest_said_since_the_row_began(
     assert sorted(found) == held(log)
 
 
+def test_columns_that_no_order_tells_apart_can_be_truncated_too() -> None:
+    sql = TRUNCATES.replace("n BIGINT", "n ARRAY(VARCHAR)")
+    catalog = bind({"test.sql": parse(sql, file="test.sql")})
+    at_rest = at_rest_sql(plan_project(catalog)["docs"], catalog, "duckdb")
+    assert at_rest.count("ORDER BY") == 4 and '"n" ASC' not in at_rest
+
+
 def test_only_what_can_be_left_out_costs_hidden_columns() -> None:
     catalog = bind({"test.sql": parse(SQL, file="test.sql")})
     columns = [column.name for column in plan_project(catalog)["docs"].columns]
