@@ -303,6 +303,9 @@ def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
         f"{streaming}.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
     if master.startswith("local"):
+        # what a task sorts or groups by takes a page of up to 64 MB, and each stage a block of
+        # 4 MB for its code: zeroed, and soon collected. A task can have 8,192 pages, so 16 GB.
+        settings |= {"spark.buffer.pageSize": "2m", "spark.broadcast.blockSize": "256k"}
         settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
         # the default asks `readlink` about each local file, one process a time; rename is atomic
         manager = "checkpointing.FileSystemBasedCheckpointFileManager"

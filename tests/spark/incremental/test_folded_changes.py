@@ -81,9 +81,11 @@ def check(running: Running, landed: list[Landed]) -> None:
             assert plain(held) == plain(expected), name
 
 
-@pytest.mark.parametrize("way", ["one merge", "split", "split, of a large change"])
+@pytest.mark.parametrize("way", ["rewritten", "one merge", "split", "split, of a large change"])
 def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, way):
-    if way != "one merge":
+    if way != "rewritten":
+        monkeypatch.setattr(merge, "REWRITE_UP_TO", -1)
+    if way.startswith("split"):
         monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
     if way == "split, of a large change":
         monkeypatch.setattr(merge, "BROADCAST_UP_TO", 0)
@@ -101,6 +103,10 @@ def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, wa
             running.open()
         assert not running.tick()
         check(running, landed)
+    table = lake.table("groups")
+    newest = table.snapshot(table.snapshot_id())
+    assert newest is not None
+    assert (newest.summary["total-delete-files"] == "0") == (way == "rewritten")
 
 
 def test_a_group_goes_with_its_last_row_and_comes_back(spark, lake):
