@@ -17,14 +17,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from pyspark.sql.types import DataType, DecimalType
 
+from headwater.incremental.choice import SMALL_VIEW
 from headwater.lake.table import Table
 
-REWRITE_UP_TO = 50_000
 REWRITE_ALWAYS, REWRITE_SHARE = 2_000, 50
-"""Rows of a target of ours up to which it is written anew (measured: 20 views of 20,000 rows, 1,000
-of them changed a tick, 9.8 s by MERGE and more with each tick, 5.8 s so). Above so few that any
-commit weighs as much, only for a change of at least one row in so many: old files stay a while.
-"""
+"""A small view is written anew (measured: 20 views of 20,000 rows, 1,000 of them changed a tick:
+9.8 s by MERGE and more with each tick, 5.8 s so). Above so few rows that any commit weighs as much,
+only for a change of at least one row in so many: old files stay a while."""
 SPLIT_ABOVE = 500_000
 """Rows of the target from which the split form is faster (measured: 200,000 rows 0.4 s whole,
 10 million rows 4.5 s whole and 1.6 s split)."""
@@ -43,23 +42,24 @@ class Before:
     Attributes:
         rows: how many rows it holds, about; None if that is not known.
         one_statement: whether the change must be one statement.
-        ours: whether nobody else writes to it.
+        rewrites: whether it may be written anew while it is small: nobody else writes to it, and
+            the project overwrites tables at all.
     """
 
     rows: int | None
     one_statement: bool
-    ours: bool = True
+    rewrites: bool = False
 
     @classmethod
-    def of(cls, table: Table, *, ours: bool = True) -> Before:
+    def of(cls, table: Table, *, rewrites: bool = False) -> Before:
         """Look at a table as it is now.
 
         Args:
             table: the table.
-            ours: whether nobody else writes to it.
+            rewrites: whether it may be written anew.
         """
         table.refresh()
-        return cls(table.total_rows(), table.one_statement, ours)
+        return cls(table.total_rows(), table.one_statement, rewrites)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +173,9 @@ def upsert(session: SparkSession, target: str, change: Upsert, before: Before) -
 
 def _is_rewritten(session: SparkSession, change: Upsert, before: Before) -> bool:
     rows = before.rows
-    if rows is None or rows > REWRITE_UP_TO or before.one_statement:
+    if rows is None or rows > SMALL_VIEW or before.one_statement:
         return False
-    if not before.ours or not _corrects(change):
+    if not before.rewrites or not _corrects(change):
         return False
     return rows <= REWRITE_ALWAYS or rows <= REWRITE_SHARE * session.table(change.source).count()
 

@@ -194,7 +194,7 @@ class IncrementalView:
         if not lost and self._is_empty(spans):
             yield Change(lambda target: None)
             return
-        before = Before.of(self.target)
+        before = Before.of(self.target, rewrites=self._limits.small > 0)
         anew = lost or self._restarts(program, spans)
         counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)

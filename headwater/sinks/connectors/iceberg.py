@@ -202,7 +202,7 @@ class IcebergTable(Outlet):
             insert_when=f"NOT s.{_GONE}",
         )
         try:
-            upsert(self._session, into, change, Before.of(self._target, ours=False))
+            upsert(self._session, into, change, Before.of(self._target))
         finally:
             rows.unpersist()
 

@@ -11,6 +11,7 @@ from law import Landed
 from running import Running
 
 from headwater.incremental import merge
+from headwater.incremental.choice import NEVER, Limits
 from headwater.plan.program import AggregateProgram
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT", "d": "DECIMAL(20, 10)"}
@@ -86,8 +87,6 @@ def check(running: Running, landed: list[Landed]) -> None:
     [("rewritten", 5), ("one merge", 3), ("split", 5), ("split, of a large change", 3)],
 )
 def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, way, ticks):
-    if way != "rewritten":
-        monkeypatch.setattr(merge, "REWRITE_UP_TO", -1)
     if way.startswith("split"):
         monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
     if way == "split, of a large change":
@@ -95,7 +94,8 @@ def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, wa
     landed = [Landed(lake, name, COLUMNS) for name in ("a", "b", "fed")]
     views = (CORRECTED | FOLDED).items()
     definitions = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views)
-    running = Running(spark, lake, TABLES + definitions)
+    limits = Limits(1, float("inf")) if way == "rewritten" else NEVER
+    running = Running(spark, lake, TABLES + definitions, lambda _: limits)
     kinds = {name: type(running.plans[name].program) for name in FOLDED}
     assert set(kinds.values()) == {AggregateProgram}, kinds
     rnd = random.Random(7)

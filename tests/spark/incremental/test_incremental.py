@@ -150,15 +150,13 @@ def pins(*tables):
     return {each.name: each.table.snapshot_id() for each in tables}
 
 
-@pytest.mark.parametrize("way", ["rewritten", "one merge", "split merge", "delta"])
+@pytest.mark.parametrize("way", ["one merge", "split merge", "delta"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_table_equals_select_at_every_commit(spark, lake, monkeypatch, name, way):
     program, columns, oracle = PROGRAMS[name]
-    if way.endswith("merge") and not isinstance(program, AggregateProgram | AffectedKeysProgram):
+    if way == "split merge" and not isinstance(program, AggregateProgram | AffectedKeysProgram):
         pytest.skip("has no MERGE")
-    if way != "rewritten":
-        monkeypatch.setattr(merge, "REWRITE_UP_TO", -1)
-    if way in ("split merge", "delta"):  # a Delta table is never split, however large
+    if way != "one merge":  # a Delta table is never split, however large
         monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
     table = landed(lake)
     stored = "delta" if way == "delta" else "iceberg"
