@@ -102,7 +102,7 @@ def test_comments_stand_in_the_tables_and_follow_their_definition(run, spark, la
     own = {"id": "of the order", "amount": "in cents", "euros": "it's a \\ whole number"}
     assert comments("orders") == {"": "what was bought", **own, **system}
     assert comments("customers").items() >= {"": "who buys", "id": "of the customer"}.items()
-    assert comments("customers__changes")["_change_type"] == "UPSERT or DELETE"
+    assert comments("customers__changes")["_change_type"] == "UPSERT, DELETE or TRUNCATE"
     assert comments("per_hour") == {"": "", "id": "of the order", "n": "orders"}
     late = {"": "rows too late for per_hour", **own, **system}
     assert comments("late_orders") == late
