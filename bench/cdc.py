@@ -18,10 +18,8 @@ import argparse
 import os
 import platform
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 
 from confluent_kafka import Producer
@@ -29,6 +27,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from bench.over_kafka import over_kafka, records
 from docker.local.kafka import Kafka
 from headwater.analyze.binder import bind
 from headwater.analyze.definitions import CHANGES
@@ -39,8 +38,7 @@ from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
-from headwater.runtime.session import open_session, session_for_thread
-from headwater.runtime.storage import KAFKA
+from headwater.runtime.session import session_for_thread
 
 TOPIC, PARTITIONS, PER_EPOCH = "customers", 4, 500_000
 COLUMNS = "id BIGINT, name STRING, balance DECIMAL(12,2), visits INT, updated_at TIMESTAMP"
@@ -148,14 +146,7 @@ class ByHand:
 
     def __init__(self, spark: SparkSession, config: Config, broker: Kafka) -> None:
         self._checkpoint = config.state / "by_hand"
-        self._records = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", broker.address)
-            .option("subscribe", TOPIC)
-            .option("startingOffsets", "earliest")
-            .option("maxOffsetsPerTrigger", PER_EPOCH)
-            .load()
-        )
+        self._records = records(spark, broker, TOPIC, PER_EPOCH)
         modes = ", ".join(
             f"'write.{kind}.mode'='merge-on-read'" for kind in ("delete", "update", "merge")
         )
@@ -220,18 +211,7 @@ def main() -> None:
     parser.add_argument("--change", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Kafka(Path(folder)) as broker:
-        home = Path(folder)
-        config = Config(
-            directory=home,
-            name="bench",
-            namespace="bench",
-            warehouse=home / "warehouse",
-            state=home / "state",
-            master="local[2]",
-        )
-        spark = open_session(config, further=(KAFKA,))
-        spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
+    with over_kafka() as (spark, config, broker):
         shop = Shop(broker)
         shop.snapshot(options.rows)
         print(f"# {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
@@ -263,7 +243,6 @@ def main() -> None:
                 f"{'':18}of it the tick {tick:4.1f} s; {ratio:.2f} x the rate by hand", flush=True
             )
         print(f"rows that differ: {differs(spark)}")
-        spark.stop()
 
 
 if __name__ == "__main__":

@@ -15,24 +15,21 @@ import json
 import os
 import platform
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from bench.over_kafka import over_kafka, records
 from docker.local.kafka import Kafka
 from headwater.analyze.binder import bind_all
 from headwater.config import Config
 from headwater.dialect import parse
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from headwater.runtime.session import open_session
-from headwater.runtime.storage import KAFKA
 
 TOPIC, PARTITIONS, PER_EPOCH = "orders", 4, 250_000
 COLUMNS = "id BIGINT, customer STRING, amount DECIMAL(10,2), ts TIMESTAMP, note STRING"
@@ -76,16 +73,9 @@ def by_hand(spark: SparkSession, config: Config, broker: Kafka, name: str) -> No
     table = f"lake.bench.{name}"
     places = "_partition INT, _offset BIGINT"
     spark.sql(f"CREATE TABLE {table} ({COLUMNS}, {places}) USING iceberg")
-    records = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", broker.address)
-        .option("subscribe", TOPIC)
-        .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", PER_EPOCH)
-        .load()
-    )
     parsed = F.from_json(F.col("value").cast("string"), COLUMNS)
-    rows = records.select(parsed.alias("r"), F.col("partition"), F.col("offset"))
+    read = records(spark, broker, TOPIC, PER_EPOCH)
+    rows = read.select(parsed.alias("r"), F.col("partition"), F.col("offset"))
     query = (
         rows.select("r.*", F.col("partition").alias("_partition"), F.col("offset").alias("_offset"))
         .coalesce(2)
@@ -108,18 +98,7 @@ def main() -> None:
         "by_hand": by_hand,
     }
     seconds: dict[str, list[float]] = {way: [] for way in ways}
-    with tempfile.TemporaryDirectory() as folder, Kafka(Path(folder)) as broker:
-        home = Path(folder)
-        config = Config(
-            directory=home,
-            name="bench",
-            namespace="bench",
-            warehouse=home / "warehouse",
-            state=home / "state",
-            master="local[2]",
-        )
-        spark = open_session(config, further=(KAFKA,))
-        spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
+    with over_kafka() as (spark, config, broker):
         produce(broker, options.rows)
         for number in range(options.repeat + 1):  # the first round warms up
             for way, run in ways.items():
@@ -131,7 +110,6 @@ def main() -> None:
                 assert held == options.rows, (name, held)
                 if number:
                     seconds[way].append(taken)
-        spark.stop()
     print(f"{platform.machine()}, {os.cpu_count()} cores; {options.rows:,} records of JSON")
     for way, taken in seconds.items():
         rate = options.rows / statistics.median(taken)

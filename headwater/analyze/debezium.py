@@ -44,8 +44,6 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
             hint = "leave it out: the schema in the registry says how values are written"
             message = f'ENCODE AVRO takes no "{option.this}"'
             report.add("INVALID_OPTION", message, option, hint)
-        elif option.this == "truncate" and option.expression.name == "apply":
-            _check_one_order(statement, option, report)
         elif option.this == "unavailable_value" and not option.expression.name:
             hint = "leave it out, or write Debezium's unavailable.value.placeholder"
             message = "every empty text would stand for a value that is not there"
@@ -66,18 +64,6 @@ def applies_truncate(statement: syntax.CreateSource) -> bool:
     """
     given = {o.this: o.expression.name for o in statement.args.get("encode_options") or []}
     return given.get("truncate") == "apply"
-
-
-def _check_one_order(
-    statement: syntax.CreateSource, option: exp.Expression, report: Report
-) -> None:
-    """Refuse more than one topic: what one of them says has no place among the others' changes."""
-    for given in statement.args.get("options") or []:
-        several = given.this == "topic" and "," in given.expression.name
-        if several or given.this == "topic_pattern":
-            hint = "define a table of each topic, or leave truncate out"
-            message = "a TRUNCATE has no place among the changes of several topics"
-            report.add("INVALID_OPTION", message, option, hint)
 
 
 def fraction_digits(node: syntax.SourceColumn) -> int | None:

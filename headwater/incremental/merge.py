@@ -22,7 +22,7 @@ from headwater.lake.table import Table
 
 REWRITE_ALWAYS, REWRITE_SHARE = 2_000, 50
 """A small view is written anew (measured: 20 views of 20,000 rows, 1,000 of them changed a tick:
-9.8 s by MERGE and more with each tick, 5.8 s so). Above so few rows that any commit weighs as much,
+9.8 s by MERGE and more with each tick, 6.1 s so). Above so few rows that any commit weighs as much,
 only for a change of at least one row in so many: old files stay a while."""
 SPLIT_ABOVE = 500_000
 """Rows of the target from which the split form is faster (measured: 200,000 rows 0.4 s whole,
@@ -115,27 +115,26 @@ class Upsert:
         """
         values = []
         for name, inserted in self.inserts.items():
-            kept, kind = f"t.`{name}`", kinds[name]
-            to = f" AS {kind.simpleString()}" if isinstance(kind, DecimalType) else ""
-            old, new, both = (
-                f"CAST({value}{to})" if to else value
-                for value in (kept, inserted, self.updates.get(name, kept))
+            kind, kept = kinds[name], f"t.`{name}`"
+            typed = (
+                f"CAST({{}} AS {kind.simpleString()})" if isinstance(kind, DecimalType) else "{}"
             )
-            of_one = f"WHEN s.{_THERE} IS NULL THEN {old} WHEN t.{_THERE} IS NULL THEN {new}"
-            values.append(f"CASE {of_one} ELSE {both} END AS `{name}`")
+            added, changed = map(typed.format, (inserted, self.updates.get(name, kept)))
+            of_one = f"WHEN s.{_THERE} IS NULL THEN {kept} WHEN t.{_THERE} IS NULL THEN {added}"
+            values.append(f"CASE {of_one} ELSE {changed} END AS `{name}`")
         terms = []
         if self.delete_when:
             gone = f"t.{_THERE} AND s.{_THERE} AND {self.delete_when}"
             terms.append(f"NOT coalesce({gone}, false)")
         if self.insert_when:
             terms.append(f"(t.{_THERE} IS NOT NULL OR {self.insert_when})")
-        old, new = (
-            f"(SELECT /*+ COALESCE(1) */ *, true AS {_THERE} FROM {rows}) {side}"
-            for rows, side in ((target, "t"), (self.source, "s"))
+        before, change = (
+            f"(SELECT /*+ COALESCE(1) */ *, true AS {_THERE} FROM {rows})"
+            for rows in (target, self.source)
         )
         return (
             f"SELECT /*+ SHUFFLE_HASH(s) */ {', '.join(values)}"
-            f" FROM {old} FULL JOIN {new} ON {same_keys(self.keys)}"
+            f" FROM {before} t FULL JOIN {change} s ON {same_keys(self.keys)}"
             f" WHERE {' AND '.join(terms) or 'true'}"
         )
 

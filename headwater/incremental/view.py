@@ -194,7 +194,8 @@ class IncrementalView:
         if not lost and self._is_empty(spans):
             yield Change(lambda target: None)
             return
-        before = Before.of(self.target, rewrites=self._limits.small > 0)
+        rewrites = self._limits.small > 0 and not self._only_appends
+        before = Before.of(self.target, rewrites=rewrites)
         anew = lost or self._restarts(program, spans)
         counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
@@ -208,6 +209,7 @@ class IncrementalView:
                 yield Change(change.write, {**counts, **change.counts})
 
     def _restarts(self, program: Program, spans: Mapping[str, Range]) -> bool:
+        """Whether a change ends all rows before it, as TRUNCATE does."""
         when = program.restart_when if isinstance(program, AggregateProgram) else ""
         if not when or self._last is None:
             return False
@@ -218,8 +220,8 @@ class IncrementalView:
         self, spans: Mapping[str, Range], pins: Mapping[str, int], held: int | None
     ) -> dict[str, int]:
         """Where the whole view could be computed: how much changed, and whether it will be."""
-        append_only = self.plan.mode is ChangelogMode.APPEND  # readers take what was appended
-        grows = append_only or self.plan.view.changes  # and a log is soon larger than its table
+        # a log of changes is soon larger than its table
+        grows = self._only_appends or self.plan.view.changes
         if grows or self._last is None or isinstance(self.plan.program, FullProgram):
             return {}
         rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
@@ -247,6 +249,11 @@ class IncrementalView:
         else:
             register_changes(session, inputs, spans, pins)
             yield
+
+    @property
+    def _only_appends(self) -> bool:
+        """Whether readers of the view take what its commits append, and nothing else."""
+        return self.plan.mode is ChangelogMode.APPEND
 
     @property
     def _reads_states(self) -> bool:

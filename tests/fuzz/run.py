@@ -65,7 +65,7 @@ LATE = {
 SETTINGS = {
     "spark.driver.memory": "4g",
     # each plan runs once: what the JVM would gain by its second compiler does not pay for it. With
-    # one it keeps 48 MB of code, which is full after a few batches, and it sweeps ever after.
+    # one it keeps 48 MB of code, less than a batch needs, and sweeps all the time.
     "spark.driver.extraJavaOptions": "-Xms3g -Xmn1500m -XX:MetaspaceSize=600m"
     " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m",
 }
