@@ -8,7 +8,7 @@ from docker.local.leftover import temporary_stack
 from docker.local.trino import Trino
 from headwater.config import load_config
 from headwater.errors import HeadwaterError
-from headwater.serve.trino.catalog import environment, properties
+from headwater.serve.trino.catalog import catalogs, environment
 
 LINES = """Trino reads the tables of {name} at {url}
 Any name of a user will do, nobody may write. Ctrl-C stops it.
@@ -22,8 +22,8 @@ Any name of a user will do, nobody may write. Ctrl-C stops it.
 def main(project: Path) -> None:
     """Start Trino, say where it is, and wait."""
     config = load_config(project)
-    catalogs, variables = {config.trino.catalog: properties(config)}, environment(config)
-    with temporary_stack() as folder, Trino(folder, catalogs, variables=variables) as server:
+    lake, variables = catalogs(config), environment(config)
+    with temporary_stack() as folder, Trino(folder, lake, variables=variables) as server:
         place = {"url": server.address, "port": server.ports["TRINO_PORT"], "name": config.name}
         place |= {"catalog": config.trino.catalog, "schema": config.namespace}
         print(LINES.format(**place), flush=True)

@@ -53,7 +53,7 @@ def unpacked(configuration: str, parts: Sequence[str] = ()) -> Path:
     """
     (archive,) = packages(configuration)
     folder = archive.with_name(archive.name.removesuffix(".tar.gz"))
-    if not folder.exists():
+    if not _is_whole(folder, parts):
         try:
             _unpack(archive, folder, parts)
         except (OSError, tarfile.TarError) as error:
@@ -70,10 +70,17 @@ def _unpack(archive: Path, folder: Path, parts: Sequence[str]) -> None:
         with tarfile.open(archive) as tar:
             # all of it: its files may be links to each other, and seeking in it takes minutes
             tar.extractall(draft / "all", filter="data")
-        if not folder.exists():
+        if not _is_whole(folder, parts):
+            if folder.exists():
+                os.rename(folder, draft / "old")
             os.rename(_only(parts, draft) if parts else draft / "all", folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_whole(folder: Path, parts: Sequence[str]) -> bool:
+    """Whether it was unpacked, with all that is needed now."""
+    return folder.exists() and all(any(folder.glob(f"*/{part}")) for part in parts)
 
 
 def _only(parts: Sequence[str], draft: Path) -> Path:

@@ -20,7 +20,7 @@ from headwater.serve.trino.catalog import properties_file
 JAVA = 24
 """The oldest Java that runs it."""
 
-PARTS = ("lib", "plugin/iceberg")
+PARTS = ("lib", "plugin/iceberg", "plugin/delta-lake")
 """What of the archive is unpacked: readers of other systems take half a gigabyte."""
 
 SQLITE = "sqlite-jdbc-"

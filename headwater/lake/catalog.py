@@ -22,6 +22,7 @@ from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER, is_delta
 from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.metastore import enter_table
 from headwater.lake.table import Table
 from headwater.lake.warehouse import WAREHOUSE, folder_uri, table_folder
 
@@ -264,6 +265,7 @@ class Lake:
                 if not existed:
                     _check_unused(table)
                 self.define_delta(table, None if existed else spec)
+                enter_table(table.location)
         if existed:
             check_columns(table, spec)
         return table

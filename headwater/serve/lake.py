@@ -22,6 +22,7 @@ from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.delta_log import is_delta
 from headwater.lake.failures import explain_failure
 from headwater.lake.marker import Marker
+from headwater.lake.metastore import remove_table
 from headwater.lake.warehouse import table_folder, warehouse_for
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def drop_table(config: Config, name: str) -> None:
     folder = table_folder(warehouse.uri, config.namespace, name)
     if is_delta(folder):
         shutil.rmtree(folder)
+        remove_table(folder)
         return
     try:
         settings = {**catalog_backend(config).writer_settings(), **warehouse.reader_settings()}

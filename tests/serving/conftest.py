@@ -15,7 +15,7 @@ from docker.local.leftover import temporary_stack
 from docker.local.superset import Superset
 from docker.local.trino import Trino
 from headwater.config import load_config
-from headwater.serve.trino.catalog import properties
+from headwater.serve.trino.catalog import catalogs
 from tests.serving.shop import Shop
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 def trino(stack: Path, shop: Shop) -> Iterator[Trino]:
     """A Trino over the shop's tables."""
     config = load_config(shop.folder)
-    with Trino(stack, {config.trino.catalog: properties(config)}) as running:
+    with Trino(stack, catalogs(config)) as running:
         yield running
 
 

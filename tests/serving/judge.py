@@ -14,7 +14,7 @@ from headwater.config import Config, TrinoSection
 from headwater.lake.backend import CATALOG
 from headwater.plan.nodes import ViewPlan
 from headwater.project import Project
-from headwater.serve.trino.catalog import properties
+from headwater.serve.trino.catalog import catalogs
 from headwater.serve.trino.verify import compare_in_trino
 from headwater.serve.verify import VerifyResult, verify
 from headwater.testing.harness import warehouse_of
@@ -45,5 +45,5 @@ def trino_over(spark: SparkSession, stack: Path) -> Iterator[TrinoJudge]:
     """Start Trino over the warehouse that a session writes to."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.test")  # makes the catalog's database
     config = Config(stack, "test", "test", warehouse_of(spark), stack / "state")
-    with Trino(stack, {CATALOG: properties(config)}) as running:
+    with Trino(stack, catalogs(config)) as running:
         yield TrinoJudge(running.address)

@@ -18,6 +18,9 @@ _KAFKA = re.compile(
     r"connector = 'kafka', topic = 'shop\.public\.(\w+)', bootstrap_servers = '.*?'"
 )
 _FORMAT = re.compile(r"FORMAT DEBEZIUM ENCODE JSON(?: \(.*?\))?")
+_IN_DELTA = """CREATE STREAMING VIEW pieces_per_product WITH (format = 'delta') AS
+SELECT product_id, sum(quantity) AS pieces FROM orders GROUP BY product_id;
+"""
 _CITIES = ("Bergen", "Lyon", "Porto", "Graz", "Turku")
 _NAMES = ("Ada", "Bo", "Cleo", "Dag", "Eva", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
 _THINGS = ("Lamp", "Chair", "Kettle", "Clock", "Rug", "Mirror", "Shelf", "Vase")
@@ -41,6 +44,7 @@ class Shop:
         tables = (EXAMPLE / "tables.sql").read_text()
         tables = _KAFKA.sub(r"connector = 'files', path = 'data/\1'", tables)
         (folder / "tables.sql").write_text(_FORMAT.sub("FORMAT UPSERT ENCODE JSON", tables))
+        (folder / "in_delta.sql").write_text(_IN_DELTA)
         now = datetime.now(UTC)
         self._write("customers", (_customer(n, now) for n in range(len(_NAMES))))
         self._write("products", (_product(n, now) for n in range(len(_THINGS))))

@@ -142,6 +142,48 @@ def test_readers_see_whole_commits_only_while_a_view_is_written(world: World) ->
     assert set(seen) <= {3 + 5 * n for n in range(commits + 1)}
 
 
+IN_DELTA = """statement ok
+CREATE STREAMING VIEW sold COMMENT 'of each thing' WITH (format = 'delta') AS
+SELECT item, count(*) AS sold, sum(price) AS revenue FROM orders GROUP BY item;
+CREATE STREAMING VIEW newest WITH (format = 'delta') AS
+SELECT item, max(at) AS at FROM orders GROUP BY item;
+
+tick
+"""
+
+
+def test_a_view_in_delta_is_read_as_the_others_and_written_by_nobody(
+    world: World, judge: TrinoJudge
+) -> None:
+    do(world, IN_DELTA)
+    world.project = judge.sees(world.project)
+    schema = world.project.config.namespace
+    query = "SELECT item, sold, revenue FROM {} ORDER BY item"
+    table = f"lake_delta.{schema}.sold"
+    assert ask(world, query.format(table)) == [("chair", 1, 10.0), ("lamp", 2, 5.75)]
+    ((before,),) = ask(world, f'SELECT max(version) FROM lake_delta.{schema}."sold$history"')
+    do(world, "ingest orders\nid,item,price,at\n4,lamp,1,2024-01-01 10:03:00\n\ntick\n")
+    assert ask(world, query.format(table)) == [("chair", 1, 10.0), ("lamp", 3, 6.75)]
+    then = query.format(f"{table} FOR VERSION AS OF {before}")
+    assert ask(world, then) == [("chair", 1, 10.0), ("lamp", 2, 5.75)]
+    for statement in (
+        f"INSERT INTO {table} SELECT * FROM {table}",
+        f"DELETE FROM {table}",
+        f"DROP TABLE {table}",
+        f"COMMENT ON TABLE {table} IS 'mine'",
+        f"ALTER TABLE {table} EXECUTE optimize",
+        f"CALL lake_delta.system.vacuum('{schema}', 'sold', '7d')",
+        f"CALL lake_delta.system.register_table('{schema}', 'more', 'file:///tmp')",
+        f"CALL lake_delta.system.unregister_table('{schema}', 'sold')",
+    ):
+        with pytest.raises(SqlError, match="Access Denied"):
+            ask(world, statement)
+    sold, newest = judge(world.project, world.plans, ["sold", "newest"])
+    assert (sold.verdict, sold.difference and sold.difference.rows) == (Verdict.EQUAL, 2)
+    assert newest.verdict is Verdict.NOT_KEPT
+    assert "rounds to milliseconds" in newest.reason
+
+
 def test_commits_say_the_same_in_both_engines(world: World) -> None:
     bad = '{"id": 5, "item": null, "price": 1, "at": "2024-01-01 10:05:00"}'
     good = '{"id": 6, "item": "rug", "price": 1, "at": "2024-01-01 10:06:00"}'

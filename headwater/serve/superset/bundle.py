@@ -22,6 +22,7 @@ from headwater.errors import ConfigError, ServiceError
 from headwater.serve.superset.layout import position
 from headwater.serve.superset.model import Chart, Dashboard, Dataset
 from headwater.serve.superset.naming import title_of, uuid_of
+from headwater.serve.trino.catalog import DELTA
 
 _VERSION = "1.0.0"  # of Superset's format
 _FOLDERS = ("databases", "datasets", "charts", "dashboards")
@@ -132,6 +133,7 @@ def _database(database: Database) -> dict[str, Any]:
         "allow_dml": False,
         "extra": {
             "allows_virtual_table_explore": True,
+            "allow_multi_catalog": True,
             "engine_params": {"connect_args": arguments},
         },
         "uuid": uuid_of(database.namespace, "database", database.catalog),
@@ -143,7 +145,7 @@ def _dataset(database: Database, dataset: Dataset) -> dict[str, Any]:
     return {
         "table_name": dataset.name,
         "description": dataset.description,
-        "catalog": database.catalog,
+        "catalog": database.catalog + (DELTA if dataset.in_delta else ""),
         "schema": database.namespace,
         "sql": None,
         "main_dttm_col": dataset.time,

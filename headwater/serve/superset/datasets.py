@@ -39,7 +39,8 @@ def dataset_of(facts: ViewFacts) -> Dataset:
         for field in facts.fields
     )
     metrics = (ROWS, *map(metric_of, facts.measures))
-    return Dataset(facts.name, facts.plan.view.comment, facts.time, columns, metrics)
+    view = facts.plan.view
+    return Dataset(view.name, view.comment, facts.time, columns, metrics, view.is_delta)
 
 
 def metric_of(measure: Measure) -> Metric:

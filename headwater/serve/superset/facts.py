@@ -76,8 +76,7 @@ class ViewFacts:
 def view_facts(plans: Mapping[str, ViewPlan]) -> dict[str, ViewFacts]:
     """Return the facts of the views that a chart can show, by view.
 
-    Keyed tables are left out, since they are inputs, and tables of Delta, which the catalog that
-    the dashboards read does not hold.
+    Keyed tables are left out, since they are inputs.
 
     Args:
         plans: by view, in topological order.
@@ -87,7 +86,7 @@ def view_facts(plans: Mapping[str, ViewPlan]) -> dict[str, ViewFacts]:
     for name, plan in plans.items():
         if _rows_overlap(plan) or overlapping & {each.name for each in plan.inputs}:
             overlapping.add(name)
-        if not plan.view.changes and not plan.view.is_delta:
+        if not plan.view.changes:
             found[name] = _facts(plan, overlap=name in overlapping)
     return found
 

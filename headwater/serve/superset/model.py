@@ -59,6 +59,7 @@ class Dataset:
         time: the column of the time axis, if it has one.
         columns: its columns, in order.
         metrics: its metrics, in order.
+        in_delta: whether it is a Delta table, which Trino has in a catalog of its own.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Dataset:
     time: str | None
     columns: tuple[DatasetColumn, ...]
     metrics: tuple[Metric, ...]
+    in_delta: bool = False
 
 
 @dataclass(frozen=True, slots=True)

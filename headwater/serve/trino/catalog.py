@@ -14,7 +14,8 @@ from headwater.config import CatalogSection, Config, load_config
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, HeadwaterError
 from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.database import catalog_database
-from headwater.lake.warehouse import warehouse_for
+from headwater.lake.metastore import FOLDER
+from headwater.lake.warehouse import table_folder, warehouse_for
 
 PASSWORD = "LAKE_CATALOG_PASSWORD"
 """The variable of Trino's environment that holds the password of the catalog's database. No name
@@ -30,6 +31,9 @@ _VARIABLES = {
     "jdbc.password": PASSWORD, "credential": CREDENTIAL, "token": TOKEN,
     "s3.access-key-id": ACCESS_KEY, "s3.secret-access-key": SECRET_KEY,
 }  # fmt: skip
+
+DELTA = "_delta"
+"""What the name of the catalog of Delta tables has more than that of the others."""
 
 _READER: Mapping[str, str] = {
     "connector.name": "iceberg",
@@ -50,6 +54,46 @@ def properties(config: Config) -> dict[str, str]:
     """
     tables = _server(config.rest) if config.rest else _database(config)
     return {**_READER, **tables, **_files(config)}
+
+
+def delta_catalog(config: Config) -> str:
+    """Return what Trino calls the catalog of a project's Delta tables."""
+    return config.trino.catalog + DELTA
+
+
+def delta_properties(config: Config) -> dict[str, str]:
+    """Return the properties of Trino's catalog of the Delta tables; none in an object store.
+
+    Args:
+        config: the settings of the project.
+    """
+    folder = table_folder(warehouse_for(config).uri, FOLDER, "")
+    if folder is None:
+        return {}
+    return {
+        "connector.name": "delta_lake",
+        "delta.security": "read_only",
+        "hive.metastore": "file",
+        # as Trino writes what it lists: it cuts this from the beginning
+        "hive.metastore.catalog.dir": f"local://{folder}",
+        # its files say nothing of the version of Trino that could write them
+        "hive.metastore.version-compatibility": "UNSAFE_ASSUME_COMPATIBILITY",
+        **_files(config),
+    }
+
+
+def catalogs(config: Config) -> dict[str, dict[str, str]]:
+    """Return the names and properties of all of Trino's catalogs for a project.
+
+    Args:
+        config: the settings of the project.
+
+    Raises:
+        ConfigError: as :func:`properties`.
+    """
+    found = {config.trino.catalog: properties(config)}
+    in_delta = delta_properties(config)
+    return {**found, delta_catalog(config): in_delta} if in_delta else found
 
 
 def _database(config: Config) -> dict[str, str]:
@@ -116,11 +160,12 @@ def properties_file(found: Mapping[str, str]) -> str:
 
 def main() -> int:
     """Print the properties for the project of a folder; return the exit code."""
-    if len(sys.argv) != 2:
-        sys.stderr.write("usage: python -m headwater.serve.trino.catalog DIR\n")
+    of = {"": properties, "delta": delta_properties}.get("".join(sys.argv[2:]))
+    if len(sys.argv) < 2 or of is None:
+        sys.stderr.write("usage: python -m headwater.serve.trino.catalog DIR [delta]\n")
         return EXIT_BAD_INPUT
     try:
-        sys.stdout.write(properties_file(properties(load_config(Path(sys.argv[1])))))
+        sys.stdout.write(properties_file(of(load_config(Path(sys.argv[1])))))
     except HeadwaterError as error:
         sys.stderr.write(f"{error.render()}\n")
         return error.exit_code

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from headwater.analyze import types as t
 from headwater.analyze.portable import portable
 from headwater.serve.compare import Difference, judge, subtraction
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.delta import DeltaTable
 from headwater.serve.relations import columns_at, duckdb_type, quoted
+from headwater.serve.trino.catalog import delta_catalog
 from headwater.serve.trino.client import trino_query
 from headwater.serve.verify import Unseen
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from headwater.analyze.definitions import Field
     from headwater.serve.lake import StoredTable
     from headwater.serve.verify import Case
 
@@ -35,7 +38,7 @@ def compare_in_trino(case: Case, limit: int) -> Difference:
         limit: how many differing rows of each side to return.
 
     Raises:
-        Unseen: a table is in Delta's format.
+        Unseen: a view in Delta has a column that Trino does not read as it is.
         ConfigError: ``TRINO_UNKNOWN``.
         ServiceError: as :func:`headwater.serve.trino.client.trino_connection`.
         SqlError: likewise.
@@ -70,15 +73,17 @@ def _at_rest(case: Case) -> str:
 
 def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:
     """A table as one of its snapshots, with the columns that it has now."""
-    if isinstance(table, DeltaTable):
-        raise Unseen(f"{name} is a Delta table, which the catalog of Trino does not hold")
     config, project = case.project.config, case.project
+    catalog = delta_catalog(config) if isinstance(table, DeltaTable) else config.trino.catalog
     place = project.catalog.external.get(name) or f"{config.namespace}.{name}"
-    parts = [config.trino.catalog, *place.split(".")]
-    whole = ".".join(map(quoted, parts))
+    whole = ".".join(map(quoted, [catalog, *place.split(".")]))
     if snapshot_id is None:
         return f"(SELECT * FROM {whole} WHERE false)"
     pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
+    if isinstance(table, DeltaTable):
+        if any(map(_holds_instants, case.plan.view.fields)):
+            raise Unseen(f"{name} is a Delta table, whose instants Trino rounds to milliseconds")
+        return pinned
     then, now = columns_at(table, snapshot_id), columns_at(table)
     if then == now:
         return pinned
@@ -88,6 +93,11 @@ def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None
         for column, kind in now.items()
     )
     return f"(SELECT {', '.join(columns)} FROM {pinned})"
+
+
+def _holds_instants(field: Field) -> bool:
+    kinds = field.type.find_all(exp.DataType)
+    return any(kind.this == t.Type.TIMESTAMPTZ for kind in kinds)
 
 
 def _evolved(column: str, was_there: bool, kinds: Mapping[str, str]) -> str:

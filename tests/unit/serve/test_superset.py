@@ -81,6 +81,7 @@ def test_the_charts_of_a_view_follow_its_rows(folder: Path) -> None:
         "rolled_up.rows": "table",
         "heavy.rows": "echarts_timeseries_line",
         "named_no.rows": "table",
+        "elsewhere.rows": "table",
     }
 
 

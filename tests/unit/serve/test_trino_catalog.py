@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwater.config import CatalogSection, Config, Secret, WarehouseSection
-from headwater.serve.trino.catalog import environment, properties, properties_file
+from headwater.serve.trino.catalog import catalogs, environment, properties_file
 
 SHIPPED = Path(__file__).parents[3] / "docker" / "trino" / "catalog"
 WAREHOUSE = Path("/lake/warehouse")
@@ -36,15 +36,16 @@ def behind_rest() -> Config:
 
 
 @pytest.mark.parametrize(
-    ("name", "project"),
+    ("name", "project", "catalog"),
     [
-        ("embedded", config()),
-        ("postgres", config("postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake")),
-        ("rest", behind_rest()),
+        ("embedded", config(), "lake"),
+        ("postgres", config("postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake"), "lake"),
+        ("rest", behind_rest(), "lake"),
+        ("delta", config(), "lake_delta"),
     ],
 )
 def test_the_shipped_files_say_what_a_project_needs(
-    name: str, project: Config, monkeypatch: pytest.MonkeyPatch
+    name: str, project: Config, catalog: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAKE_PASSWORD", "geheim")
     text = (SHIPPED / f"{name}.properties").read_text()
@@ -54,7 +55,7 @@ def test_the_shipped_files_say_what_a_project_needs(
     filled = re.sub(
         r"\$\{ENV:(\w+)\}", lambda found: values.get(found[1], found[0]), re.sub(r"#.*\n", "", text)
     )
-    assert filled == properties_file(properties(project))
+    assert filled == properties_file(catalogs(project)[catalog])
     assert "geheim" not in filled
 
 
@@ -76,3 +77,12 @@ def test_it_is_printed_for_a_project(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "headwater.serve.trino.catalog", str(tmp_path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert f"default-warehouse-dir=file://{tmp_path}/.headwater/warehouse\n" in printed
+    printed = subprocess.run([*command, "delta"], capture_output=True, text=True, check=True).stdout
+    assert f"catalog.dir=local://{tmp_path}/.headwater/warehouse/.metastore\n" in printed
+
+
+def test_tables_of_delta_have_a_catalog_of_their_own_that_nobody_writes() -> None:
+    found = catalogs(config())
+    assert list(found) == ["lake", "lake_delta"]
+    assert found["lake_delta"]["delta.security"] == "read_only"
+    assert list(catalogs(behind_rest())) == ["lake"]
