@@ -33,6 +33,11 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip
 # The fast lane needs no JVM; services and benchmarks have targets of their own.
 UNIT := not spark and not services and not bench
 SPARK := spark and not services and not bench
+# Two processes, each with a Spark session of its own; a file's tests share what they make.
+PARALLEL := -n 2 --dist loadfile
+# Most plans of a test run once: the JVM's second compiler takes more time than it saves, and
+# without it the JVM keeps too little code by default. Benchmarks and servers run as projects do.
+ONE_COMPILER := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 ##@ Start
 
@@ -76,13 +81,14 @@ test: setup lint type test-unit test-spark faults ## everything CI runs
 
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
-	@$(PYTEST) -q -m "$(UNIT)" $(ARGS)
+	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
 
 .PHONY: test-spark
 test-spark: setup ## tests on a local Spark
-	@# two processes: the .slt tests share one Spark session, the others another
-	@$(PYTEST) -q -m "$(SPARK)" tests/slt $(ARGS)
-	$(PYTEST) -q -m "$(SPARK)" tests/unit tests/spark $(ARGS)
+	@# two runs: the .slt tests share Spark sessions of their own, and are all in one file
+	@export JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
+	$(PYTEST) -q -n 2 -m "$(SPARK)" tests/slt $(ARGS)
+	$(PYTEST) -q $(PARALLEL) -m "$(SPARK)" tests/unit tests/spark $(ARGS)
 
 .PHONY: faults
 faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)

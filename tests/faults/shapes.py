@@ -26,7 +26,7 @@ master = "local[2]"
 [run]
 trigger = "500 milliseconds"
 max_files_per_epoch = {files}
-recompute_below = 0
+recompute_below = {recompute_below}
 """
 # these processes live for seconds: the second compiler would not pay
 _OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m -Djava.io.tmpdir={scratch}"
@@ -174,18 +174,23 @@ BAD = {"divided": "amount = 0"}
 """View → the rows of ``events`` on which its expressions fail; its quarantine keeps them."""
 
 
-def settings(folder: Path, java_options: str = "", files: int = 1) -> str:
+def settings(
+    folder: Path, java_options: str = "", files: int = 1, *, rewrites: bool = False
+) -> str:
     """Return the text of ``headwater.toml``; what a SIGKILL leaves behind stays in the folder.
 
     Args:
         folder: the project's folder; ``scratch`` is made in it.
         java_options: further options of the JVM.
         files: the most files that an epoch takes.
+        rewrites: whether views that are kept by ticks are written anew; merged into otherwise.
     """
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     options = f"{_OPTIONS.format(scratch=scratch)} {java_options}".strip()
-    return _SETTINGS.format(options=options, scratch=scratch, files=files)
+    return _SETTINGS.format(
+        options=options, scratch=scratch, files=files, recompute_below=int(rewrites)
+    )
 
 
 def definition(shape: Shape) -> str:

@@ -94,6 +94,7 @@ class World:
     _ids: int = 0
     _group: int = 0
     _java_options: str = ""
+    _rewrites: bool = False
 
     def create(self, java_options: str = "") -> None:
         """Write the project.
@@ -105,6 +106,7 @@ class World:
         inputs = dict.fromkeys(name for shape in self.shapes for name in shape.inputs)
         self.raw = {name: {} for name in inputs}
         self._java_options = java_options
+        self._rewrites = self.random.random() < 0.5
         self._settings(files=1)
         texts = [*(INPUTS[name] for name in inputs), *map(definition, self.shapes)]
         (self.folder / "views.sql").write_text("\n".join(texts))
@@ -114,7 +116,7 @@ class World:
         self._settings(files=1000)
 
     def _settings(self, files: int) -> None:
-        text = settings(self.folder, self._java_options, files)
+        text = settings(self.folder, self._java_options, files, rewrites=self._rewrites)
         (self.folder / "headwater.toml").write_text(text)
 
     def add_input(self, files: int) -> None:
