@@ -30,7 +30,7 @@ from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
-from headwater.serve.trino.catalog import PASSWORD, properties
+from headwater.serve.trino.catalog import PASSWORD, catalogs
 from jobs.cdc.load import Load, transactions
 from jobs.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 
@@ -139,8 +139,8 @@ class LakeTrino(Trino):
         self._project = project
 
     def prepare(self) -> None:
-        """Write the catalog of the project."""
-        self._catalogs = {CATALOG: properties(load_config(self._project))}
+        """Write the catalogs of the project."""
+        self._catalogs = catalogs(load_config(self._project))
         super().prepare()
 
 

@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 from docker.local.service import CONFIGURATION, DEFAULTS, Service
 from docker.local.stack import servers as others
 from headwater.config import load_config
-from headwater.serve.trino.catalog import PASSWORD, properties, properties_file
-from jobs.cdc.stack import CATALOG, IN_CONTAINERS, Database, ShopStack
+from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
+from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
 
 FILE = CONFIGURATION / "compose.yaml"
 DOCKERFILE = CONFIGURATION / "headwater" / "Dockerfile"
@@ -152,15 +152,16 @@ def test_headwater_s_settings_are_some(tmp_path: Path, monkeypatch: pytest.Monke
     assert config.superset.url == f"http://superset:{DEFAULTS['SUPERSET_PORT']}"
     assert config.superset.password == "${env:SUPERSET_PASSWORD}"
     assert "export SUPERSET_PASSWORD" in str(SERVICES["dashboards"]["command"])
-    # and Trino finds the same catalog
+    # and Trino finds the same catalogs
     warehouse = Path(said["PROJECT"]) / ".headwater" / "warehouse"
-    found = properties_file(properties(replace(config, warehouse=warehouse)))
-    lines = (CONFIGURATION / "headwater" / "lake.properties").read_text().splitlines(keepends=True)
-    assert "".join(lines[1:]) == found
     trino = SERVICES["trino"]
     assert trino["environment"][PASSWORD] == DEFAULTS["POSTGRES_PASSWORD"]
-    target = f"{trino['environment']['TRINO_CATALOGS']}/{CATALOG}.properties"
-    assert f"./headwater/lake.properties:{target}:ro" in trino["volumes"]
+    for name, found in catalogs(replace(config, warehouse=warehouse)).items():
+        file = CONFIGURATION / "headwater" / f"{name}.properties"
+        lines = file.read_text().splitlines(keepends=True)
+        assert "".join(lines[1:]) == properties_file(found)
+        target = f"{trino['environment']['TRINO_CATALOGS']}/{file.name}"
+        assert f"./headwater/{file.name}:{target}:ro" in trino["volumes"]
 
 
 def test_containers_are_told_what_they_ask_for() -> None:
@@ -186,8 +187,11 @@ def test_the_addresses_are_those_that_are_published() -> None:
 @servers
 def test_a_server_reads_the_same_files(service: Service) -> None:
     mounted = [volume.split(":") for volume in SERVICES[service.name]["volumes"]]
-    files = {source: target for source, target, *_ in mounted if source.startswith("./")}
-    files.pop("./headwater/lake.properties", None)  # a catalog is no setting of Trino's
+    files = {
+        source: target
+        for source, target, *_ in mounted
+        if source.startswith("./") and not source.startswith("./headwater/lake")  # a catalog
+    }
     assert files == {f"./{file}": f"/etc/headwater/{file}" for file in service.files}
     assert all((CONFIGURATION / file).is_file() for file in service.files)
 
