@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
 from headwater.lake.warehouse import folder_uri
@@ -68,8 +67,6 @@ def _write(file: Path, content: object) -> None:
     if file.exists() and file.read_text(encoding="utf-8") == text:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".draft-")
-    with os.fdopen(handle, "w", encoding="utf-8") as writer:
-        writer.write(text)
-    os.chmod(draft, 0o644)  # Trino is often another user
-    os.replace(draft, file)
+    hidden = file.with_name(f"{file.name}.{os.getpid()}")
+    hidden.write_text(text, encoding="utf-8")
+    os.replace(hidden, file)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headwater.config import CatalogSection, Config, load_config
-from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, HeadwaterError
+from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
 from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.database import catalog_database
 from headwater.lake.metastore import FOLDER
@@ -160,12 +160,17 @@ def properties_file(found: Mapping[str, str]) -> str:
 
 def main() -> int:
     """Print the properties for the project of a folder; return the exit code."""
-    of = {"": properties, "delta": delta_properties}.get("".join(sys.argv[2:]))
-    if len(sys.argv) < 2 or of is None:
+    folder, kind = sys.argv[1:2], tuple(sys.argv[2:])
+    of = {(): properties, ("delta",): delta_properties}.get(kind)
+    if not folder or of is None:
         sys.stderr.write("usage: python -m headwater.serve.trino.catalog DIR [delta]\n")
         return EXIT_BAD_INPUT
     try:
-        sys.stdout.write(properties_file(of(load_config(Path(sys.argv[1])))))
+        found = of(load_config(Path(*folder)))
+        if not found:
+            hint = "leave this catalog out: the project has none in its object store"
+            raise ConfigError("NOT_YET", "Delta tables are kept in folders only", hint=hint)
+        sys.stdout.write(properties_file(found))
     except HeadwaterError as error:
         sys.stderr.write(f"{error.render()}\n")
         return error.exit_code

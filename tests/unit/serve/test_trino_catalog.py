@@ -79,6 +79,12 @@ def test_it_is_printed_for_a_project(tmp_path: Path) -> None:
     assert f"default-warehouse-dir=file://{tmp_path}/.headwater/warehouse\n" in printed
     printed = subprocess.run([*command, "delta"], capture_output=True, text=True, check=True).stdout
     assert f"catalog.dir=local://{tmp_path}/.headwater/warehouse/.metastore\n" in printed
+    in_bucket = 'name = "shop"\n[warehouse]\npath = "s3://lake/w"\n'
+    (tmp_path / "headwater.toml").write_text(in_bucket)
+    refused = subprocess.run([*command, "delta"], capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Delta tables are kept in folders only" in refused.stderr
+    assert "usage" in subprocess.run([*command, "de", "lta"], capture_output=True, text=True).stderr
 
 
 def test_tables_of_delta_have_a_catalog_of_their_own_that_nobody_writes() -> None:
