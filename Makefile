@@ -100,7 +100,7 @@ soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder
 		$(if $(KEEP),--keep $(KEEP)) --jobs 2
 
 .PHONY: fuzz
-fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7
+fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7 ARGS="--jobs 2"
 	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 

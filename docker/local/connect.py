@@ -69,7 +69,8 @@ class Connectors:
     def await_offsets(self, name: str) -> None:
         """Wait until a connector has stored how far it is.
 
-        Killed before, Debezium takes its snapshot again: what was deleted meanwhile is in no event.
+        Killed before, Debezium takes its snapshot again: what was deleted meanwhile is in no event,
+        and tables keep it that do not say ``snapshot = 'replace'``.
 
         Args:
             name: of the connector.

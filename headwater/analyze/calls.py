@@ -34,7 +34,7 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
         return _refuse_function(func, report)
     if type(func) in LISTS and not check_list(func, report):
         return t.UNKNOWN
-    if type(func) not in LISTS and func.find(exp.Order):
+    if type(func) not in LISTS and _is_ordered(func):
         report.not_yet(f"{known.name} with ORDER BY", node, "leave the order out")
     nested = known.kind == "aggregate" and not is_over(func)
     if nested and any(inner is not func for inner in aggregates(func)):
@@ -55,6 +55,13 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)
+
+
+def _is_ordered(func: exp.Func) -> bool:
+    """Whether a call orders its rows itself: an order in its arguments is that of another call."""
+    others = (exp.Func, exp.Window, exp.WithinGroup, exp.Query)
+    parts = func.walk(prune=lambda node: node is not func and isinstance(node, others))
+    return any(isinstance(part, exp.Order) for part in parts)
 
 
 def _arity_fits(known: f.Function, count: int) -> bool:
@@ -129,7 +136,7 @@ def _units(func: exp.Func, report: Report) -> bool:
 def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
     name = f.function_name(func)
     hazard = REFUSED.get(name)
-    if hazard and func.find(exp.Order):
+    if hazard and _is_ordered(func):
         report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
     elif hazard:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)

@@ -364,6 +364,14 @@ FORMATS: Mapping[str, Format] = {
                 default="quarantine",
                 choices=("quarantine", "apply"),
             ),
+            "snapshot": Option(
+                "choice",
+                "what a snapshot that is taken again makes of rows that it lacks: merge keeps them,"
+                " replace ends them at its last row; replace is for PostgreSQL, and needs the one"
+                " order too",
+                default="merge",
+                choices=("merge", "replace"),
+            ),
             "unavailable_value": Option(
                 "text",
                 "Debezium's unavailable.value.placeholder, which stands for a long value that did"

@@ -19,6 +19,8 @@ from headwater.dialect import syntax
 
 DEBEZIUM_FIELDS = ("before", "after", "op", "payload", "schema")
 """The parts of a change event that are read."""
+SOURCE = "source"
+"""One more, which is read where the rows of a snapshot are told apart from others."""
 ADAPTIVE = ("adaptive", "adaptive_time_microseconds")
 """The modes in which the unit of a timestamp follows from the precision of its column."""
 _MODES = ("decimals", "times")
@@ -35,6 +37,7 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
     """
     given = {str(o.this): o.expression.name for o in statement.args.get("encode_options") or []}
     in_avro = str(statement.args.get("encode") or "").lower() == "avro"
+    replaces = given.get("snapshot") == "replace"
     for option in statement.args.get("encode_options") or []:
         if option.this in _PATTERNS:
             hint = "say how Debezium writes times: times = 'isostring'"
@@ -49,21 +52,22 @@ def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
             message = "every empty text would stand for a value that is not there"
             report.add("INVALID_OPTION", message, option, hint)
     for node in statement.args.get("columns") or []:
-        if node.this.name in DEBEZIUM_FIELDS:
+        if node.this.name in DEBEZIUM_FIELDS or (node.this.name == SOURCE and replaces):
             hint = "leave it out: it has the name of a part of Debezium's events"
             report.not_yet(f'column "{node.this.name}" with FORMAT DEBEZIUM', node, hint)
         if not in_avro and (kind := _stored(node)) is not None:
             _check_column(node, kind, given, report)
 
 
-def applies_truncate(statement: syntax.CreateSource) -> bool:
-    """Return whether a TRUNCATE empties the table.
+def given_option(statement: syntax.CreateSource, option: str) -> str:
+    """Return what a table says of its encoding; empty if it does not say it.
 
     Args:
         statement: definition of any table.
+        option: such as ``truncate``.
     """
     given = {o.this: o.expression.name for o in statement.args.get("encode_options") or []}
-    return given.get("truncate") == "apply"
+    return str(given.get(option, ""))
 
 
 def fraction_digits(node: syntax.SourceColumn) -> int | None:

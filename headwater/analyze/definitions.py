@@ -25,6 +25,9 @@ CHANGE_COLUMN = "_change_type"
 UPSERTED, DELETED, TRUNCATED = "UPSERT", "DELETE", "TRUNCATE"
 UNCHANGED_COLUMN = "_unchanged"
 """Of a log whose records may leave values out: the names of those columns, as text ``a,b``."""
+SNAPSHOT_COLUMN, SNAPSHOT_END_COLUMN = "_snapshot", "_snapshot_end"
+"""Of a log in which a snapshot replaces what stands before it: the snapshot that a row is of, and
+the same number again in its last row."""
 
 
 class ChangelogMode(Enum):
@@ -179,6 +182,18 @@ class Source:
     def truncates(self) -> bool:
         """Whether the changes of a keyed table can be that it was emptied."""
         return self.encode_options.get("truncate") == "apply"
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a whole snapshot among the changes of a keyed table ends the rows before it."""
+        return self.encode_options.get("snapshot") == "replace"
+
+    @property
+    def one_order(self) -> str:
+        """The option that needs changes of all keys to have one order; empty if none does."""
+        if self.truncates:
+            return "truncate = 'apply'"
+        return "snapshot = 'replace'" if self.replaces else ""
 
     @property
     def fields(self) -> tuple[Field, ...]:

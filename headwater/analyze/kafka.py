@@ -84,9 +84,9 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
         report.add("MISSING_OPTION" if not named else "INVALID_OPTION", message, statement, hint)
     for name in named:
         check_topic(statement, name, report)
-    if source.truncates and (pattern or len(named) > 1):
-        hint = "define a table of each topic, or leave truncate out"
-        message = "a TRUNCATE has no place among the changes of several topics"
+    if source.one_order and (pattern or len(named) > 1):
+        hint = f"define a table of each topic, or leave {source.one_order} out"
+        message = f"{source.one_order}: the changes of several topics have no one order"
         report.add("INVALID_OPTION", message, statement, hint)
     if pattern and not _is_pattern(pattern):
         hint = "write it as Python does; it has to match the whole of a name"

@@ -12,7 +12,7 @@ was last deleted.
 The newest row is the one that stands last in the input, which is what a connector's coordinates
 say. It does not depend on when a row arrived, so changes that are delivered twice, late or in
 another order make no difference. A TRUNCATE, where it is applied, ends all rows that stand before
-it.
+it; the last row of a snapshot, where it replaces, those before it that are not of the snapshot.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from headwater.analyze.connectors import CONNECTORS, FORMATS
-from headwater.analyze.debezium import applies_truncate, check_debezium, left_out
+from headwater.analyze.debezium import check_debezium, given_option, left_out
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     CHANGES,
+    SNAPSHOT_COLUMN,
+    SNAPSHOT_END_COLUMN,
     TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
@@ -97,7 +99,7 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
             for column in statement.args["columns"]
         )
     )
-    query = query.from_(_since_truncate(statement) or exp.to_table(name + CHANGES))
+    query = query.from_(_standing(statement) or exp.to_table(name + CHANGES))
     query.set("qualify", exp.Qualify(this=exp.and_(place.eq(exp.Literal.number(1)), kept)))
     view = syntax.CreateStreamingView(
         this=statement.this.copy(),
@@ -114,20 +116,28 @@ def newest_rows(statement: syntax.CreateSource) -> syntax.CreateStreamingView:
     return view
 
 
-def _since_truncate(statement: syntax.CreateSource) -> exp.Subquery | None:
-    """The changes after which the table was not emptied; None if it cannot be."""
-    if not applies_truncate(statement):
-        return None
+def _standing(statement: syntax.CreateSource) -> exp.Subquery | None:
+    """The changes that no TRUNCATE or snapshot has ended; None if the table takes in neither."""
     latest_first = [exp.Ordered(this=exp.column(each), desc=True) for each in position(statement)]
-    emptied = exp.column(CHANGE_COLUMN).eq(exp.Literal.string(TRUNCATED))
-    later = exp.Max(this=exp.Case().when(emptied, exp.Literal.number(1)))
+    conditions: list[exp.Expr] = []
+    if given_option(statement, "truncate") == "apply":
+        emptied = exp.column(CHANGE_COLUMN).eq(exp.Literal.string(TRUNCATED))
+        later = exp.Max(this=exp.Case().when(emptied, exp.Literal.number(1)))
+        conditions.append(exp.Is(this=_over(later, [], latest_first), expression=exp.null()))
+    if given_option(statement, "snapshot") == "replace":
+        ended = exp.IgnoreNulls(this=exp.FirstValue(this=exp.column(SNAPSHOT_END_COLUMN)))
+        newest = _over(ended, [], latest_first)
+        none = exp.Is(this=newest.copy(), expression=exp.null())
+        of_it = exp.EQ(this=newest, expression=exp.column(SNAPSHOT_COLUMN))
+        conditions.append(exp.Coalesce(this=of_it, expressions=[none]))
+    if not conditions:
+        return None
     hidden = (UNCHANGED_COLUMN,) if left_out(statement) else ()
     own = (column.this.name for column in statement.args["columns"])
     names = (*own, CHANGE_COLUMN, *hidden, *position(statement))
     query = exp.select(*map(exp.column, names)).from_(exp.to_table(statement.this.name + CHANGES))
-    condition = exp.Is(this=_over(later, [], latest_first), expression=exp.null())
-    query.set("qualify", exp.Qualify(this=condition))
-    return query.subquery("since")
+    query.set("qualify", exp.Qualify(this=exp.and_(*conditions)))
+    return query.subquery("standing")
 
 
 def _last_said(name: str, keys: list[exp.Column], latest_first: list[exp.Ordered]) -> exp.Expr:

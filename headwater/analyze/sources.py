@@ -14,10 +14,12 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Connector, Option
-from headwater.analyze.debezium import fraction_digits, left_out, without_digits
+from headwater.analyze.debezium import fraction_digits, given_option, left_out, without_digits
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
+    SNAPSHOT_COLUMN,
+    SNAPSHOT_END_COLUMN,
     TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
@@ -52,7 +54,12 @@ def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
     encode = str(statement.args.get("encode") or "").lower()
     format_ = str(statement.args.get("format") or "plain").lower()
     keyed, unchanged = FORMATS[format_].keyed, left_out(statement)
-    system = (*((_CHANGE,) if keyed else ()), *((_UNCHANGED,) if unchanged else ()))
+    replaces = given_option(statement, "snapshot") == "replace"
+    system = (
+        *((_CHANGE,) if keyed else ()),
+        *((_UNCHANGED,) if unchanged else ()),
+        *(_SNAPSHOT if replaces else ()),
+    )
     source = Source(
         name=statement.this.name,
         kept=bool(statement.args["kept"]),
@@ -93,6 +100,20 @@ _UNCHANGED = Column(
     nullable=False,
     comment="columns whose value the change left out",
     metadata="unchanged",
+)
+_SNAPSHOT = (
+    Column(
+        SNAPSHOT_COLUMN,
+        t.BIGINT,
+        comment="position in PostgreSQL's log of the snapshot that the row is of",
+        metadata="snapshot",
+    ),
+    Column(
+        SNAPSHOT_END_COLUMN,
+        t.BIGINT,
+        comment="the same, in the last row of the snapshot",
+        metadata="snapshot_end",
+    ),
 )
 
 

@@ -35,7 +35,16 @@ from headwater.analyze.definitions import (
 )
 from headwater.analyze.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
-from headwater.intake.envelope import KEY, LEFT_OUT, OP, SAID, envelope, leaves_out
+from headwater.intake.envelope import (
+    KEY,
+    LEFT_OUT,
+    OP,
+    SAID,
+    SNAPSHOT,
+    SNAPSHOT_END,
+    envelope,
+    leaves_out,
+)
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
 from headwater.intake.unknown import NONE, UNKNOWN, VALUES
@@ -47,6 +56,8 @@ COORDINATES = {
     "row": ROW,
     "change": OP,
     "unchanged": LEFT_OUT,
+    "snapshot": SNAPSHOT,
+    "snapshot_end": SNAPSHOT_END,
     "topic": "_topic",
     "partition": "_partition",
     "offset": ROW,

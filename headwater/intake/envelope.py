@@ -12,7 +12,9 @@ Over Kafka the key's columns are those of the record's key, and a record without
 unless the table's replica identity is full. How values are written is
 :mod:`headwater.intake.debezium`'s; a value that an event leaves out is NULL, and its column is
 named in ``_unchanged``. An insert that leaves one out has no row before it: it is bad. Events that
-are about no row (messages, heartbeats, transaction markers) are passed over as tombstones are.
+are about no row (messages, heartbeats, transaction markers) are passed over as tombstones are. The
+rows of a snapshot that replaces what stands before it name it: by the place in PostgreSQL's log at
+which it was taken, so that what is left of one that was broken off is not taken for the next.
 See the Debezium documentation, "PostgreSQL connector: data change events".
 """
 
@@ -25,7 +27,7 @@ from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.connectors import UNAVAILABLE
-from headwater.analyze.debezium import DEBEZIUM_FIELDS
+from headwater.analyze.debezium import DEBEZIUM_FIELDS, SOURCE
 from headwater.analyze.definitions import (
     DELETED,
     TRUNCATED,
@@ -58,6 +60,10 @@ ABOUT_NO_ROW = (
     ("data_collections", "event_count", "id", "status", "ts_ms"),  # a transaction begins or ends
 )
 """The keys of records without ``op`` that are no changes."""
+SNAPSHOT, SNAPSHOT_END = "_of_snapshot", "_ends_snapshot"
+"""The snapshot that a record is of, and that it is the last one of; else NULL."""
+_INCREMENTAL, _LAST = "incremental", ("last", "last_in_data_collection")
+_ORIGIN = t.row({"snapshot": t.VARCHAR, "lsn": t.BIGINT})
 _DECLARED, _KEY_TEXT, _NOTHING = "_declared", "_key_text", "_nothing"
 _PART = t.row({"field": t.VARCHAR, "type": t.VARCHAR, "name": t.VARCHAR,
                "parameters": t.row({"scale": t.VARCHAR})})  # fmt: skip
@@ -188,6 +194,7 @@ def _debezium(source: Source) -> Envelope:
     parsed = [replace(c, type=readings[c.name].parsed) if c.name in readings else c for c in fields]
     keys = [column for column in parsed if column.name in source.primary_key]
     event = [Column(_BEFORE, _row(keys)), Column(_AFTER, _row(parsed)), Column(_KIND, t.VARCHAR)]
+    event += [Column(SOURCE, _ORIGIN)] if source.replaces else []
     events = _EVENTS | _TRUNCATE if source.truncates else _EVENTS
     opened = {OP: f"CASE {_cases(said, events)} END", SAID: said}
     opened |= {} if in_avro else {_DECLARED: _declared()}
@@ -199,6 +206,14 @@ def _debezium(source: Source) -> Envelope:
         names = (f"CASE WHEN {missing[c]} THEN {text(c)} END" for c in source.left_out)
         opened[LEFT_OUT] = f"concat_ws(',', {', '.join(names)})"
     refused = [*_otherwise(readings), *_not_said(source, missing)]
+    if source.replaces:
+        number, taken = f"{part(SOURCE)}.lsn", f"coalesce({part(SOURCE)}.snapshot, '')"
+        is_of_one = f"{said} = 'r' AND {taken} <> {text(_INCREMENTAL)}"
+        is_last = f"{is_of_one} AND {taken} IN ({', '.join(map(text, _LAST))})"
+        opened[SNAPSHOT] = f"CASE WHEN {is_of_one} THEN {number} END"
+        opened[SNAPSHOT_END] = f"CASE WHEN {is_last} THEN {number} END"
+        reason = "a row of a snapshot without source.lsn, by which snapshots are told apart"
+        refused.append((f"{is_of_one} AND {number} IS NULL", text(reason)))
     if in_avro:
         return Envelope(tuple(event), opened, {}, tuple(refused), f"{SAID} = {text(NO_CHANGE)}")
     stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))

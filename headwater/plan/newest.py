@@ -7,18 +7,21 @@ The greater place wins, in whatever order changes arrive. A row remembers its pl
 columns, and of each column that changes may leave out the place of the change that its value comes
 from: a late change can say the value of a column whose row was changed after it. A deletion says
 that there is no value. Of a key that has no row, the deletions in the log do, so that an older
-change that arrives late does not bring it back. After a TRUNCATE the table is computed from its
-log; changes that stand before it say nothing any more.
+change that arrives late does not bring it back. After a TRUNCATE, and after the end of a snapshot
+that replaces, the table is computed from its log; changes that stand before them (and are not of
+the snapshot) say nothing any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
+    SNAPSHOT_COLUMN,
+    SNAPSHOT_END_COLUMN,
     TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
@@ -32,6 +35,7 @@ from headwater.plan.render import print_sql, spark
 from headwater.plan.shape import Shape
 
 _TRUNCATES = f"{CHANGE_COLUMN} = '{TRUNCATED}'"
+_ENDS_SNAPSHOT = f"{SNAPSHOT_END_COLUMN} IS NOT NULL"
 
 
 def newest_program(
@@ -68,7 +72,7 @@ def newest_program(
         tuple(columns),
         delete_when=f"s.{CHANGE_COLUMN} = '{DELETED}' AND {later}",
         insert_when=f"s.{CHANGE_COLUMN} = '{UPSERTED}'",
-        restart_when=_TRUNCATES if log.truncates else "",
+        restart_when=" OR ".join(_ends(log)),
     )
 
 
@@ -93,16 +97,30 @@ def _newer(name: str, kind: str, later: str, *, is_key: bool = False) -> StateCo
     return StateColumn(name, kind, value, update)
 
 
+def _ends(log: Source) -> Iterator[str]:
+    """Yield the conditions of changes after which the table is computed from its log."""
+    if log.truncates:
+        yield _TRUNCATES
+    if log.replaces:
+        yield _ENDS_SNAPSHOT
+
+
 def _valid(log: Source, place: Sequence[str]) -> str:
-    """The changes that no TRUNCATE, known before or among them, stands after."""
-    if not log.truncates:
+    """The changes that no TRUNCATE or snapshot, known before or among them, has ended."""
+    conditions, at = [], f"struct({', '.join(place)})"
+    own = f"struct({', '.join(f'c.{each}' for each in place)})"
+    for end in _ends(log):
+        known = " UNION ALL ".join(
+            f"SELECT * FROM {log.name}__{part} WHERE {end}" for part in ("before", "change")
+        )
+        stands = f"coalesce({own} > (SELECT max({at}) FROM ({known}) AS t), true)"
+        if end == _ENDS_SNAPSHOT:
+            newest = f"SELECT max_by({SNAPSHOT_END_COLUMN}, {at}) FROM ({known}) AS t"
+            stands = f"({stands} OR c.{SNAPSHOT_COLUMN} = ({newest}))"
+        conditions.append(stands)
+    if not conditions:
         return f"{log.name}__change"
-    known = (
-        f"SELECT * FROM {log.name}__{part} WHERE {_TRUNCATES}" for part in ("before", "change")
-    )
-    newest = f"SELECT max(struct({', '.join(place)})) FROM ({' UNION ALL '.join(known)}) AS t"
-    later = f"struct({', '.join(f'c.{each}' for each in place)}) > ({newest})"
-    return f"(SELECT c.* FROM {log.name}__change AS c WHERE coalesce({later}, true))"
+    return f"(SELECT c.* FROM {log.name}__change AS c WHERE {' AND '.join(conditions)})"
 
 
 def _change_sql(view: View, log: Source) -> str:

@@ -214,7 +214,7 @@ def found_shop(connection: psycopg.Connection[Any]) -> None:
 def capture_shop(connectors: Connectors, database: Server) -> None:
     """Have Debezium write the shop's tables to Kafka, and wait until it knows how far it is.
 
-    Killed before that, it would take its first snapshot again, and miss deletions.
+    Killed before that, it would take its first snapshot again.
 
     Args:
         connectors: of a worker that runs.

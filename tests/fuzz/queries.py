@@ -254,7 +254,7 @@ def _over(
     items = [
         _item_of_row(rnd, columns, kind, depth)
         if rnd.random() < 0.4
-        else window(rnd, columns, kind, [*keys, *said], named)
+        else _window_or_else(rnd, columns, kind, [*keys, *said], named)
         for kind in kinds
     ]
     distinct = "DISTINCT " if rnd.random() < 0.15 else ""
@@ -266,6 +266,14 @@ def _over(
     windows = ", ".join(f"{name} AS ({text})" for text, name in named.items())
     ending = f"{f' WINDOW {windows}' if windows else ''}{qualify}"
     return Query(f"SELECT {distinct}{_named(items)} FROM {source}{ending}", kinds)
+
+
+def _window_or_else(
+    rnd: Draw, columns: Sequence[Column], kind: str, keys: Sequence[str], named: dict[str, str]
+) -> str:
+    """A window function, or a value where it has none."""
+    text = window(rnd, columns, kind, keys, named)
+    return f"coalesce({text}, {value(rnd, columns, kind)})" if rnd.random() < 0.2 else text
 
 
 def _named(items: Sequence[str]) -> str:

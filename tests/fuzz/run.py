@@ -6,7 +6,7 @@ batch of queries is one project: they share its tables, ticks and snapshots. Wha
 and made small if DuckDB alone shows it too. With a journal, batches that are in it are not run
 again: hundreds of them take hours, and what was stopped goes on.
 
-    python -m tests.fuzz.run --queries 200 --seed 1 --journal fuzz.jsonl
+    python -m tests.fuzz.run --queries 2000 --seed 1 --jobs 2 --journal fuzz.jsonl
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
 from random import Random
 
@@ -328,22 +333,36 @@ def _vary(spark: SparkSession, rnd: Random) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", str(rnd.choice((1, 1, 2, 3))))
 
 
+def _run_batch(numbers: Sequence[int], seed: int) -> Result:
+    """Try some queries in the session of this process."""
+    return run_batch(_session(), numbers, seed)
+
+
+@cache
+def _session() -> SparkSession:
+    """The session of this process, closed when it ends."""
+    stack = ExitStack()
+    Finalize(None, stack.close, exitpriority=1)  # in such a process atexit runs nothing
+    return stack.enter_context(local_session("fuzz", SETTINGS))
+
+
 @click.command()
 @click.option("--queries", "count", default=200, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--journal", "path", type=click.Path(path_type=Path), help="goes on from here")
-def main(count: int, seed: int, path: Path | None) -> None:
+@click.option("--jobs", default=1, show_default=True, help="processes, each with its own Spark")
+def main(count: int, seed: int, path: Path | None, jobs: int) -> None:
     """Try random queries in Spark."""
     journal = Journal(path, seed)
     began = time.monotonic()
-    with local_session("fuzz", SETTINGS) as spark:
-        for start in range(0, count, BATCH):
-            if start in journal.results:
-                continue
-            journal.add(run_batch(spark, range(start, min(start + BATCH, count)), seed))
+    starts = [start for start in range(0, count, BATCH) if start not in journal.results]
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        batches = (range(start, min(start + BATCH, count)) for start in starts)
+        for done in as_completed([pool.submit(_run_batch, batch, seed) for batch in batches]):
+            journal.add(done.result())
             minutes = (time.monotonic() - began) / 60
-            done, wrong = journal.total("queries"), journal.total("wrong")
-            click.echo(f"[{minutes:6.1f} min] {done} queries, {wrong} wrong")
+            queries, wrong = journal.total("queries"), journal.total("wrong")
+            click.echo(f"[{minutes:6.1f} min] {queries} queries, {wrong} wrong")
     done, wrong, refused = (journal.total(each) for each in ("queries", "wrong", "refused"))
     click.echo(f"queries={done} ticks={done * TICKS} wrong={wrong} refused={refused} seed={seed}")
     sys.exit(1 if wrong else 0)

@@ -240,12 +240,13 @@ class Kafka(Connector):
                     hint="create it, or correct the option topic",
                     span=self._source.span,
                 )
-            if self._source.truncates and found[name].partitions > 1:
+            one_order = self._source.one_order
+            if one_order and found[name].partitions > 1:
                 raise TerminalError(
                     "NO_ORDER",
                     f'topic "{name}" of table "{self._source.name}" has {found[name].partitions} '
-                    "partitions: a TRUNCATE in one has no place among the changes in others",
-                    hint="write the topic with one partition, or leave truncate = 'apply' out",
+                    f"partitions, whose changes have no one order, which {one_order} needs",
+                    hint=f"write the topic with one partition, or leave {one_order} out",
                     span=self._source.span,
                 )
             if held.ids.get(name, found[name].id) != found[name].id:

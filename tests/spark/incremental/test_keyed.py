@@ -102,14 +102,23 @@ DOCS_LOG = {"id": "BIGINT", "n": "BIGINT", "body": "STRING", "raw": "BINARY",
             "_row": "BIGINT"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("seed", "truncates"), [(0, 0), (1, 0), (2, 0.15)])
+SNAPSHOTS = {"_snapshot": "BIGINT", "_snapshot_end": "BIGINT"}
+
+
+@pytest.mark.parametrize(
+    ("seed", "truncates", "snapshots"), [(0, 0, 0), (1, 0, 0), (2, 0.15, 0), (3, 0.05, 0.15)]
+)
 def test_what_changes_leave_out_is_kept_in_whatever_order_they_arrive(
-    spark: Any, lake: Any, seed: int, truncates: float
+    spark: Any, lake: Any, seed: int, truncates: float, snapshots: float
 ) -> None:
-    log = Landed(lake, "docs__changes", DOCS_LOG)
-    definitions = DOCS.replace("JSON", "JSON (truncate = 'apply')") if truncates else DOCS
+    columns = [*DOCS_LOG.items()]
+    columns[-2:-2] = SNAPSHOTS.items() if snapshots else ()
+    log = Landed(lake, "docs__changes", dict(columns))
+    said = {"truncate = 'apply'": truncates, "snapshot = 'replace'": snapshots}
+    options = ", ".join(option for option, share in said.items() if share)
+    definitions = DOCS.replace("JSON", f"JSON ({options})") if options else DOCS
     running = Running(spark, lake, definitions)
-    waiting = left_out.changes(seed, count=36, truncates=truncates)
+    waiting = left_out.changes(seed, count=36, truncates=truncates, snapshots=snapshots)
     random.Random(seed).shuffle(waiting)
     arrived: list[Change] = []
     while waiting:

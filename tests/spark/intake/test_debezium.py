@@ -239,6 +239,29 @@ def test_a_truncate_is_a_change_without_a_key_where_it_is_applied(spark: SparkSe
     assert bad == {2: 'column "id": NULL in PRIMARY KEY'}
 
 
+def test_the_rows_of_a_snapshot_that_replaces_name_it(spark: SparkSession) -> None:
+    sql = """
+    CREATE TABLE orders (id BIGINT, PRIMARY KEY (id))
+    WITH (connector = 'files', path = 'orders') FORMAT DEBEZIUM ENCODE JSON (snapshot = 'replace')
+    """
+    schemas = [s["value"] for s in SAMPLES if s["note"].startswith("with schema envelope, op=")]
+    events = [
+        '{"after":{"id":7},"op":"r","source":{"snapshot":"last"}}',
+        '{"after":{"id":8},"op":"r"}',
+        '{"after":{"id":9},"op":"r","source":{"snapshot":"incremental","lsn":5}}',
+    ]
+    good, bad = read(spark, changes_of(sql), [*filter(None, schemas), *events])
+    assert [(row["_snapshot"], row["_snapshot_end"]) for row in good] == [
+        *((26841688, None), (26841688, None), (26841688, 26841688)),
+        *(((None, None),) * 4),
+    ]
+    reason = "a row of a snapshot without source.lsn, by which snapshots are told apart"
+    assert [*bad.values()] == [reason, reason]
+    assert "_snapshot" not in [
+        column.name for column in changes_of(sql.replace("replace", "merge")).columns
+    ]
+
+
 def test_what_is_about_no_row_is_passed_over(spark: SparkSession) -> None:
     heartbeat = '{"schema":{"type":"struct"},"payload":{"ts_ms":1795247222287}}'
     about_no_row = [

@@ -24,20 +24,27 @@ LOG = (
 
 
 TRUNCATES = SQL.replace("JSON", "JSON (truncate = 'apply')")
+REPLACES = SQL.replace("JSON", "JSON (snapshot = 'replace')")
+BOTH = SQL.replace("JSON", "JSON (snapshot = 'replace', truncate = 'apply')")
 
 
-@pytest.mark.parametrize(("sql", "truncates"), [(SQL, 0), (TRUNCATES, 0.1)])
+@pytest.mark.parametrize(
+    ("sql", "truncates", "snapshots"),
+    [(SQL, 0, 0), (TRUNCATES, 0.1, 0), (REPLACES, 0, 0.1), (BOTH, 0.1, 0.1)],
+)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_value_left_out_is_the_newest_said_since_the_row_began(
-    seed: int, sql: str, truncates: float
+    seed: int, sql: str, truncates: float, snapshots: float
 ) -> None:
     catalog = bind({"test.sql": parse(sql, file="test.sql")})
     plan = plan_project(catalog)["docs"]
-    log = changes(seed, truncates=truncates)
+    log = changes(seed, truncates=truncates, snapshots=snapshots)
     random.Random(seed).shuffle(log)
+    kinds = LOG.replace("_path", "_snapshot BIGINT, _snapshot_end BIGINT, _path")
     with duckdb.connect() as duck:
-        duck.execute(f"CREATE TABLE docs__changes ({LOG})")
-        duck.executemany("INSERT INTO docs__changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", log)
+        duck.execute(f"CREATE TABLE docs__changes ({kinds if snapshots else LOG})")
+        values = ", ".join("?" * len(log[0]))
+        duck.executemany(f"INSERT INTO docs__changes VALUES ({values})", log)
         found = duck.sql(at_rest_sql(plan, catalog, "duckdb")).fetchall()
     assert sorted(found) == held(log)
 
