@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze import functions as f
 from headwater.analyze import types as t
+from headwater.analyze.averages import check_average
 from headwater.analyze.determinism import REFUSED
 from headwater.analyze.gathering import LISTS, check_list
 from headwater.analyze.report import Report, did_you_mean
@@ -52,6 +53,8 @@ def call(node: exp.Expr, report: Report) -> exp.DataType:
         return t.UNKNOWN
     if known.one_type:
         return merge(given, f"arguments of {known.name}", report)
+    if isinstance(func, exp.Avg):
+        check_average(func, report)
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)

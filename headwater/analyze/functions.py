@@ -60,7 +60,7 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "date": lambda kind: kind == t.DATE,
     "array": lambda kind: t.family(kind) == "array",
 }
-"""``float`` takes no decimals: their sums and quotients have another scale in every engine."""
+"""``float`` takes no decimals: what comes of them has another scale in every engine."""
 
 WANTED: Mapping[str, str] = {
     "comparable": "a number, text, boolean or time",
@@ -113,6 +113,11 @@ def _sum(arguments: Sequence[exp.DataType]) -> exp.DataType:
     if t.is_integer(kind):
         return t.BIGINT
     return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if not t.is_float(kind) else kind
+
+
+def _mean(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    kind = arguments[0]
+    return kind if kind.this is t.Type.DECIMAL else t.DOUBLE
 
 
 def _text(name: str, *params: str, **rest: object) -> Function:
@@ -212,16 +217,16 @@ AGGREGATES: Mapping[type[exp.Expr], Function] = {
     exp.Count: _aggregate("count", ("any*",), _always(t.BIGINT), nullable="never"),
     exp.CountIf: _aggregate("count_if", ("boolean",), _always(t.BIGINT), nullable="never"),
     exp.Sum: _aggregate("sum", ("number",), _sum),
-    exp.Avg: _aggregate("avg", ("float",), _always(t.DOUBLE)),
+    exp.Avg: _aggregate("avg", ("number",), _mean),
     exp.Min: _aggregate("min", ("comparable",), _first),
     exp.Max: _aggregate("max", ("comparable",), _first),
     exp.LogicalAnd: _aggregate("bool_and", ("boolean",), _always(t.BOOLEAN)),
     exp.LogicalOr: _aggregate("bool_or", ("boolean",), _always(t.BOOLEAN)),
-    exp.Stddev: _aggregate("stddev", ("float",), _always(t.DOUBLE)),
-    exp.StddevSamp: _aggregate("stddev_samp", ("float",), _always(t.DOUBLE)),
-    exp.StddevPop: _aggregate("stddev_pop", ("float",), _always(t.DOUBLE)),
-    exp.Variance: _aggregate("variance", ("float",), _always(t.DOUBLE)),
-    exp.VariancePop: _aggregate("var_pop", ("float",), _always(t.DOUBLE)),
+    exp.Stddev: _aggregate("stddev", ("number",), _always(t.DOUBLE)),
+    exp.StddevSamp: _aggregate("stddev_samp", ("number",), _always(t.DOUBLE)),
+    exp.StddevPop: _aggregate("stddev_pop", ("number",), _always(t.DOUBLE)),
+    exp.Variance: _aggregate("variance", ("number",), _always(t.DOUBLE)),
+    exp.VariancePop: _aggregate("var_pop", ("number",), _always(t.DOUBLE)),
     exp.AnyValue: _aggregate("any_value", ("comparable",), _first),
     exp.ArgMin: _aggregate("min_by", ("comparable", "comparable"), _first),
     exp.ArgMax: _aggregate("max_by", ("comparable", "comparable"), _first),

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze import edges, gathering, trino
 from headwater.analyze import types as t
+from headwater.analyze.averages import duckdb_average, spark_average
 from headwater.analyze.membership import spark_in
 from headwater.analyze.over import NUMBERED
 from headwater.analyze.textcasts import duckdb_cast, duckdb_try_cast, spark_cast
@@ -131,6 +132,15 @@ def _spark_numbered(node: exp.Expr) -> exp.Expr:
     return _cast(node, type_of(node)) if type(node.this) in NUMBERED else node
 
 
+def _spark_window(node: exp.Expr) -> exp.Expr:
+    return spark_average(_spark_numbered(node))
+
+
+def _spark_filter(node: exp.Expr) -> exp.Expr:
+    fixed = spark_average(node)
+    return gathering.spark_filter(node) if fixed is node else fixed
+
+
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
     """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
     unit = exp.Literal.string(node.text("unit").lower())
@@ -201,13 +211,14 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
         exp.Sign: _kept_type,
-        exp.Window: _spark_numbered,
+        exp.Window: _spark_window,
+        exp.Avg: spark_average,
         exp.In: spark_in,
         exp.ArgMin: gathering.spark_by,
         exp.ArgMax: gathering.spark_by,
         exp.ArrayAgg: gathering.spark_list,
         exp.GroupConcat: gathering.spark_list,
-        exp.Filter: gathering.spark_filter,
+        exp.Filter: _spark_filter,
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -232,6 +243,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArgMax: gathering.duckdb_by,
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
+        **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
     "trino": trino.FIXES,
 }
