@@ -75,6 +75,25 @@ def spark_pattern(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def spark_extract(node: exp.Expr) -> exp.Expr:
+    """As :func:`spark_pattern`; and NULL where nothing is found.
+
+    Args:
+        node: a typed call; changed in place.
+    """
+    return null_unless_found(spark_pattern(node))
+
+
+def null_unless_found(node: exp.Expr) -> exp.Expr:
+    """Others' regexp_extract is an empty text where nothing is found.
+
+    Args:
+        node: a typed call.
+    """
+    found = exp.RegexpLike(this=node.this.copy(), expression=node.expression.copy())
+    return exp.Case(ifs=[exp.If(this=found, true=node.copy())])
+
+
 def text_end(node: exp.Expr) -> exp.Expr:
     """``$`` is the end of the text, also where a line break comes before it.
 

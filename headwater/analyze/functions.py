@@ -155,6 +155,9 @@ TEXT: Mapping[type[exp.Expr], Function] = {
     exp.StartsWith: Function("starts_with", ("text", "text"), _always(t.BOOLEAN)),
     exp.RegexpLike: Function("regexp_like", ("text", "text"), _always(t.BOOLEAN), constant=(1,)),
     exp.RegexpReplace: _text("regexp_replace", "text", "text", "text?", constant=(1, 2)),
+    exp.RegexpExtract: _text(
+        "regexp_extract", "text", "text", "integer?", constant=(1, 2), nullable="always"
+    ),
     exp.Split: Function("split", ("text", "text"), _always(t.array(t.VARCHAR)), constant=(1,)),
 }
 
@@ -210,6 +213,9 @@ OTHERS: Mapping[type[exp.Expr], Function] = {
         "nullif", ("comparable", "comparable"), _first, nullable="always", one_type=True
     ),
     exp.ArraySize: Function("cardinality", ("array",), _always(t.BIGINT)),
+    exp.ArrayContains: Function(
+        "contains", ("array", "comparable"), _always(t.BOOLEAN), nullable="always"
+    ),
     exp.JSONExtractScalar: _text("json_extract_scalar", "text", nullable="always"),
 }
 
@@ -277,4 +283,5 @@ def arguments(node: exp.Func) -> list[exp.Expr]:
 
 def names() -> tuple[str, ...]:
     """Return the names of all functions allowed, sorted."""
-    return tuple(sorted({function.name for function in FUNCTIONS.values()} | {"if", "try_cast"}))
+    others = {"element_at", "if", "try_cast"}
+    return tuple(sorted({function.name for function in FUNCTIONS.values()} | others))

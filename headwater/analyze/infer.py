@@ -281,8 +281,20 @@ def _interval(node: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
-    report.not_yet("element access", node)
-    return t.UNKNOWN
+    kind, (at, *more) = type_of(node.this), node.expressions
+    if t.is_unknown(kind) or t.family(kind) != "array" or more:
+        if not t.is_unknown(kind):
+            report.not_yet(f"an element of {t.sql_type(kind)}", node)
+        return t.UNKNOWN
+    if not node.args.get("safe"):
+        hint = "write element_at(x, n), which is NULL where there is none"
+        report.add("UNSUPPORTED_SYNTAX", "an element by [ ] fails where there is none", node, hint)
+        return t.UNKNOWN
+    number = at.this if isinstance(at, exp.Neg) else at
+    if not isinstance(number, exp.Literal) or number.is_string or number.name in ("", "0"):
+        message = "the place of an element must be a whole number but 0"
+        report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
+    return t.elements(kind)[0]
 
 
 def _distinct(node: exp.Expr, report: Report) -> exp.DataType:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.functions import FUNCTIONS
 from headwater.analyze.over import WINDOW_FUNCTIONS
+from headwater.analyze.patterns import certain_groups
 from headwater.analyze.report import Report
 from headwater.analyze.typed import type_of
 from headwater.dialect.syntax import WindowTable
@@ -74,6 +75,7 @@ _OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.If: frozenset(("this", "true", "false")),
     exp.Cast: frozenset(("this", "to")),
     exp.TryCast: frozenset(("this", "to", "safe", "requires_string")),
+    exp.Bracket: frozenset(("this", "expressions", "offset", "safe")),
 }
 
 _LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
@@ -103,6 +105,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),
+    exp.RegexpExtract: frozenset(("this", "expression", "group", "null_if_pos_overflow")),
     exp.RegexpReplace: frozenset(("this", "expression", "replacement")),
     exp.Replace: frozenset(("this", "expression", "replacement")),
     exp.Round: frozenset(("this", "decimals")),
@@ -218,10 +221,35 @@ def _date_format(node: exp.Expr, report: Report) -> None:
         report.add("NOT_PORTABLE", message, pattern, hint)
 
 
+def _group(node: exp.Expr, report: Report) -> None:
+    pattern, group = node.expression, node.args["group"]
+    if not isinstance(pattern, exp.Literal) or not isinstance(group, exp.Literal):
+        return  # reported already
+    certain, number = certain_groups(pattern.name), int(group.name)
+    if number >= len(certain):
+        message = f"the pattern has {len(certain) - 1} groups"
+        report.add("WRONG_ARGUMENTS", message, group, "groups are in brackets, the first one is 1")
+    elif not certain[number]:
+        message = f"group {number} need not take part in a match: then engines differ"
+        report.add("NOT_PORTABLE", message, pattern, "put what is optional in brackets: (a?)")
+
+
+def _contains(node: exp.Expr, report: Report) -> None:
+    kinds = [*t.elements(type_of(node.this)), type_of(node.expression)]
+    if any(t.is_float(kind) for kind in kinds):
+        report.not_yet("contains over floating point numbers", node, "use UNNEST")
+    elif len({t.family(kind) for kind in kinds}) > 1:
+        have, sought = map(t.sql_type, kinds)
+        message = f"an array of {have} holds no {sought}"
+        report.add("TYPE_CLASH", message, node, f"cast it: CAST(x AS {have})")
+
+
 _PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Report], None]] = {
     exp.TimeToStr: _date_format,
     exp.Interval: _interval,
     exp.JSONExtractScalar: _json_path,
     exp.Split: _delimiter,
+    exp.RegexpExtract: _group,
+    exp.ArrayContains: _contains,
 }
 """What an argument must be where the type says too little."""

@@ -173,6 +173,14 @@ def _duckdb_replace(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _duckdb_contains(node: exp.Expr) -> exp.Expr:
+    """DuckDB's own is false, not NULL, where a NULL in the array could be the value."""
+    null = _call("LIST_COUNT", node.this)  # of those that are not NULL
+    unknown = exp.LT(this=null, expression=_call("LEN", node.this))
+    found = exp.If(this=node.copy(), true=exp.true())
+    return exp.Case(ifs=[found, exp.If(this=unknown, true=exp.null())], default=node.copy())
+
+
 def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is NULL, not 0, where every condition is."""
     one = exp.If(this=node.this.copy(), true=exp.Literal.number(1))
@@ -200,6 +208,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Least: edges.spark_extreme,
         exp.RegexpLike: edges.spark_pattern,
         exp.RegexpReplace: edges.spark_pattern,
+        exp.RegexpExtract: edges.spark_extract,
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -239,6 +248,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Cast: duckdb_cast,
         exp.TryCast: duckdb_try_cast,
         exp.RegexpReplace: _duckdb_replace,
+        exp.RegexpExtract: edges.null_unless_found,
+        exp.ArrayContains: _duckdb_contains,
         exp.ArgMin: gathering.duckdb_by,
         exp.ArgMax: gathering.duckdb_by,
         exp.JSONExtractScalar: _duckdb_json,

@@ -149,6 +149,7 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.ArgMax: gathering.trino_by,
     exp.RegexpLike: edges.text_end,
     exp.RegexpReplace: edges.text_end,
+    exp.RegexpExtract: edges.text_end,
     exp.SplitPart: _part,
     exp.Substring: _tail,
     exp.EQ: _equal,

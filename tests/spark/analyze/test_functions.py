@@ -87,7 +87,11 @@ i IS NOT DISTINCT FROM j | NOT i > 1 AND j > 1 OR d > 0 | d = 2.5 | cardinality(
 extract(second FROM t2) + 0e0 | extract(second FROM t2) = 59 | length(s) * 1000000000
 strpos(s, 'l') * year(ts) * 2000000 | ceil(b * 4294967291)
 json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_scalar('nope', '$.z')
-timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01'
+timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01' | regexp_extract(s, 'l+')
+regexp_extract(s, '(\\w+)-(\\w*)', 2) | regexp_extract(s, '^(.).*$', 1)
+regexp_extract(s, '(z?)b', 1)
+contains(a, 1) | contains(a, 9) | contains(split(s, '-'), u) | contains(a, i) | element_at(a, 1)
+element_at(a, -1) | element_at(split(s, '-'), 2) || '!' | element_at(a, 2) + 1
 """
 
 NAN, INF = math.nan, math.inf
@@ -119,7 +123,8 @@ strpos(s, u) | starts_with(s, u) | lpad(s, 5, '0') | rpad(s, 5, '0') | split_par
 split(s, ' ') | regexp_like(s, '^\\s') | regexp_like(s, '^\\w+$') | regexp_like(s, '^a.b$')
 regexp_like(s, '[a-z$]$') | regexp_replace(s, '(a+)', '<$1>') | regexp_replace(s, '.$') | s LIKE '_'
 translate(s, 'a ', '01') | s LIKE 'a%' | s < u | s = u | s <> u | s = '' | s IN ('', 'a')
-json_extract_scalar(s, '$.x')
+json_extract_scalar(s, '$.x') | regexp_extract(s, '(a.?)$', 1) | regexp_extract(s, '\\s+')
+contains(split(s, 'a'), u)
 """
 ODD_AGGREGATES = """
 count(d) | count(DISTINCT d) | min(d) | max(d) | sum(d) | avg(d) | count_if(d > 0) | min(s) | max(s)
