@@ -120,6 +120,12 @@ def _mean(arguments: Sequence[exp.DataType]) -> exp.DataType:
     return kind if kind.this is t.Type.DECIMAL else t.DOUBLE
 
 
+def _ranked(arguments: Sequence[exp.DataType]) -> exp.DataType:
+    """As Trino: decimals are ranked as DOUBLE."""
+    kind = arguments[0]
+    return t.DOUBLE if kind.this is t.Type.DECIMAL else kind
+
+
 def _text(name: str, *params: str, **rest: object) -> Function:
     return Function(name, params, _always(t.VARCHAR), **rest)  # type: ignore[arg-type]
 
@@ -139,6 +145,7 @@ def _aggregate(name: str, params: tuple[str, ...], result: Result, **rest: objec
 
 TEXT: Mapping[type[exp.Expr], Function] = {
     exp.Concat: _text("concat", "text*"),
+    exp.ConcatWs: _text("concat_ws", "text*"),
     exp.Lower: _text("lower", "text"),
     exp.Upper: _text("upper", "text"),
     exp.Trim: _text("trim", "text"),
@@ -194,6 +201,7 @@ TIMES: Mapping[type[exp.Expr], Function] = {
     exp.Month: _part("month"),
     exp.Day: _part("day"),
     exp.DayOfYear: _part("day_of_year"),
+    exp.WeekOfYear: _part("week"),
     exp.DayOfWeekIso: _part("day_of_week"),
     exp.Hour: Function("hour", ("timestamp",), _always(t.BIGINT)),
     exp.Minute: Function("minute", ("timestamp",), _always(t.BIGINT)),
@@ -242,7 +250,7 @@ AGGREGATES: Mapping[type[exp.Expr], Function] = {
         "approx_distinct", ("comparable",), _always(t.BIGINT), nullable="never", approximate=True
     ),
     exp.ApproxQuantile: _aggregate(
-        "approx_percentile", ("float", "number"), _first, constant=(1,), approximate=True
+        "approx_percentile", ("number", "number"), _ranked, constant=(1,), approximate=True
     ),
 }
 

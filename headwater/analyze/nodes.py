@@ -98,7 +98,7 @@ _LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
 
 _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.ApproxQuantile: frozenset(("this", "quantile")),
-    exp.Concat: frozenset(("expressions", "safe", "coalesce")),
+    **dict.fromkeys((exp.Concat, exp.ConcatWs), frozenset(("expressions", "safe", "coalesce"))),
     exp.Count: frozenset(("this", "big_int")),
     exp.DateDiff: frozenset(("this", "expression", "unit")),
     exp.GroupConcat: frozenset(("this", "separator")),

@@ -75,6 +75,15 @@ def _kept_type(node: exp.Expr) -> exp.Expr:
     return _cast(node, type_of(node.this))
 
 
+def _ranked_as_double(node: exp.Expr) -> exp.Expr:
+    """Decimals are ranked as DOUBLE, as in Trino."""
+    if type_of(node.this).this is t.Type.DECIMAL:
+        value = _cast(node.this, t.DOUBLE)
+        value.type = t.DOUBLE
+        node.set("this", value)
+    return node
+
+
 def _spark_counted(node: exp.Expr) -> exp.Expr:
     """Spark's lengths, places and parts of a time are INTEGER, and its seconds have a fraction."""
     return _cast(node, t.BIGINT)
@@ -195,7 +204,8 @@ def _duckdb_json(node: exp.Expr) -> exp.Expr:
 
 _SPARK_COUNTS = (
     *(exp.Length, exp.StrPosition, exp.ArraySize, exp.Extract),
-    *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second),
+    *(exp.Year, exp.Quarter, exp.Month, exp.WeekOfYear, exp.Day, exp.DayOfYear),
+    *(exp.Hour, exp.Minute, exp.Second),
 )
 
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
@@ -222,6 +232,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Sign: _kept_type,
         exp.Window: _spark_window,
         exp.Avg: spark_average,
+        exp.ApproxQuantile: _ranked_as_double,
         exp.In: spark_in,
         exp.ArgMin: gathering.spark_by,
         exp.ArgMax: gathering.spark_by,
@@ -254,8 +265,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArgMax: gathering.duckdb_by,
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
+        exp.ApproxQuantile: _ranked_as_double,
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
-    "trino": trino.FIXES,
+    "trino": {**trino.FIXES, exp.ApproxQuantile: _ranked_as_double},
 }
 """The corrections by dialect and node class."""

@@ -89,7 +89,7 @@ strpos(s, 'l') * year(ts) * 2000000 | ceil(b * 4294967291)
 json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_scalar('nope', '$.z')
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01' | regexp_extract(s, 'l+')
 regexp_extract(s, '(\\w+)-(\\w*)', 2) | regexp_extract(s, '^(.).*$', 1)
-regexp_extract(s, '(z?)b', 1)
+regexp_extract(s, '(z?)b', 1) | week(ts) | week(nt) | week(dt) | concat_ws('-', s, u, 'z')
 contains(a, 1) | contains(a, 9) | contains(split(s, '-'), u) | contains(a, i) | element_at(a, 1)
 element_at(a, -1) | element_at(split(s, '-'), 2) || '!' | element_at(a, 2) + 1
 """
@@ -119,6 +119,7 @@ d <> f | d <= f | d BETWEEN -1 AND 1 | d IS DISTINCT FROM f | nullif(d, f) | coa
 d IN (0, 1) | CASE d WHEN 0 THEN 'z' ELSE 'n' END | if(d > 0, d, f) | d > 0 OR f > 0
 concat(s, u) | s || u || 'z' | substr(s, 2) | substr(s, 2, 3) | substr(s, -2) | length(s) | lower(s)
 upper(s) | trim(s) | ltrim(s) | rtrim(s) | reverse(s) | replace(s, 'a') | replace(s, u, '_')
+concat_ws(u, s, s)
 strpos(s, u) | starts_with(s, u) | lpad(s, 5, '0') | rpad(s, 5, '0') | split_part(s, 'a', 1)
 split(s, ' ') | regexp_like(s, '^\\s') | regexp_like(s, '^\\w+$') | regexp_like(s, '^a.b$')
 regexp_like(s, '[a-z$]$') | regexp_replace(s, '(a+)', '<$1>') | regexp_replace(s, '.$') | s LIKE '_'
