@@ -176,7 +176,9 @@ def _concat(node: exp.Expr, report: Report) -> exp.DataType:
 def _arithmetic(node: exp.Expr, report: Report) -> exp.DataType:
     left, right = type_of(node.this), type_of(node.args["expression"])
     families = (t.family(left), t.family(right))
-    if "unknown" in families or "null" in families:
+    if "unknown" in families:
+        return t.UNKNOWN
+    if "null" in families:
         return left if families[1] == "null" else right
     if families == ("number", "number"):
         return _number(node, left, right, report)
