@@ -82,12 +82,11 @@ def duckdb_average(node: exp.Expr) -> exp.Expr:
 
 def _average(node: exp.Expr) -> exp.Avg | None:
     """The average of decimals that a node is, with all of its FILTER and OVER."""
-    inner = node
-    while isinstance(inner, _OUTER):
-        inner = inner.this
-    is_whole = not (isinstance(node.parent, _OUTER) and node.parent.this is node)
-    is_exact = isinstance(inner, exp.Avg) and type_of(inner).this is t.Type.DECIMAL
-    return inner if is_exact and is_whole else None  # type: ignore[return-value]
+    inner = _bare(node)
+    if not isinstance(inner, exp.Avg) or type_of(inner).this is not t.Type.DECIMAL:
+        return None
+    is_part = isinstance(node.parent, _OUTER) and node.parent.this is node
+    return None if is_part else inner
 
 
 def _unit(scale: int) -> str:

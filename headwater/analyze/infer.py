@@ -33,6 +33,7 @@ _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
     *(exp.WindowSpec, exp.OverflowTruncateBehavior),
 )
+_OF_DISTINCT: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, *LISTS)
 
 
 def infer(expression: exp.Expr, report: Report) -> exp.DataType:
@@ -284,16 +285,16 @@ def _interval(node: exp.Expr, report: Report) -> exp.DataType:
 
 def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
     kind, (at, *more) = type_of(node.this), node.expressions
-    if t.is_unknown(kind) or t.family(kind) != "array" or more:
-        if not t.is_unknown(kind):
-            report.not_yet(f"an element of {t.sql_type(kind)}", node)
+    if t.is_unknown(kind):
+        return t.UNKNOWN
+    if t.family(kind) != "array" or more:
+        report.not_yet(f"elements of {t.sql_type(kind)}", node)
         return t.UNKNOWN
     if not node.args.get("safe"):
         hint = "write element_at(x, n), which is NULL where there is none"
         report.add("UNSUPPORTED_SYNTAX", "an element by [ ] fails where there is none", node, hint)
         return t.UNKNOWN
-    number = at.this if isinstance(at, exp.Neg) else at
-    if not isinstance(number, exp.Literal) or number.is_string or number.name in ("", "0"):
+    if not at.is_int or not at.to_py():
         message = "the place of an element must be a whole number but 0"
         report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
     return t.elements(kind)[0]
@@ -301,7 +302,7 @@ def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
 
 def _distinct(node: exp.Expr, report: Report) -> exp.DataType:
     around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
-    if not isinstance(around, (exp.Count, *LISTS)) or len(node.expressions) != 1:
+    if not isinstance(around, _OF_DISTINCT) or len(node.expressions) != 1:
         report.not_yet("DISTINCT here", node, "write count(DISTINCT x) with one expression")
         return t.UNKNOWN
     return type_of(node.expressions[0])

@@ -223,10 +223,10 @@ def _date_format(node: exp.Expr, report: Report) -> None:
 
 def _group(node: exp.Expr, report: Report) -> None:
     pattern, group = node.expression, node.args["group"]
-    if not isinstance(pattern, exp.Literal) or not isinstance(group, exp.Literal):
+    if not isinstance(pattern, exp.Literal) or not group.is_int:
         return  # reported already
-    certain, number = certain_groups(pattern.name), int(group.name)
-    if number >= len(certain):
+    certain, number = certain_groups(pattern.name), int(group.to_py())
+    if not 0 <= number < len(certain):
         message = f"the pattern has {len(certain) - 1} groups"
         report.add("WRONG_ARGUMENTS", message, group, "groups are in brackets, the first one is 1")
     elif not certain[number]:
@@ -235,13 +235,15 @@ def _group(node: exp.Expr, report: Report) -> None:
 
 
 def _contains(node: exp.Expr, report: Report) -> None:
-    kinds = [*t.elements(type_of(node.this)), type_of(node.expression)]
-    if any(t.is_float(kind) for kind in kinds):
+    whole, sought = type_of(node.this), type_of(node.expression)
+    if t.family(whole) != "array" or t.is_unknown(sought):
+        return  # reported already
+    held = t.elements(whole)[0]
+    if t.is_float(held) or t.is_float(sought):
         report.not_yet("contains over floating point numbers", node, "use UNNEST")
-    elif len({t.family(kind) for kind in kinds}) > 1:
-        have, sought = map(t.sql_type, kinds)
-        message = f"an array of {have} holds no {sought}"
-        report.add("TYPE_CLASH", message, node, f"cast it: CAST(x AS {have})")
+    elif t.family(held) != t.family(sought):
+        message = f"an array of {t.sql_type(held)} holds no {t.sql_type(sought)}"
+        report.add("TYPE_CLASH", message, node, f"cast it: CAST(x AS {t.sql_type(held)})")
 
 
 _PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Report], None]] = {

@@ -149,6 +149,7 @@ array_agg(b) FILTER (WHERE i > 1000000000000) | listagg(s, ', ') WITHIN GROUP (O
 listagg(DISTINCT u, '') WITHIN GROUP (ORDER BY u DESC) | array_agg(u ORDER BY i > 0, s)
 listagg(s, '-') WITHIN GROUP (ORDER BY u, ts) FILTER (WHERE i > 0)
 avg(p) | avg(q * 3) FILTER (WHERE p < 10) | avg(p) / 2e0 | avg(CAST(b AS DECIMAL(38, 18)))
+sum(DISTINCT i) | sum(DISTINCT p) FILTER (WHERE i > 0) | avg(DISTINCT p) | avg(DISTINCT j)
 avg(CAST(b AS DECIMAL(38, 0))) | stddev(p) | variance(q) | var_pop(p * q)
 """
 
