@@ -65,7 +65,7 @@ class SqliteDatabase(CatalogDatabase):
         timeout = BUSY_TIMEOUT / 1000
         opened = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
         with closing(opened) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_wal(connection)
             # a transaction that reads first could not become a writer's while another writes
             connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             try:
@@ -77,3 +77,32 @@ class SqliteDatabase(CatalogDatabase):
 
     def _is_failure(self, error: Exception) -> bool:
         return isinstance(error, sqlite3.Error | OSError)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Turn WAL on, which lasts; where another does so in a new database, wait for it.
+
+    SQLite itself does not wait then, whatever the timeout: two that read could both want to write.
+    """
+    pragma = "PRAGMA journal_mode = WAL"
+    try:
+        connection.execute(pragma)
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error):
+            raise
+        # seldom needed, and takes a while to load
+        from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
+        Retrying(
+            retry=retry_if_exception(_is_busy),
+            wait=wait_random(0.001, 0.05),
+            stop=stop_after_delay(BUSY_TIMEOUT / 1000),
+            reraise=True,
+        )(connection.execute, pragma)
+
+
+def _is_busy(error: BaseException) -> bool:
+    return (
+        isinstance(error, sqlite3.OperationalError)
+        and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+    )

@@ -157,6 +157,20 @@ def test_two_newcomers_at_once_are_one_owner_and_one_refused(tmp_path, monkeypat
         lease.release()
 
 
+def test_a_newcomer_waits_for_another_that_makes_the_catalog(tmp_path):
+    database = SqliteDatabase(config(tmp_path).warehouse)
+    database.path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")  # as long as no WAL is on, SQLite gives up at once
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(database.create_table, "CREATE TABLE t (a)")
+            time.sleep(0.2)
+            assert not made.done()
+            other.execute("COMMIT")
+            made.result()
+    assert database.has_table("t")
+
+
 # -- a dead one
 
 
