@@ -207,17 +207,26 @@ def _debezium(source: Source) -> Envelope:
         opened[LEFT_OUT] = f"concat_ws(',', {', '.join(names)})"
     refused = [*_otherwise(readings), *_not_said(source, missing)]
     if source.replaces:
-        number, taken = f"{part(SOURCE)}.lsn", f"coalesce({part(SOURCE)}.snapshot, '')"
-        is_of_one = f"{said} = 'r' AND {taken} <> {text(_INCREMENTAL)}"
-        is_last = f"{is_of_one} AND {taken} IN ({', '.join(map(text, _LAST))})"
-        opened[SNAPSHOT] = f"CASE WHEN {is_of_one} THEN {number} END"
-        opened[SNAPSHOT_END] = f"CASE WHEN {is_last} THEN {number} END"
-        reason = "a row of a snapshot without source.lsn, by which snapshots are told apart"
-        refused.append((f"{is_of_one} AND {number} IS NULL", text(reason)))
+        named, nameless = _snapshot(part(SOURCE), said)
+        opened |= named
+        refused.append(nameless)
     if in_avro:
         return Envelope(tuple(event), opened, {}, tuple(refused), f"{SAID} = {text(NO_CHANGE)}")
     stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))
     return Envelope(stored, opened, readings, tuple(refused), _no_row(), _after_as_text())
+
+
+def _snapshot(origin: str, said: str) -> tuple[dict[str, str], tuple[str, str]]:
+    """Which snapshot a row is of, which one it ends; and why one that does not say so is bad."""
+    number, taken = f"{origin}.lsn", f"coalesce({origin}.snapshot, '')"
+    is_of_one = f"{said} = 'r' AND {taken} <> {text(_INCREMENTAL)}"
+    is_last = f"{is_of_one} AND {taken} IN ({', '.join(map(text, _LAST))})"
+    named = {
+        SNAPSHOT: f"CASE WHEN {is_of_one} THEN {number} END",
+        SNAPSHOT_END: f"CASE WHEN {is_last} THEN {number} END",
+    }
+    reason = "a row of a snapshot without source.lsn, by which snapshots are told apart"
+    return named, (f"{is_of_one} AND {number} IS NULL", text(reason))
 
 
 def leaves_out(column: str) -> str:
