@@ -25,6 +25,10 @@ _TEXT_ENCODINGS = ("json", "csv")
 _OF_RECORDS = ("kafka", "redis")
 _AS_TEXT = {"decimals": "string", "times": "isostring"}
 """How a test writes what Debezium may write in several ways."""
+_OF_CHANGES = ("truncate", "snapshot", "unavailable_value")
+"""Options that say what a change does, however its values are written."""
+_OF_FORMAT = ("change", "unchanged", "snapshot", "snapshot_end")
+"""Metadata that is read of a change itself, not of the record around it."""
 _BARE = exp.DataType.NUMERIC_TYPES | {exp.DataType.Type.BOOLEAN}
 
 
@@ -40,8 +44,11 @@ def local_source(source: Source, folder: Path) -> Source:
     keeps = source.connector == "files" and source.encode in _TEXT_ENCODINGS
     columns = source.columns
     if source.connector in _OF_RECORDS:  # a file has none: what is said of them is a field
-        columns = tuple(c if c.metadata == "change" else replace(c, metadata=None) for c in columns)
+        columns = tuple(
+            c if c.metadata in _OF_FORMAT else replace(c, metadata=None) for c in columns
+        )
     limits = {key: text for key, text in source.options.items() if key == "max_future"}
+    said = {key: text for key, text in source.encode_options.items() if key in _OF_CHANGES}
     return replace(
         source,
         columns=columns,
@@ -49,7 +56,7 @@ def local_source(source: Source, folder: Path) -> Source:
         options={"path": str(folder), "max_files_per_epoch": "1", **limits},
         format=source.format if source.is_changes else "plain",
         encode=source.encode if keeps else "json",
-        encode_options=source.encode_options if keeps else _AS_TEXT,
+        encode_options=source.encode_options if keeps else {**said, **_AS_TEXT},
     )
 
 

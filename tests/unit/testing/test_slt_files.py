@@ -168,3 +168,30 @@ def test_events_of_a_topic_are_written_as_json_with_their_values_as_text(tmp_pat
     source = local_source(load_project(tmp_path).catalog.sources["t__changes"], tmp_path / "in")
     assert (source.format, source.encode) == ("debezium", "json")
     assert source.encode_options == {"decimals": "string", "times": "isostring"}
+
+
+def test_what_events_of_a_topic_say_of_changes_is_read_from_them(tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text("")
+    (tmp_path / "t.sql").write_text("""
+    CREATE TABLE t (id BIGINT, body VARCHAR, at BIGINT METADATA FROM 'offset', PRIMARY KEY (id))
+    WITH (connector = 'kafka', topic = 't', bootstrap_servers = 'h:1') FORMAT DEBEZIUM
+    ENCODE JSON (decimals = 'precise', truncate = 'apply', snapshot = 'replace',
+                 unavailable_value = '?');
+    """)
+    source = local_source(load_project(tmp_path).catalog.sources["t__changes"], tmp_path / "in")
+    assert source.encode_options == {
+        "truncate": "apply",
+        "snapshot": "replace",
+        "unavailable_value": "?",
+        "decimals": "string",
+        "times": "isostring",
+    }
+    assert {column.name: column.metadata for column in source.columns} == {
+        "id": None,
+        "body": None,
+        "at": None,
+        "_change_type": "change",
+        "_unchanged": "unchanged",
+        "_snapshot": "snapshot",
+        "_snapshot_end": "snapshot_end",
+    }
