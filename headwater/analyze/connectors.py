@@ -256,12 +256,25 @@ ICEBERG = Connector(
 )
 """Nothing is copied: views read the table where it is, snapshot by snapshot."""
 
+DELTA = Connector(
+    options={
+        "path": Option(
+            "text",
+            "folder of a Delta table that somebody else writes, absolute or relative to the"
+            " project",
+            required=True,
+        ),
+    },
+)
+"""Likewise, version by version."""
+
 CONNECTORS: Mapping[str, Connector] = {
     "files": FILES,
     "datagen": DATAGEN,
     "kafka": KAFKA,
     "redis": REDIS,
     "iceberg": ICEBERG,
+    "delta": DELTA,
     "postgres": Connector(built=False),
     "http": Connector(built=False),
 }

@@ -119,7 +119,7 @@ class Source:
         primary_key: key columns, where the rows are changes of a keyed table; many rows may have
             one key, none has NULL in it.
         watermark: its event time, if declared.
-        connector: ``files``, ``datagen``, ``kafka``, ``redis``, ``iceberg``.
+        connector: ``files``, ``datagen``, ``kafka``, ``redis``, ``iceberg``, ``delta``.
         options: the connector's options (``WITH``), validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without
@@ -155,8 +155,18 @@ class Source:
 
     @property
     def external(self) -> str:
-        """The table, with its namespace, that somebody else writes and that is read in place."""
-        return self.options["table"] if self.connector == "iceberg" else ""
+        """The table that somebody else writes and that is read in place.
+
+        One of Iceberg with its namespace; one of Delta by its folder, in which there is a slash.
+        """
+        match self.connector:
+            case "iceberg":
+                return self.options.get("table", "")
+            case "delta":
+                path = self.options.get("path", "")
+                return path if "/" in path else f"./{path}"
+            case _:
+                return ""
 
     @property
     def in_store(self) -> bool:
@@ -320,8 +330,18 @@ class Catalog:
 
     @property
     def external(self) -> dict[str, str]:
-        """By name, the tables that somebody else writes, with their namespaces."""
+        """By name, the tables that somebody else writes: :attr:`Source.external`."""
         return {name: each.external for name, each in self.sources.items() if each.external}
+
+    def is_delta(self, name: str) -> bool:
+        """Return whether a name stands for a Delta table: of a view, or one that others write.
+
+        Args:
+            name: any name.
+        """
+        if view := self.views.get(name):
+            return view.is_delta
+        return name in self.sources and self.sources[name].connector == "delta"
 
     def source_of(self, name: str) -> Source | None:
         """Return the source of a name: itself, or the log of a keyed table.

@@ -31,12 +31,17 @@ def check_external(statement: syntax.CreateSource, source: Source, report: Repor
         source: as bound so far.
         report: where errors go.
     """
-    if source.connector != "iceberg":
+    if not source.external:
         return
     if not source.kept:
         hint = "write CREATE TABLE: it is a table already"
-        report.not_yet("a SOURCE over a table of Iceberg", statement, hint)
-    check_table_name(statement, source.options, report)
+        kind = source.connector.capitalize()
+        report.not_yet(f"a SOURCE over a table of {kind}", statement, hint)
+    if source.connector == "iceberg":
+        check_table_name(statement, source.options, report)
+    elif "://" in source.external:
+        hint = "give a folder of this machine"
+        report.not_yet("a Delta table in an object store", statement, hint)
     for clause, (words, why) in _CLAUSES.items():
         if statement.args.get(clause):
             message = f'{words} of "{source.name}", which is read in place: {why}'

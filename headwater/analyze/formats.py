@@ -14,20 +14,10 @@ if TYPE_CHECKING:
 
 
 def delta_views(checked: Checked) -> None:
-    """Refuse what a Delta table cannot hold, and views that read one."""
-    _read_by_views(checked)
+    """Refuse what a Delta table cannot hold."""
     if checked.view.is_delta:
         _straight_from_a_source(checked)
         _partitioned(checked)
-
-
-def _read_by_views(checked: Checked) -> None:
-    views = checked.catalog.views
-    for table in checked.statement.expression.find_all(exp.Table):
-        view = views.get(table.name)
-        if view is not None and view.is_delta:
-            hint = f'keep "{view.name}" in format iceberg, or read what it reads'
-            checked.report.not_yet(f'reading "{view.name}", a Delta table, by a view', table, hint)
 
 
 def _straight_from_a_source(checked: Checked) -> None:

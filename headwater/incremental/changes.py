@@ -20,7 +20,7 @@ from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake
 from headwater.lake.changed import changed_rows, rows_that_differ
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.java import java_class
+from headwater.lake.table import Table
 from headwater.plan.nodes import Input, ViewPlan
 from headwater.plan.program import SIGN
 from headwater.plan.touched import State
@@ -30,8 +30,6 @@ Cut = Mapping[str, str]
 text."""
 
 CHANGE, BEFORE, ANY = (state.value for state in (State.CHANGE, State.BEFORE, State.ANY))
-
-_REMOVED = ("deleted-records", "added-position-deletes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +58,16 @@ class InputTable:
     """
 
     name: str
-    table: LakeTable
+    table: Table
     source: Source | None
     corrected: tuple[str, ...] = ()
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def iceberg(self) -> LakeTable:
+        """Its table where it must be one of Iceberg: a landed one, one that is read as a stream."""
+        assert isinstance(self.table, LakeTable), f"{self.name} is a Delta table"
+        return self.table
 
     @property
     def _is_external(self) -> bool:
@@ -102,28 +106,35 @@ class InputTable:
         return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
 
     def rows(self, snapshot_id: int) -> int:
-        """Return how many rows the table holds at a snapshot, from its summary alone.
+        """Return how many rows the table holds at a snapshot, about.
 
         Args:
             snapshot_id: a snapshot of the table.
         """
         self.know(snapshot_id)
-        snapshot = self.table.snapshot(snapshot_id)
-        summary = snapshot.summary if snapshot else {}
-        deleted = int(summary.get("total-position-deletes", 0))
-        return int(summary.get("total-records", 0)) - deleted
+        return self.table.rows_at(snapshot_id)
 
-    def reachable(self, span: Range) -> Range:
+    def reachable(self, span: Range, read_at: int) -> Range:
         """Return a piece of history as far as it can be read; all there is if that is gone.
 
         Others may expire snapshots of their tables, roll them back or replace them.
 
         Args:
             span: the piece of history.
+            read_at: when its beginning was read, or later: milliseconds since 1970 UTC.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if a table of the project was replaced.
         """
-        if span.after is None or not self._is_external:
+        if span.after is None:
             return span
-        return span if self.includes(span.upto, span.after) else Range(None, span.upto)
+        replaced = not self.table.was_there(span.after, read_at)
+        if self._is_external:
+            known = span.after == span.upto or self.includes(span.upto, span.after)
+            return span if known and not replaced else Range(None, span.upto)
+        if replaced:
+            raise self.table.not_in_history(span.after, span.upto)
+        return span
 
     def includes(self, snapshot_id: int, earlier: int) -> bool:
         """Return whether a snapshot is another one, or was built on it, both being kept.
@@ -133,10 +144,7 @@ class InputTable:
             earlier: the other one.
         """
         self.know(snapshot_id)
-        if None in (self.table.snapshot(snapshot_id), self.table.snapshot(earlier)):
-            return False
-        util = java_class(self.table.spark, "org.apache.iceberg.util.SnapshotUtil")
-        return bool(util.isAncestorOf(self.table.java, snapshot_id, earlier))
+        return self.table.includes(snapshot_id, earlier)
 
     def rows_to_read(self, span: Range) -> int:
         """Return how many rows must be read for what a piece of history changed.
@@ -171,11 +179,11 @@ class InputTable:
         stamp = commit.marker.watermark
         if self.source is None or (declared := self.source.watermark) is None:
             return stamp
-        newest = self.table.upper_bound(declared.column, commit.snapshot_id)
+        newest = self.iceberg.upper_bound(declared.column, commit.snapshot_id)
         return advanced(stamp, newest, micros(declared.delay))
 
     def rows_added(self, span: Range) -> int:
-        """Return how many rows a piece of history added, from the snapshot summaries alone.
+        """Return how many rows a piece of history added, without reading any.
 
         Of an input whose rows are corrected, those removed count too.
 
@@ -185,20 +193,8 @@ class InputTable:
         Raises:
             TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
         """
-        rows = 0
         self.know(span.upto)
-        for snapshot in self.table.ancestors(span.upto):
-            if snapshot.id == span.after:
-                return rows
-            if span.after is None and self.table.is_expired(snapshot.parent):
-                return rows + int(snapshot.summary.get("total-records", 0))
-            if snapshot.operation == "append" or self.corrected:
-                rows += int(snapshot.summary.get("added-records", 0))
-            if self.corrected:
-                rows += sum(int(snapshot.summary.get(removed, 0)) for removed in _REMOVED)
-        if span.after is not None:
-            raise self.table.not_in_history(span.after, span.upto)
-        return rows
+        return self.table.rows_changed(span.after, span.upto, corrected=bool(self.corrected))
 
 
 def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, InputTable]:
@@ -218,10 +214,11 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
 
 def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
     source = catalog.sources.get(item.name)
+    table: Table
     if source and source.external:
         table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
-        table = lake.table(item.name)
+        table = lake.readable(item.name)
     fields = () if item.appends else (source or catalog.views[item.name]).fields
     return InputTable(item.name, table, source, tuple(each.name for each in fields))
 
@@ -230,21 +227,28 @@ def _declared(field: Field) -> str:
     return spark_type(field.type) + ("" if field.nullable else " NOT NULL")
 
 
-def ranges(cut: Cut, pins: Mapping[str, int]) -> dict[str, Range]:
+def ranges(
+    inputs: Mapping[str, InputTable], cut: Cut, pins: Mapping[str, int], read_at: int
+) -> dict[str, Range]:
     """Return what is new per input.
 
     Args:
+        inputs: the inputs.
         cut: the cut of the last commit.
         pins: the snapshot up to which each input is read now.
+        read_at: when the last commit was made, milliseconds since 1970 UTC.
 
     Returns:
-        The new piece of every input whose snapshot changed.
+        The new piece of every input that has one.
+
+    Raises:
+        TerminalError: ``SNAPSHOT_NOT_IN_HISTORY``.
     """
-    return {
-        name: Range(int(cut[name]) if name in cut else None, upto)
+    spans = {
+        name: inputs[name].reachable(Range(int(cut[name]) if name in cut else None, upto), read_at)
         for name, upto in pins.items()
-        if cut.get(name) != str(upto)
     }
+    return {name: span for name, span in spans.items() if span.after != span.upto}
 
 
 def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> int | None:
@@ -282,8 +286,7 @@ def register_change(session: SparkSession, item: InputTable, span: Range) -> Dat
         item: the input.
         span: what is new.
     """
-    table = LakeTable(session, item.table.name, item.table.identifier)
-    rows = table.changes(span.after, span.upto)
+    rows = item.table.using(session).changes(span.after, span.upto)
     rows.createOrReplaceTempView(item.name + CHANGE)
     return rows
 

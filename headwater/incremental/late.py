@@ -103,8 +103,8 @@ class LateRows:
         for snapshot in table.ancestors(span.upto):
             if snapshot.id == span.after:
                 return False
-            if table.is_expired(snapshot.parent):
-                return True  # its epoch is not known any more, so the rows have to be looked at
+            if not isinstance(table, LakeTable) or table.is_expired(snapshot.parent):
+                return True  # its epoch or its bounds are not known: the rows have to be looked at
             stamp = snapshot.marker.watermark if snapshot.marker else None
             if snapshot.operation != "append" or stamp is None:
                 continue

@@ -138,7 +138,7 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
         plan.late.into,
         columns,
         comment=f"rows too late for {plan.view.name}",
-        column_comments=comments_of(origin.table),
+        column_comments=comments_of(origin.table) if isinstance(origin.table, LakeTable) else {},
     )
     table = lake.ensure(spec, _follow if evolves else None)
     set_comments(table, spec)

@@ -60,7 +60,7 @@ class Ticks:
     def _pin(self, name: str) -> int | None:
         try:
             if name not in self._inputs:
-                self._inputs[name] = InputTable(name, self._lake.table(name), None)
+                self._inputs[name] = InputTable(name, self._lake.readable(name), None)
             return self._inputs[name].pin()
         except Exception as error:
             if name not in self._lake.external_tables:

@@ -40,6 +40,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, commit
 from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
+from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import (
     AffectedKeysProgram,
@@ -92,7 +93,7 @@ class IncrementalView:
         self._inputs = open_inputs(lake, plan, catalog)
         self._guarded = Guarded(lake, plan)
         self._lake = lake
-        self._last = self.target.marker()
+        self._last, self._last_at = self.target.marker(), _committed_at(self.target)
         self._late = self._open_late()
         sides = [table for table in (self._late.table, self._guarded.table()) if table]
         self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
@@ -113,7 +114,9 @@ class IncrementalView:
         return cut.keys() == self._inputs.keys() and all(
             cut[name] == str(pins[name])
             if name in pins
-            else name in ends and item.includes(int(cut[name]), ends[name])
+            else name in ends
+            and item.includes(int(cut[name]), ends[name])
+            and item.table.was_there(int(cut[name]), self._last_at)
             for name, item in self._inputs.items()
         )
 
@@ -153,10 +156,7 @@ class IncrementalView:
 
     def _step(self, own: Mapping[str, int]) -> Committed | None:
         last, began = self._last, time.monotonic()
-        spans = {
-            name: self._inputs[name].reachable(span)
-            for name, span in ranges(last.cut_to if last else {}, own).items()
-        }
+        spans = ranges(self._inputs, last.cut_to if last else {}, own, self._last_at)
         if last and not spans:
             return None
         activate(self._session)
@@ -184,7 +184,7 @@ class IncrementalView:
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
-        self._last = marker
+        self._last, self._last_at = marker, _committed_at(self.target)
         return committed(self.target, marker, outcome, began)
 
     @contextmanager
@@ -283,6 +283,13 @@ class IncrementalView:
         if self._last is None or isinstance(self.plan.program, FullProgram):
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
+
+
+def _committed_at(target: Table) -> int:
+    """When the newest commit of a view was made, in milliseconds since 1970 UTC; 0 without one."""
+    commit = target.newest()
+    snapshot = target.snapshot(commit.snapshot_id) if commit else None
+    return snapshot.at if snapshot else 0
 
 
 def _whole_sql(program: Program) -> str:

@@ -24,7 +24,7 @@ from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.metastore import enter_table
 from headwater.lake.table import Table
-from headwater.lake.warehouse import WAREHOUSE, folder_uri, table_folder
+from headwater.lake.warehouse import WAREHOUSE, folder_of, folder_uri, table_folder
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
 
@@ -88,8 +88,8 @@ class Lake:
         spark: a session opened by ``headwater.runtime.session.open_session``, or a clone of it.
         namespace: namespace that holds all tables of the project.
         catalog: name of the catalog in the session.
-        external_tables: by name in the project, the tables that somebody else writes, with their
-            namespaces.
+        external_tables: by name in the project, the tables that somebody else writes: namespace and
+            table, or the folder of a Delta table, absolute.
     """
 
     def __init__(
@@ -146,7 +146,20 @@ class Lake:
             )
         return LakeTable(self.spark, name, self.identifier(name))
 
-    def external(self, name: str, columns: Mapping[str, str]) -> LakeTable:
+    def readable(self, name: str) -> Table:
+        """Return an existing table in whichever format it is, whoever writes it.
+
+        Args:
+            name: its name in the project.
+
+        Raises:
+            TerminalError: ``TABLE_NOT_FOUND``.
+        """
+        written = self.external_tables.get(name, "")
+        folder = folder_of(written, Path()) if written else self.folder(name)
+        return self._delta(name, folder) if is_delta(folder) else self.table(name)
+
+    def external(self, name: str, columns: Mapping[str, str]) -> Table:
         """Return a table that somebody else writes, if it has the columns that are declared.
 
         Args:
@@ -159,18 +172,25 @@ class Lake:
                 namespace of the project.
         """
         written = self.external_tables[name]
-        if written.startswith(f"{self.namespace}."):
+        if self._is_own(written):
             hint = "read the table or view of the project by its own name"
             raise TerminalError("OWN_TABLE", f'"{written}" is in the project itself', hint=hint)
-        if not self.exists(name):
-            hint = "correct the option table, or let its writer create it"
+        folder = folder_of(written, Path())
+        if not (is_delta(folder) if folder else self.exists(name)):
+            hint = "correct the definition, or let its writer create it"
             raise ServiceError("TABLE_NOT_FOUND", f'table "{written}" does not exist', hint=hint)
-        table = LakeTable(self.spark, name, self.identifier(name))
-        if table.java.currentSnapshot() is None:
+        table = self.readable(name)
+        if isinstance(table, LakeTable) and table.java.currentSnapshot() is None:
             hint = "it is read once its writer has committed"
             raise ServiceError("TABLE_EMPTY", f'table "{written}" has no snapshot yet', hint=hint)
         _check_declared(table, written, columns)
         return table
+
+    def _is_own(self, written: str) -> bool:
+        folder, own = folder_of(written, Path()), self.folder("any")
+        if folder is None:
+            return written.startswith(f"{self.namespace}.")
+        return own is not None and folder.resolve().parent == own.resolve().parent
 
     def written(self, name: str) -> LakeTable | DeltaTable | None:
         """Return the table of a view in whichever format it was written, None if it never was.
@@ -351,7 +371,7 @@ def check_columns(table: Table, spec: TableSpec) -> None:
         raise schema_changed(spec.name, change)
 
 
-def _check_declared(table: LakeTable, written: str, columns: Mapping[str, str]) -> None:
+def _check_declared(table: Table, written: str, columns: Mapping[str, str]) -> None:
     found = table.columns()
     ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
     for name, wanted in table.stored_columns(ddl).items():

@@ -1,9 +1,10 @@
 """The rows that a table has gained and lost between two snapshots, from the files that differ.
 
-In: a table whose rows are corrected by merge-on-read. Out: a DataFrame, each row with its sign.
-Iceberg has no incremental read of a table with delete files, but both snapshots know their files:
-only those that one of them has, or has with other deletes, are read, through the same door as
-Iceberg's own compaction.
+In: a table whose rows are corrected. Out: a DataFrame, each row with its sign. Iceberg has no
+incremental read of a table with delete files, but both snapshots know their files: only those that
+one of them has, or has with other deletes, are read, through the same door as Iceberg's own
+compaction. Delta's change feed has to be turned on by who writes the table; what every commit says
+of its files does not.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.lake.delta import DeltaTable
+from headwater.lake.delta_files import differing
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import elements, java_class
+from headwater.lake.table import Table
 from headwater.plan.program import SIGN
 
 _SPARK = "org.apache.iceberg.spark"
@@ -26,7 +30,7 @@ _LEFT = "__left"
 
 @contextmanager
 def changed_rows(
-    table: LakeTable, after: int | None, upto: int, columns: Sequence[str]
+    table: Table, after: int | None, upto: int, columns: Sequence[str]
 ) -> Iterator[DataFrame]:
     """Give the rows removed and added between two snapshots, each as often as it was, sign last.
 
@@ -48,12 +52,9 @@ def changed_rows(
         return
     if not table.leads_to(after, upto):
         raise table.not_in_history(after, upto)
-    old, new = _tasks(table, after), _tasks(table, upto)
-    with (
-        _rows(table, [old[key] for key in old.keys() - new.keys()], columns, -1) as gone,
-        _rows(table, [new[key] for key in new.keys() - old.keys()], columns, 1) as come,
-    ):
-        both = gone.unionAll(come)
+    with _sides(table, after, upto) as (gone, come):
+        removed = gone.select(*columns).selectExpr("*", f"-1 AS {SIGN}")
+        both = removed.unionAll(come.select(*columns).selectExpr("*", f"1 AS {SIGN}"))
         if any("map<" in kind for _, kind in both.dtypes):
             yield both
         else:
@@ -62,7 +63,7 @@ def changed_rows(
             yield left.where(f"{_LEFT} <> 0").select(*columns, F.expr(sign).alias(SIGN))
 
 
-def rows_that_differ(table: LakeTable, after: int, upto: int) -> int:
+def rows_that_differ(table: Table, after: int, upto: int) -> int:
     """Return how many rows :func:`changed_rows` reads, removed ones included.
 
     Args:
@@ -70,9 +71,28 @@ def rows_that_differ(table: LakeTable, after: int, upto: int) -> int:
         after: snapshot already read.
         upto: last snapshot to read.
     """
+    if isinstance(table, DeltaTable):
+        return differing(table.location, after, upto).rows
+    assert isinstance(table, LakeTable)
     old, new = _tasks(table, after), _tasks(table, upto)
     tasks = [old.get(key) or new[key] for key in old.keys() ^ new.keys()]
     return sum(int(task.file().recordCount()) for task in tasks)
+
+
+@contextmanager
+def _sides(table: Table, after: int, upto: int) -> Iterator[tuple[DataFrame, DataFrame]]:
+    """Give the rows of the files that went, and of those that came."""
+    if isinstance(table, DeltaTable):
+        files = differing(table.location, after, upto)
+        yield table.read_files(files.gone, upto), table.read_files(files.come, upto)
+        return
+    assert isinstance(table, LakeTable)
+    old, new = _tasks(table, after), _tasks(table, upto)
+    with (
+        _rows(table, [old[key] for key in old.keys() - new.keys()]) as gone,
+        _rows(table, [new[key] for key in new.keys() - old.keys()]) as come,
+    ):
+        yield gone, come
 
 
 def _tasks(table: LakeTable, snapshot_id: int) -> Mapping[str, JavaObject]:
@@ -89,12 +109,10 @@ def _tasks(table: LakeTable, snapshot_id: int) -> Mapping[str, JavaObject]:
 
 
 @contextmanager
-def _rows(
-    table: LakeTable, tasks: Sequence[JavaObject], columns: Sequence[str], sign: int
-) -> Iterator[DataFrame]:
-    """Give the rows of some files, with a sign, as long as the block lasts."""
+def _rows(table: LakeTable, tasks: Sequence[JavaObject]) -> Iterator[DataFrame]:
+    """Give the rows of some files as long as the block lasts."""
     if not tasks:
-        yield table.read().select(*columns).where("false").selectExpr("*", f"{sign} AS {SIGN}")
+        yield table.read().where("false")
         return
     manager = java_class(table.spark, f"{_SPARK}.ScanTaskSetManager").get()
     tables = java_class(table.spark, f"{_SPARK}.SparkTableCache").get()
@@ -105,8 +123,7 @@ def _rows(
     tables.add(name, table.java)
     manager.stageTasks(table.java, name, chosen)
     try:
-        rows = table.spark.read.format("iceberg").load(name)
-        yield rows.select(*columns).selectExpr("*", f"{sign} AS {SIGN}")
+        yield table.spark.read.format("iceberg").load(name)
     finally:
         manager.removeTasks(table.java, name)
         tables.remove(name)

@@ -16,14 +16,16 @@ import json
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from py4j.java_gateway import JavaObject
+from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import ServiceError
-from headwater.lake.delta_log import newest_version, read_commit
+from headwater.lake.delta_files import DataFile, are_there, differing
+from headwater.lake.delta_log import is_kept, newest_version, read_commit
 from headwater.lake.java import java_class, java_session
 from headwater.lake.marker import Marker
 from headwater.lake.table import (
@@ -66,6 +68,12 @@ class DeltaTable(Table):
         super().__init__(spark, name, identifier)
         self.location = location
         self._version: int | None = None
+        self._change = 0
+        self._counted: tuple[int, int] | None = None
+
+    def using(self, spark: SparkSession) -> DeltaTable:
+        """Return the same table seen through another session."""
+        return DeltaTable(spark, self.name, self.identifier, self.location)
 
     def refresh(self) -> None:
         """Look for newer versions in the log."""
@@ -77,6 +85,19 @@ class DeltaTable(Table):
             self.refresh()
         assert self._version is not None, "its creation is a version"
         return self._version
+
+    def last_change(self) -> int:
+        """Return the newest version that changed rows, or by which a view said what it has read."""
+        newest = self.snapshot_id()
+        if newest < self._change:  # another table in the same folder
+            self._change = 0
+        for version in range(newest, self._change, -1):
+            commit = read_commit(self.location, version)
+            marked = commit is not None and Marker.from_summary(commit.summary) is not None
+            if marked or differing(self.location, version - 1, version).rows:
+                self._change = version
+                break
+        return self._change
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         """Return one version, or None if it is unknown or was cleaned up.
@@ -94,9 +115,83 @@ class DeltaTable(Table):
         """Return 0 for a table that was only created, otherwise None: Delta does not count rows."""
         return None if self.snapshot_id() else 0
 
+    # -- rows
+
+    def read(self, snapshot_id: int | None = None) -> DataFrame:
+        """Return all rows; the table's folder is enough, no catalog need know it."""
+        if snapshot_id is not None and self._marks_rows():
+            # a write into Iceberg leaves out the rule by which Delta pins what else it reads, and
+            # what is not pinned is refused where there are deletion vectors
+            snapshot = self._at(snapshot_id)
+            return self._of_files(snapshot, snapshot.allFiles().collectAsList())
+        reader = self.spark.read.format("delta")
+        if snapshot_id is not None:
+            reader = reader.option("versionAsOf", str(snapshot_id))
+        return reader.load(str(self.location))
+
+    def changes(self, after: int | None, upto: int) -> DataFrame:
+        """Return the rows that an append-only table gained between two versions."""
+        if after is None:
+            return self.read(upto)
+        if not self.leads_to(after, upto):
+            raise self.not_in_history(after, upto)
+        return self.read_files(differing(self.location, after, upto).come, upto)
+
+    def read_files(self, files: Sequence[DataFile], version: int) -> DataFrame:
+        """Return the rows of some files.
+
+        Args:
+            files: the files, which need not be in the version.
+            version: the version whose columns they are read with.
+        """
+        from_json = java_class(self.spark, "org.apache.spark.sql.delta.actions.Action").fromJson
+        chosen = java_class(self.spark, "java.util.ArrayList")()
+        for file in files:
+            chosen.add(from_json(file.action))
+        return self._of_files(self._at(version), chosen)
+
+    def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
+        """Return how many rows came and, of a corrected table, went between two versions."""
+        if after is None:
+            return self.rows_at(upto)
+        if not self.leads_to(after, upto):
+            raise self.not_in_history(after, upto)
+        return differing(self.location, after, upto).rows
+
+    def rows_at(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a version.
+
+        Delta counts no rows of a version. They are counted once; what commits say is added to that.
+        """
+        if self._counted is None or not self.leads_to(self._counted[0], snapshot_id):
+            self._counted = snapshot_id, self.read(snapshot_id).count()
+        version, rows = self._counted
+        changed = differing(self.location, version, snapshot_id)
+        rows += sum(file.rows for file in changed.come) - sum(file.rows for file in changed.gone)
+        self._counted = snapshot_id, rows
+        return rows
+
+    def leads_to(self, after: int, upto: int) -> bool:
+        """Return whether a version comes before a later one, with all commits between them kept."""
+        between = range(after + 1, upto + 1)
+        return after <= upto and all(is_kept(self.location, version) for version in between)
+
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a version is another one or a later one, all that went being readable."""
+        if not self.leads_to(earlier, snapshot_id):
+            return False
+        return are_there(self.location, earlier, snapshot_id)
+
+    def was_there(self, snapshot_id: int, at: int) -> bool:
+        """Return whether a version existed at a time: versions of another table begin anew."""
+        commit = read_commit(self.location, snapshot_id)
+        return commit is None or commit.at <= at  # the log forgets what is old
+
+    # -- columns
+
     def columns(self) -> dict[str, str]:
         """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
-        return described(java_session(self.spark).table(self.identifier).schema())
+        return described(self._newest().schema())
 
     def stored_columns(self, ddl: str) -> dict[str, str]:
         """Return what :meth:`columns` would say of a table created with these columns.
@@ -112,13 +207,34 @@ class DeltaTable(Table):
         Args:
             view: the view, the one of this name if None.
         """
-        logs = java_class(self.spark, "org.apache.spark.sql.delta.DeltaLog")
-        log = logs.forTable(java_session(self.spark), str(self.location))
-        return int(log.startTransaction().txnVersion(app_id(view or self.name))) >= 0
+        return int(self._log().startTransaction().txnVersion(app_id(view or self.name))) >= 0
 
     def staging(self, marker: Marker, base: int, attempt: str) -> DeltaStaging:
         """Return what writes one attempt of a commit as a transaction."""
         return DeltaStaging(self, marker, base, attempt)
+
+    def _marks_rows(self) -> bool:
+        return bool(self._newest().protocol().readerFeatureNames().contains("deletionVectors"))
+
+    def _newest(self) -> JavaObject:
+        none = java_class(self.spark, "scala.Option").empty()
+        return self._log().update(False, none, none)  # noqa: FBT003 - Java's
+
+    def _at(self, version: int) -> JavaObject:
+        none = java_class(self.spark, "scala.Option").empty()
+        return self._log().getSnapshotAt(version, none, none, False)  # noqa: FBT003 - Java's
+
+    def _of_files(self, snapshot: JavaObject, files: JavaObject) -> DataFrame:
+        """The rows of a Java list of Delta's own files, with the columns of a version."""
+        scala = java_class(self.spark, "scala.jdk.javaapi.CollectionConverters")
+        none = java_class(self.spark, "scala.Option").empty()
+        chosen = scala.asScala(files).toSeq()
+        rows = self._log().createDataFrame(snapshot, chosen, False, none)  # noqa: FBT003 - Java's
+        return DataFrame(rows, self.spark)
+
+    def _log(self) -> JavaObject:
+        logs = java_class(self.spark, "org.apache.spark.sql.delta.DeltaLog")
+        return logs.forTable(java_session(self.spark), str(self.location))
 
 
 class DeltaStaging:

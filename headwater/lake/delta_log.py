@@ -85,6 +85,30 @@ def read_commit(table: Path, version: int) -> DeltaCommit | None:
     return DeltaCommit(version, int(info.get("timestamp", 0)), _operation(info), _summary(info))
 
 
+def actions(table: Path, version: int) -> list[Mapping[str, Any]]:
+    """Return what a commit says, action by action; nothing if it is not kept any more.
+
+    Args:
+        table: folder of the table.
+        version: the version that it made.
+    """
+    try:
+        with _path(table, version).open(encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+    except FileNotFoundError:
+        return []
+
+
+def is_kept(table: Path, version: int) -> bool:
+    """Return whether the log holds the commit of a version.
+
+    Args:
+        table: folder of the table.
+        version: its number.
+    """
+    return _path(table, version).exists()
+
+
 def _path(table: Path, version: int) -> Path:
     return table / FOLDER / f"{version:020}.json"
 

@@ -7,7 +7,9 @@ The log keeps itself small: Delta writes a checkpoint every 50 versions and drop
 
 from __future__ import annotations
 
-from datetime import timedelta
+import math
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
 
 from headwater.config import Maintenance
 from headwater.lake.crash import crash_point
@@ -24,13 +26,19 @@ _LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 
 
 def maintain_delta(
-    table: DeltaTable, settings: Maintenance, *, vacuum: bool = True, dry_run: bool = False
+    table: DeltaTable,
+    settings: Maintenance,
+    needed: Collection[int] = (),
+    *,
+    vacuum: bool = True,
+    dry_run: bool = False,
 ) -> MaintenanceResult:
     """Maintain one Delta table.
 
     Args:
         table: the table.
         settings: how small, how long.
+        needed: versions that readers go on from.
         vacuum: whether to look for files to delete, which lists the table's folder.
         dry_run: change nothing.
 
@@ -44,7 +52,7 @@ def maintain_delta(
         if said := _compact(table, before, settings, dry_run=dry_run):
             done["compaction"] = said
             crash_point("maintain-compaction")
-        if vacuum and (said := _vacuum(table, settings, dry_run=dry_run)):
+        if vacuum and (said := _vacuum(table, _kept_for(table, settings, needed), dry_run=dry_run)):
             done["orphans"] = said
             crash_point("maintain-orphans")
         return MaintenanceResult(table.name, done, before, size_of_delta(table) if done else before)
@@ -80,9 +88,17 @@ def _compact(table: DeltaTable, size: Size, settings: Maintenance, *, dry_run: b
     return f"{removed} data files into {added}" if removed else None
 
 
-def _vacuum(table: DeltaTable, settings: Maintenance, *, dry_run: bool) -> str | None:
-    age = max(VACUUM_FLOOR, settings.orphan_age, settings.retain)
-    command = f"VACUUM {table.identifier} RETAIN {age / timedelta(hours=1):.0f} HOURS"
+def _kept_for(table: DeltaTable, settings: Maintenance, needed: Collection[int]) -> timedelta:
+    """How long the files stay that the newest version lacks: its readers come first."""
+    behind = (table.snapshot(version) for version in needed if version < table.snapshot_id())
+    now = datetime.now(UTC)
+    ages = (now - datetime.fromtimestamp(each.at / 1000, UTC) for each in behind if each)
+    return max(VACUUM_FLOOR, settings.orphan_age, settings.retain, *ages)
+
+
+def _vacuum(table: DeltaTable, age: timedelta, *, dry_run: bool) -> str | None:
+    hours = math.ceil(age / timedelta(hours=1))
+    command = f"VACUUM {table.identifier} RETAIN {hours} HOURS"
     # it lists the table's folder in 200 tasks otherwise, however small it is
     tasks = table.spark.conf.get("spark.sql.shuffle.partitions") or "1"
     with session_settings(table.spark, {_LISTING: tasks}):

@@ -17,7 +17,6 @@ from typing import Any
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.errors import TerminalError
 from headwater.lake.branch import BranchStaging
 from headwater.lake.evolve import Difference
 from headwater.lake.java import elements, java_class, java_session
@@ -26,6 +25,7 @@ from headwater.lake.marker import Marker
 from headwater.lake.table import Commit, Snapshot, Staging, Table, described, struct_of
 
 _ICEBERG = "org.apache.iceberg"
+_REMOVED = ("deleted-records", "added-position-deletes")
 
 
 class LakeTable(Table):
@@ -46,6 +46,10 @@ class LakeTable(Table):
         super().__init__(spark, name, identifier)
         self._writer = uuid.uuid4().hex[:8]
         self._views_cleared: set[str] = set()
+
+    def using(self, spark: SparkSession) -> LakeTable:
+        """Return the same table seen through another session."""
+        return LakeTable(spark, self.name, self.identifier)
 
     @cached_property
     def java(self) -> JavaObject:
@@ -98,16 +102,7 @@ class LakeTable(Table):
     # -- rows and bounds
 
     def changes(self, after: int | None, upto: int) -> DataFrame:
-        """Return the rows appended between two snapshots.
-
-        Args:
-            after: snapshot already read; None for the beginning of the table.
-            upto: last snapshot to read.
-
-        Raises:
-            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if ``upto`` does not come after ``after``, or
-                the snapshots between were expired.
-        """
+        """Return the rows appended between two snapshots."""
         if after is None:
             return self.read(upto)
         if after == upto:
@@ -116,6 +111,36 @@ class LakeTable(Table):
             raise self.not_in_history(after, upto)
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
         return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
+
+    def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
+        """Return how many rows a piece of history added, from the snapshot summaries alone."""
+        rows = 0
+        for snapshot in self.ancestors(upto):
+            if snapshot.id == after:
+                return rows
+            if after is None and self.is_expired(snapshot.parent):
+                return rows + int(snapshot.summary.get("total-records", 0))
+            if snapshot.operation == "append" or corrected:
+                rows += int(snapshot.summary.get("added-records", 0))
+            if corrected:
+                rows += sum(int(snapshot.summary.get(removed, 0)) for removed in _REMOVED)
+        if after is not None:
+            raise self.not_in_history(after, upto)
+        return rows
+
+    def rows_at(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a snapshot, from its summary alone."""
+        snapshot = self.snapshot(snapshot_id)
+        summary = snapshot.summary if snapshot else {}
+        deleted = int(summary.get("total-position-deletes", 0))
+        return int(summary.get("total-records", 0)) - deleted
+
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a snapshot is another one, or was built on it, both being kept."""
+        if None in (self.snapshot(snapshot_id), self.snapshot(earlier)):
+            return False
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        return bool(util.isAncestorOf(self.java, snapshot_id, earlier))
 
     def added_by(self, snapshot_id: int) -> DataFrame:
         """Return the rows that one snapshot appended, from its own files.
@@ -319,28 +344,10 @@ class LakeTable(Table):
     # -- maintenance
 
     def leads_to(self, after: int, upto: int) -> bool:
-        """Return whether a snapshot is in the history of a later one, with all between them.
-
-        Args:
-            after: the earlier snapshot.
-            upto: the later one.
-        """
+        """Return whether a snapshot is in the history of a later one, with all between them."""
         util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
         known = self.java.snapshot(upto) is not None
         return known and bool(util.isParentAncestorOf(self.java, upto, after))
-
-    def not_in_history(self, after: int, upto: int) -> TerminalError:
-        """Return the error that the rows between two snapshots cannot be read.
-
-        Args:
-            after: the snapshot that was read up to.
-            upto: the snapshot to read up to now.
-        """
-        return TerminalError(
-            "SNAPSHOT_NOT_IN_HISTORY",
-            f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
-            hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
-        )
 
     def greatest(self, column: str) -> int | None:
         """Return the largest value of a time column in the whole table, from file metrics.

@@ -138,6 +138,75 @@ class Table(ABC):
         """
 
     @abstractmethod
+    def using(self, spark: SparkSession) -> Table:
+        """Return the same table seen through another session.
+
+        Args:
+            spark: the session.
+        """
+
+    @abstractmethod
+    def changes(self, after: int | None, upto: int) -> DataFrame:
+        """Return the rows that an append-only table gained between two snapshots.
+
+        Args:
+            after: snapshot already read; None for the beginning of the table.
+            upto: last snapshot to read.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if ``upto`` does not come after ``after``, or
+                the snapshots between were expired.
+        """
+
+    @abstractmethod
+    def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
+        """Return how many rows a piece of history added, without reading any.
+
+        Args:
+            after: snapshot already read; None for the beginning of the table.
+            upto: last snapshot to read.
+            corrected: whether rows are removed too; then these count as well.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
+        """
+
+    @abstractmethod
+    def rows_at(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a snapshot, about.
+
+        Args:
+            snapshot_id: a snapshot that is kept.
+        """
+
+    @abstractmethod
+    def leads_to(self, after: int, upto: int) -> bool:
+        """Return whether a snapshot is in the history of a later one, with all between them.
+
+        Args:
+            after: the earlier snapshot.
+            upto: the later one.
+        """
+
+    @abstractmethod
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a snapshot is another one, or was built on it, both being kept.
+
+        Args:
+            snapshot_id: a snapshot.
+            earlier: the other one.
+        """
+
+    def was_there(self, snapshot_id: int, at: int) -> bool:
+        """Return whether a snapshot can be the one of this id that was there at a time.
+
+        Args:
+            snapshot_id: its id.
+            at: milliseconds since 1970 UTC.
+        """
+        return True
+
+    @abstractmethod
     def total_rows(self) -> int | None:
         """Return the number of rows as of the last refresh, about.
 
@@ -232,6 +301,19 @@ class Table(ABC):
             "MARKER_LOST",
             f'the history of table "{self.name}" ends before a commit marker',
             hint="snapshots were expired by another tool; run `headwater doctor`",
+        )
+
+    def not_in_history(self, after: int, upto: int) -> TerminalError:
+        """Return the error that the rows between two snapshots cannot be read.
+
+        Args:
+            after: the snapshot that was read up to.
+            upto: the snapshot to read up to now.
+        """
+        return TerminalError(
+            "SNAPSHOT_NOT_IN_HISTORY",
+            f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
+            hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
         )
 
     def marker(self) -> Marker | None:

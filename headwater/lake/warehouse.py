@@ -158,6 +158,16 @@ def warehouse_for(config: Config) -> Warehouse:
     return Bucket(config.bucket) if config.bucket else Folder(config.warehouse.absolute())
 
 
+def folder_of(written: str, directory: Path) -> Path | None:
+    """Return the folder of a table that somebody else writes; None for one of a catalog.
+
+    Args:
+        written: namespace and table, or a folder, in which there is a slash.
+        directory: where relative folders begin.
+    """
+    return directory / written if "/" in written else None
+
+
 def table_folder(warehouse: str, namespace: str, name: str) -> Path | None:
     """Return the folder of a table of a warehouse.
 

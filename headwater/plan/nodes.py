@@ -62,11 +62,13 @@ class Input:
         name: its name.
         kind: ``table``, ``view`` or ``source`` (not kept).
         appends: whether it only gains rows.
+        streams: whether Spark can read it as a stream: not a Delta table.
     """
 
     name: str
     kind: str
     appends: bool = True
+    streams: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         for name in view.inputs
     }
     inputs = tuple(
-        Input(name, _kind(name, catalog), mode is APPEND) for name, mode in modes.items()
+        Input(name, _kind(name, catalog), mode is APPEND, not catalog.is_delta(name))
+        for name, mode in modes.items()
     )
     mode = changelog_mode(view, catalog)
     decision = decide(Facts(view, shape, emit, inputs, modes, mode))

@@ -49,6 +49,11 @@ class Facts:
         return any(item.kind == kind for item in self.inputs)
 
     @property
+    def streams(self) -> bool:
+        """Whether Spark can read all inputs as streams."""
+        return all(item.streams for item in self.inputs)
+
+    @property
     def keyed(self) -> bool:
         """Whether there are group keys, all among the view's columns, and a row for each."""
         select = self.shape.select
@@ -75,7 +80,10 @@ def decide(facts: Facts) -> Decision:
         return Decision("full", "recompute", "asked for by WITH (engine = 'full')")
     candidates = []
     for rule in RULES:
-        if (decision := rule(facts)) and forced in ("", decision.engine):
+        decision = rule(facts)
+        if decision and decision.engine == "streaming" and not facts.streams:
+            continue
+        if decision and forced in ("", decision.engine):
             return decision
         candidates += [decision] if decision else []
     if candidates:
@@ -254,6 +262,10 @@ def _refusal(facts: Facts) -> SqlError:
         hint = "write EMIT CHANGES"
         if any(each.name == updating[0] and each.kind == "view" for each in facts.inputs):
             hint += f", or give {updating[0]} EMIT ON WINDOW CLOSE"
+    elif not facts.streams and facts.emit is not Emit.CHANGES:
+        delta = next(each.name for each in facts.inputs if not each.streams)
+        what = f"view {name} closes windows over {delta}, a Delta table"
+        hint = "write EMIT CHANGES"
     elif facts.reads("source"):
         what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"

@@ -65,7 +65,7 @@ def since_closing(table: InputTable) -> tuple[int | None, int | None]:
     assert table.source is not None and table.source.watermark is not None
     column = table.source.watermark.column
     newest: int | None = None
-    here = table.table
+    here = table.iceberg
     for snapshot in here.ancestors(here.snapshot_id()):
         marker = snapshot.marker
         if marker and marker.epoch and marker.cut_from == marker.cut_to:

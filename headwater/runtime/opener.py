@@ -20,6 +20,7 @@ from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.layout import VERSION, quarantine_of, state_folder
+from headwater.lake.warehouse import folder_of
 from headwater.plan.nodes import ViewPlan
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress
@@ -167,7 +168,10 @@ class Opener:
         Args:
             spark: the session that it is seen through.
         """
-        external = self._catalog.external
+        external = {
+            name: str(folder_of(written, self._config.directory) or written)
+            for name, written in self._catalog.external.items()
+        }
         return Lake(spark, self._config.namespace, external_tables=external)
 
     def _own_lake(self) -> Lake:

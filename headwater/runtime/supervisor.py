@@ -22,7 +22,6 @@ from headwater.incremental.target import ensure_target
 from headwater.intake.land import Landing
 from headwater.lake.commits_view import define_commits
 from headwater.lake.failures import gone
-from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
@@ -196,7 +195,8 @@ class Supervisor:
     def _needed(self) -> tuple[str, ...]:
         """What of ``headwater/jars/ivy.xml`` tables, views and sinks need."""
         needed = [*jars_for(self._sinks, self._config.directory)]
-        needed += [DELTA] if any(plan.view.is_delta for plan in self._plans.values()) else []
+        read = (item.name for plan in self._plans.values() for item in plan.inputs)
+        needed += [DELTA] if any(map(self._catalog.is_delta, (*self._plans, *read))) else []
         for name in self._tables:
             needed += jars_of(self._catalog.sources[name])
         return tuple(dict.fromkeys(needed))
@@ -220,8 +220,7 @@ class Supervisor:
             try:
                 target = ensure_target(lake, plan)
                 self._resume(name, target)
-                if isinstance(target, LakeTable):  # no view reads a Delta table
-                    self._inputs[name] = InputTable(name, target, None)
+                self._inputs[name] = InputTable(name, target, None)
             except Exception as error:  # noqa: BLE001
                 self._fail(name, error)
         define_commits(self._spark, config.namespace, config.trino.catalog)
@@ -350,7 +349,7 @@ class Supervisor:
         lake, ends = self._opener.lake(self._spark), {}
         for name in lake.external_tables:
             with suppress(Exception):  # the views that read it say what is wrong
-                ends[name] = InputTable(name, lake.table(name), None).pin()
+                ends[name] = InputTable(name, lake.readable(name), None).pin()
         return ends
 
     def _is_settled(self, name: str, ends: Mapping[str, int]) -> bool:

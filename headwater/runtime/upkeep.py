@@ -152,11 +152,14 @@ class Keeper:
                     self._fence.check()
                 lake, settings = self._own_lake(), self.tables.settings
                 found = lake.written(table)
+                needed = self.tables.needed(lake, table) if found else set()
                 if isinstance(found, DeltaTable):
                     lake.define_delta(found)
-                    yield table, maintain_delta(found, settings, vacuum=orphans, dry_run=dry_run)
+                    result = maintain_delta(
+                        found, settings, needed, vacuum=orphans, dry_run=dry_run
+                    )
+                    yield table, result
                 elif found:
-                    needed = self.tables.needed(lake, table)
                     job = Job(
                         found, settings, needed, longest_batch, orphans=orphans, dry_run=dry_run
                     )

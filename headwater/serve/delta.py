@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
-from headwater.lake.delta_log import newest_version, read_commit
+from headwater.lake.delta_files import are_there, differing
+from headwater.lake.delta_log import DeltaCommit, newest_version, read_commit
+from headwater.lake.marker import Marker
 
 if TYPE_CHECKING:
     import deltalake
     import duckdb
-    from pyiceberg.table.snapshots import Snapshot
+    import pyarrow as pa
+    from pyiceberg.table.snapshots import Snapshot, Summary
 
 
 class DeltaTable:
@@ -48,24 +51,43 @@ class DeltaTable:
         Args:
             snapshot_id: number of the version.
         """
-        from pyiceberg.table.snapshots import Operation, Snapshot, Summary
+        from pyiceberg.table.snapshots import Snapshot
 
         found = read_commit(self._location, snapshot_id)
         if found is None:
             return None
-        properties = dict(found.summary)
-        if snapshot_id == self._version:
-            properties["total-records"] = str(self._rows)
-        known = {operation.value: operation for operation in Operation}
-        operation = known.get(found.operation)
         return Snapshot(
             snapshot_id=snapshot_id,
             parent_snapshot_id=snapshot_id - 1 if snapshot_id else None,
             sequence_number=snapshot_id,
             timestamp_ms=found.at,
             manifest_list="",
-            summary=Summary(operation, **properties) if operation else None,
+            summary=self._summary(found),
         )
+
+    def _summary(self, commit: DeltaCommit) -> Summary | None:
+        """What a commit did, counted from its files where somebody else made it."""
+        from pyiceberg.table.snapshots import Operation, Summary
+
+        properties, version = dict(commit.summary), commit.version
+        operation = next((each for each in Operation if each.value == commit.operation), None)
+        if Marker.from_summary(commit.summary) is None:
+            changed = differing(self._location, version - 1, version)
+            properties["added-records"] = str(sum(file.rows for file in changed.come))
+            properties["deleted-records"] = str(sum(file.rows for file in changed.gone))
+            if operation is None and version:
+                operation = Operation.OVERWRITE if changed.rows else Operation.REPLACE
+        if version >= self._same_rows_since:
+            properties["total-records"] = str(self._rows)
+        return Summary(operation, **properties) if operation else None
+
+    def is_vacuumed(self, version: int) -> bool:
+        """Return whether data files of a version are gone, though the log tells of it.
+
+        Args:
+            version: its number.
+        """
+        return not are_there(self._location, version, self._version or 0)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -99,18 +121,50 @@ class DeltaTable:
 
         from headwater.serve.relations import quoted
 
+        table = self._open(version)
+        held = [field.name for field in table.schema().fields]
+        chosen = ", ".join(quoted(column) for column in columns if column in held)
         options = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
         try:
-            rows = self._open(version).to_pyarrow_dataset(parquet_read_options=options)
+            if _marks_rows(table):
+                connection.register("_batches", _query(table, f"SELECT {chosen} FROM held"))
+                connection.execute(f"CREATE TEMP TABLE {quoted(name)} AS FROM _batches")
+                connection.unregister("_batches")
+            else:
+                rows = table.to_pyarrow_dataset(parquet_read_options=options)
+                connection.register(name, rows)
         except (OSError, deltalake.exceptions.DeltaError) as error:
             raise _unreadable(self._name[-1], error) from error
-        connection.register(name, rows)
         some = "" if version is not None else " WHERE false"
-        return f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)}{some}"
+        body = f"SELECT {chosen} FROM {quoted(name)}{some}"
+        if set(columns) <= set(held):
+            return body
+        now = quoted(f"{name}$now")  # for the columns that came after that version
+        connection.register(f"{name}$now", self._no_rows())
+        whole = f"({body}) UNION ALL BY NAME (FROM {now})"
+        return f"SELECT {', '.join(map(quoted, columns))} FROM ({whole})"
+
+    def _no_rows(self) -> pa.Table:
+        """An empty table with its columns as they are now."""
+        import pyarrow as pa
+
+        return pa.schema(self._open(self._version).schema().to_arrow()).empty_table()
+
+    @cached_property
+    def _same_rows_since(self) -> int:
+        """The version that wrote the rows of the newest one; what follows it compacts."""
+        version = self._version or 0
+        while version and not differing(self._location, version - 1, version).rows:
+            version -= 1
+        return version
 
     @cached_property
     def _rows(self) -> int:
-        return int(self._open(self._version).count())
+        table = self._open(self._version)
+        if not _marks_rows(table):
+            return int(table.count())
+        counted = _query(table, "SELECT count(*) AS rows FROM held").read_all()
+        return int(counted["rows"][0].as_py())
 
     def _open(self, version: int | None) -> deltalake.DeltaTable:
         try:
@@ -125,6 +179,20 @@ class DeltaTable:
             return deltalake.DeltaTable(self._location, version=version)
         except (OSError, deltalake.exceptions.DeltaError) as error:
             raise _unreadable(self._name[-1], error) from error
+
+
+def _marks_rows(table: deltalake.DeltaTable) -> bool:
+    """Whether it has deletion vectors, which neither Arrow's dataset nor its own count heeds."""
+    return "deletionVectors" in (table.protocol().reader_features or ())
+
+
+def _query(table: deltalake.DeltaTable, sql: str) -> pa.RecordBatchReader:
+    """The result of a query over ``held``, batch by batch."""
+    import deltalake
+    import pyarrow as pa
+
+    found = deltalake.QueryBuilder().register("held", table).execute(sql)
+    return pa.RecordBatchReader.from_stream(found)
 
 
 def _unreadable(name: str, error: Exception) -> ServiceError:

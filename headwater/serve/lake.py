@@ -23,7 +23,7 @@ from headwater.lake.delta_log import is_delta
 from headwater.lake.failures import explain_failure
 from headwater.lake.marker import Marker
 from headwater.lake.metastore import remove_table
-from headwater.lake.warehouse import table_folder, warehouse_for
+from headwater.lake.warehouse import folder_of, table_folder, warehouse_for
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -83,7 +83,8 @@ class LakeReader:
 
     Args:
         config: the project's configuration.
-        external: by name, the tables that somebody else writes, with their namespaces.
+        external: by name, the tables that somebody else writes: namespace and table, or the folder
+            of a Delta table.
     """
 
     def __init__(self, config: Config, external: Mapping[str, str] | None = None) -> None:
@@ -131,12 +132,14 @@ class LakeReader:
         """
         from pyiceberg.exceptions import NoSuchTableError
 
-        folder = self._folder(name)
+        written = self._external.get(name, "")
+        in_place = folder_of(written, self._config.directory)
+        folder = in_place or (None if written else self._folder(name))
         if is_delta(folder):
             from headwater.serve.delta import DeltaTable
 
             return DeltaTable(self.namespace, name, folder)
-        if self._catalog is None:
+        if self._catalog is None or in_place:
             return None
         try:
             return self._catalog.load_table(self._external.get(name) or (self.namespace, name))

@@ -217,7 +217,8 @@ def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, in
     position = commit.marker.cut_to.get(name, NO_SNAPSHOT)
     if position == NO_SNAPSHOT:
         return table, None
-    if table.snapshot_by_id(int(position)) is None:
+    vacuumed = isinstance(table, DeltaTable) and table.is_vacuumed(int(position))
+    if vacuumed or table.snapshot_by_id(int(position)) is None:
         raise ServiceError(
             "SNAPSHOT_EXPIRED",
             f'snapshot {position} of "{name}", which epoch {commit.marker.epoch} of'

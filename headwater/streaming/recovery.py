@@ -60,7 +60,7 @@ class Recovery:
         newest = self.target.marker()
         for item in self.owner.order:
             if item.kept and item.name and not (newest and item.name in newest.cut_to):
-                _check_beginning(self.owner.view, self.inputs[item.name].table)
+                _check_beginning(self.owner.view, self.inputs[item.name].iceberg)
         held = Held(
             self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
         )

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.shapes import SHAPES, Shape
+from tests.faults.shapes import SHAPES, Shape, with_inputs
 from tests.faults.world import World
 
 PATIENCE = 300.0
@@ -27,7 +27,7 @@ def with_delta(shapes: Sequence[Shape]) -> bool:
     Args:
         shapes: the views.
     """
-    return any(shape.format == "delta" for shape in shapes)
+    return any(shape.format == "delta" for shape in with_inputs(shapes))
 
 
 def class_archive(folder: Path, *, delta: bool) -> Path:

@@ -123,7 +123,8 @@ class Oracle:
             for name in shape.inputs:
                 if name == "feed":
                     continue
-                newest = [c for c in self._commits(name) if c.marker["cut_to"]][-1]
+                written = self._commits(name, self._format(name))
+                newest = [c for c in written if c.marker["cut_to"]][-1]
                 if commits[-1].marker["cut_to"].get(name) != str(newest.snapshot):
                     yield f"{shape.name}: not at the end of {name}"
         if finished and shape.name == "fed" and commits:
@@ -155,7 +156,8 @@ class Oracle:
             if name == "feed":
                 continue
             cut = commit.marker["cut_to"].get(name)
-            tables[name] = self._rows(name, int(cut)) if cut else self._nothing(name)
+            format_ = self._format(name)
+            tables[name] = self._rows(name, int(cut), format_) if cut else self._nothing(name)
         watermark = commit.marker.get("watermark")
         at = "NULL" if watermark is None else f"make_timestamptz({watermark})"
         shown = "SELECT COLUMNS('^[^_]') FROM rows"  # what a view keeps for itself begins with _
@@ -203,6 +205,10 @@ class Oracle:
     def _catalog(self) -> SqlCatalog:
         database = self._warehouse / "catalog.db"
         return SqlCatalog("lake", uri=f"sqlite:///{database}", warehouse=self._warehouse.as_uri())
+
+    def _format(self, name: str) -> str:
+        """The format of the table of an input: a landed table, or a view."""
+        return next((each.format for each in self.world.shapes if each.name == name), "iceberg")
 
     def _commits(self, name: str, format_: str = "iceberg") -> list[Commit]:
         """The commits of a table, oldest first."""

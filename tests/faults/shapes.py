@@ -6,6 +6,7 @@ queries are not those that Headwater prints: an oracle that shared its planner w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Shape:
 
     Attributes:
         name: the view.
-        inputs: what it reads.
+        inputs: what it reads: tables, sources, and views among the shapes.
         sql: its definition.
         expected: DuckDB over ``events``, ``replies`` (landed rows with ``_watermark``) and
             ``raw_feed`` (the rows of the files); ``$watermark`` stands for the view's own.
@@ -165,7 +166,13 @@ _DELTA = tuple(
     if shape.name in ("appended", "totals", "variety", "answered")
 )
 
-SHAPES = (*_ICEBERG, *_DELTA)
+_SUMMED = "SELECT n, count(*) AS keys, sum(total) AS total, min(least) AS least FROM {0} GROUP BY n"
+_OVER_VIEWS = tuple(
+    Shape(f"summed_{base}", (base,), _SUMMED.format(base), _SUMMED.format(base), streaming=False)
+    for base in ("totals", "totals_delta")
+)
+
+SHAPES = (*_ICEBERG, *_DELTA, *_OVER_VIEWS)
 
 LATE = {"windowed": "late_events"}
 """View → the table that keeps its late rows."""
@@ -191,6 +198,16 @@ def settings(
     return _SETTINGS.format(
         options=options, scratch=scratch, files=files, recompute_below=int(rewrites)
     )
+
+
+def with_inputs(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return views after those that they read, which are added.
+
+    Args:
+        shapes: the views.
+    """
+    read = [each for each in SHAPES for shape in shapes if each.name in shape.inputs]
+    return list(dict.fromkeys([*read, *shapes]))
 
 
 def definition(shape: Shape) -> str:

@@ -30,7 +30,7 @@ import click
 
 from tests.faults.archive import class_archive, with_delta
 from tests.faults.oracle import Oracle
-from tests.faults.shapes import LATE, SHAPES, Shape
+from tests.faults.shapes import LATE, SHAPES, Shape, with_inputs
 from tests.faults.world import Ended, Fault, World
 
 KILLS_PER_WORLD = 12
@@ -169,10 +169,10 @@ def choose(world: World) -> Fault:
 
 
 def _views(chance: random.Random, wanted: Sequence[str]) -> list[Shape]:
-    """Some of the views: one that streams and one that is kept by ticks, if there are both."""
+    """One view that streams and one that is kept by ticks, if there are both; what they read."""
     known = [shape for shape in SHAPES if not wanted or shape.name in wanted]
     groups = [[s for s in known if s.streaming], [s for s in known if not s.streaming]]
-    return [chance.choice(group) for group in groups if group]
+    return with_inputs([chance.choice(group) for group in groups if group])
 
 
 def attack(

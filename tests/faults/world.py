@@ -103,7 +103,8 @@ class World:
             java_options: further options of its JVMs.
         """
         self.folder.mkdir(parents=True)
-        inputs = dict.fromkeys(name for shape in self.shapes for name in shape.inputs)
+        read = dict.fromkeys(name for shape in self.shapes for name in shape.inputs)
+        inputs = [name for name in read if name in INPUTS]
         self.raw = {name: {} for name in inputs}
         self._java_options = java_options
         self._rewrites = self.random.random() < 0.5

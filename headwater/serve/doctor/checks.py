@@ -15,12 +15,16 @@ from headwater.lake.continuity import Way, judge
 from headwater.lake.layout import BRANCH_PREFIX, quarantine_of
 from headwater.lake.marker import PREFIX
 from headwater.lake.retention import MAINTENANCE
+from headwater.serve.delta import DeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
 from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
 
 if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
+
+    from headwater.serve.lake import StoredTable
+
 
 Check = Callable[[Subject], Iterator[Finding]]
 
@@ -111,12 +115,19 @@ def input_snapshots(subject: Subject) -> Iterator[Finding]:
         elif item.name in subject.project.catalog.external:
             continue  # the view is computed anew where its history is gone
         elif any(
-            str(s.snapshot_id) == position for s in ancestors(table, current_snapshot_id(table))
+            str(each.snapshot_id) == position and not _is_of_another(table, each, subject)
+            for each in ancestors(table, current_snapshot_id(table))
         ):
             continue
         else:
             problem = f'snapshot {position} of "{item.name}", up to which it has read, is gone'
         yield _rebuilt(subject, "input", problem)
+
+
+def _is_of_another(table: StoredTable, snapshot: Snapshot, subject: Subject) -> bool:
+    """Whether a version is younger than the commit that has read one of its number."""
+    read_at = subject.history[0].at.timestamp() * 1000 if subject.history else None
+    return isinstance(table, DeltaTable) and read_at is not None and snapshot.timestamp_ms > read_at
 
 
 def checkpoint(subject: Subject) -> Iterator[Finding]:

@@ -81,6 +81,8 @@ def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None
         return f"(SELECT * FROM {whole} WHERE false)"
     pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
     if isinstance(table, DeltaTable):
+        if name in project.catalog.external:
+            raise Unseen(f"{name} is a Delta table of somebody else, which Trino is not told of")
         if any(map(_holds_instants, case.plan.view.fields)):
             raise Unseen(f"{name} is a Delta table, whose instants Trino rounds to milliseconds")
         return pinned

@@ -11,89 +11,26 @@ import pytest
 
 from headwater.errors import HeadwaterError
 from headwater.incremental.changes import open_inputs
-from headwater.incremental.choice import RECOMPUTED
 from headwater.lake.catalog import Lake
-from headwater.plan.planner import plan_project
-from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
-from headwater.serve.embedded import Embedded
-from headwater.serve.lake import LakeReader, commits
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
-from headwater.testing.harness import warehouse_of
+from tests.spark.others import Shop, opened
 
 pytestmark = pytest.mark.spark
 
-SQL = """
-CREATE TABLE orders (id BIGINT NOT NULL, customer VARCHAR, amount DECIMAL(10, 2))
-WITH (connector = 'iceberg', table = '{shop}.Orders');
-CREATE TABLE cities (customer VARCHAR, city VARCHAR)
-WITH (connector = 'files', path = 'cities') FORMAT PLAIN ENCODE JSON;
-
-CREATE STREAMING VIEW large AS SELECT id, customer FROM orders WHERE amount > 10;
-CREATE STREAMING VIEW per_city AS
-SELECT city, count(*) AS orders, sum(amount) AS revenue
-FROM orders o LEFT JOIN cities c ON c.customer = o.customer GROUP BY city;
-CREATE STREAMING VIEW best AS
-SELECT city, revenue FROM per_city ORDER BY revenue DESC NULLS LAST LIMIT 1;
-"""
 TABLE = """
 CREATE TABLE {table} (note STRING, customer STRING, amount DECIMAL(10, 2), id BIGINT NOT NULL)
 USING iceberg TBLPROPERTIES ('write.delete.mode' = '{mode}', 'write.update.mode' = '{mode}')
 """
 
 
-class Shop:
-    """Who writes the table, and the project that reads it.
-
-    Args:
-        spark: the session of both.
-        project: the project.
-        table: full name of the table.
-    """
-
-    def __init__(self, spark: Any, project: Project, table: str) -> None:
-        self.spark, self.project, self.table = spark, project, table
-        self.plans = plan_project(project.catalog)
-        self.supervisor = Supervisor(project, spark=spark)
-
-    def create(self, mode: str = "merge-on-read") -> None:
-        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.table.rsplit('.', 1)[0]}")
-        self.spark.sql(TABLE.format(table=self.table, mode=mode))
-
-    def insert(self, *rows: str) -> None:
-        self.spark.sql(f"INSERT INTO {self.table} (id, customer, amount) VALUES {', '.join(rows)}")
-
-    def tick(self) -> None:
-        """Process what is there; every view must equal its SELECT then."""
-        self.supervisor.tick()
-        results = verify(self.project, self.plans, ())
-        assert [r for r in results if r.verdict is not Verdict.EQUAL] == []
-
-    def recomputed(self, view: str) -> int:
-        """How often a view was computed anew."""
-        table = LakeReader(self.project.config).table(view)
-        assert table is not None
-        return sum(RECOMPUTED in commit.marker.counts for commit in commits(table))
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        with Embedded(self.project).query(sql) as result:
-            return list(result.rows)
-
-
 @pytest.fixture
 def shop(spark: Any, lake: Any, tmp_path: Path) -> Iterator[Shop]:
-    (tmp_path / "headwater.toml").write_text('name = "t"\n[run]\nrecompute_below = 0\n')
-    (tmp_path / "views.sql").write_text(SQL.format(shop=f"{lake.namespace}_shop"))
-    (tmp_path / "cities").mkdir()
-    (tmp_path / "cities" / "a.json").write_text(
-        '{"customer": "ann", "city": "Oslo"}\n{"customer": "bob", "city": "Rome"}\n'
-    )
-    found = load_project(tmp_path)
-    config = replace(found.config, namespace=lake.namespace, warehouse=warehouse_of(spark))
-    shop = Shop(spark, replace(found, config=config), f"lake.{lake.namespace}_shop.Orders")
-    yield shop
-    shop.supervisor.stop()
+    written = f"{lake.namespace}_shop.Orders"
+    where = f"connector = 'iceberg', table = '{written}'"
+    with opened(spark, lake, tmp_path, where, f"lake.{written}", TABLE) as shop:
+        yield shop
 
 
 @pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
@@ -120,7 +57,7 @@ def test_views_follow_whatever_others_do_to_their_table(shop: Shop, mode: str) -
 
 
 def test_where_the_history_is_gone_the_view_is_computed_anew(shop: Shop) -> None:
-    shop.create()
+    shop.create("merge-on-read")
     shop.insert("(1, 'ann', 20)")
     first = shop.spark.sql(f"SELECT snapshot_id FROM {shop.table}.snapshots").first()[0]
     shop.tick()
@@ -132,7 +69,7 @@ def test_where_the_history_is_gone_the_view_is_computed_anew(shop: Shop) -> None
     assert shop.recomputed("large") == 1
     assert shop.rows("SELECT id FROM large ORDER BY id") == [(1,), (3,)]
     shop.spark.sql(f"DROP TABLE {shop.table}")
-    shop.create()
+    shop.create("merge-on-read")
     shop.insert("(4, 'bob', 60)")
     shop.tick()
     assert shop.recomputed("large") == 2
@@ -142,7 +79,7 @@ def test_where_the_history_is_gone_the_view_is_computed_anew(shop: Shop) -> None
 def test_what_its_owner_has_expired_cannot_be_verified_until_the_view_is_computed_anew(
     shop: Shop,
 ) -> None:
-    shop.create()
+    shop.create("merge-on-read")
     shop.insert("(1, 'ann', 20)")
     shop.tick()
     shop.supervisor.stop()
@@ -163,7 +100,7 @@ def test_what_its_owner_has_expired_cannot_be_verified_until_the_view_is_compute
 
 
 def test_status_names_the_table_and_how_far_it_was_read(shop: Shop) -> None:
-    shop.create()
+    shop.create("merge-on-read")
     shop.insert("(1, 'ann', 20)")
     shop.tick()
     shop.insert("(2, 'ann', 30)")
@@ -182,7 +119,7 @@ def test_status_names_the_table_and_how_far_it_was_read(shop: Shop) -> None:
 def test_what_is_not_as_declared_is_refused_by_name(shop: Shop) -> None:
     with pytest.raises(HeadwaterError, match=r"_shop\.Orders\" does not exist"):
         once(shop)
-    shop.create()
+    shop.create("merge-on-read")
     with pytest.raises(HeadwaterError, match="has no snapshot yet"):
         once(shop)
     shop.insert("(1, 'ann', 20)")

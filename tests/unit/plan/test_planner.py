@@ -41,6 +41,9 @@ JOIN = (
 )
 COUNT = "SELECT {0}, count(*) AS many FROM {1} GROUP BY {0}"
 UPDATING = "CREATE STREAMING VIEW u AS " + COUNT.format("customer", "orders") + ";"
+DELTA = (
+    "CREATE STREAMING VIEW d WITH (format = 'delta') AS SELECT customer, ordered_at FROM orders;"
+)
 REFUSED = {
     "join with itself, final": (
         view(JOIN.format("", "orders", "ordered_at", "'1' HOUR") + " EMIT ON WINDOW CLOSE"),
@@ -89,6 +92,14 @@ REFUSED = {
         view(COUNT.format("customer", "orders"), "WITH (engine = 'streaming')"),
         "ENGINE_CANNOT",
     ),
+    "windows that close over a Delta view": (
+        DELTA + view(WINDOW.replace("orders", "d").format("ON WINDOW CLOSE")),
+        "NOT_YET",
+    ),
+    "a stream of a Delta view": (
+        DELTA + view("SELECT customer FROM d", "WITH (engine = 'streaming')"),
+        "ENGINE_CANNOT",
+    ),
     "lateness finer than a millisecond": (
         view(
             WINDOW.format("ON WINDOW CLOSE"),
@@ -105,6 +116,12 @@ def test_what_no_engine_keeps_is_refused(sql: str, condition: str) -> None:
         plan(sql)
     assert raised.value.condition == condition
     assert raised.value.hint
+
+
+def test_a_delta_view_is_read_by_ticks() -> None:
+    query = "SELECT customer FROM {}"
+    engines = [plan(DELTA + view(query.format(name))).decision.engine for name in ("orders", "d")]
+    assert engines == ["streaming", "incremental"]
 
 
 def test_the_watermark_that_closes_a_window_lies_just_past_it() -> None:
