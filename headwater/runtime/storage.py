@@ -19,6 +19,7 @@ _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _DELTA_EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension"
+_VACUUM = "spark.databricks.delta.vacuum"
 
 DELTA, KAFKA, OBJECTS = "delta", "kafka", "objects"
 """Configurations of ``headwater/jars/ivy.xml``: Delta tables, Kafka, files in an object store."""
@@ -106,6 +107,10 @@ _DELTA_SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # a view's rows are where its table is; nothing is written that was not asked for
     "spark.databricks.delta.autoCompact.enabled": "false",
+    # Delta goes by a property of the table (7 days) instead: VACUUM would pass over how long files
+    # are needed, and versions whose files are all there could not be read
+    f"{_VACUUM}.retentionWindowIgnore.enabled": "false",
+    f"{_VACUUM}.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
 }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,20 @@ def test_views_follow_whatever_others_do_to_their_table(shop: Shop, vectors: str
     assert shop.rows("SELECT * FROM per_city") == []
     assert shop.rows("SELECT count(*) FROM orders") == [(0,)]
     assert shop.recomputed("per_city") == 0
+
+
+def test_versions_are_read_as_long_as_their_files_are_there(shop: Shop) -> None:
+    shop.create("false")
+    shop.insert("(1, 'ann', 20)", "(2, 'bob', 5)")
+    shop.tick()
+    age(shop.project.config.directory / "somebody's" / "orders", days=30)
+    shop.spark.sql(f"UPDATE {shop.table} SET amount = 7 WHERE id = 2")
+    shop.supervisor.stop()
+    assert Supervisor(shop.project, spark=shop.spark).run(once=True) == 0
+    assert shop.recomputed("per_city") == 0
+    assert shop.rows("SELECT city, revenue FROM per_city ORDER BY city") == [
+        ("Oslo", 20), ("Rome", 7),
+    ]  # fmt: skip
 
 
 def test_of_another_table_in_the_same_folder_the_view_is_computed_anew(shop: Shop) -> None:
@@ -155,6 +171,13 @@ def test_the_tables_of_the_project_are_not_read_as_others(shop: Shop) -> None:
     shop.project = replace(shop.project, catalog=catalog)
     with pytest.raises(HeadwaterError, match="is in the project itself"):
         once(shop)
+
+
+def age(table: Path, days: int) -> None:
+    """Make the versions of a Delta table older."""
+    for file in (table / "_delta_log").glob("*.json"):
+        then = file.stat().st_mtime - timedelta(days=days).total_seconds()
+        os.utime(file, (then, then))
 
 
 def once(shop: Shop) -> None:
