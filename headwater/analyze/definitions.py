@@ -292,12 +292,13 @@ class Sink:
         name: lower-case name.
         view: the view or landed table that it delivers.
         fields: the columns of a record or row, in order: those that a query sees.
-        connector: ``kafka`` or ``iceberg``.
+        connector: ``kafka``, ``iceberg`` or ``delta``.
         options: the connector's options, validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         key: the columns of a record's or row's key; no two rows share them where rows are
             corrected. None for those without a key, ``()`` for a view of one row.
         appends: whether the view only gains rows.
+        comment: that of the view, for a table that is made for the sink.
         span: where it is defined.
         fingerprint: hash of what it delivers, where to, and how.
     """
@@ -310,6 +311,7 @@ class Sink:
     format: str
     key: tuple[str, ...] | None
     appends: bool
+    comment: str = ""
     span: Span | None = None
     fingerprint: str = ""
 

@@ -1,14 +1,16 @@
-"""A sink into a table of Iceberg: how the catalog of that table is named in its options.
+"""A sink into a table of Iceberg or Delta: how the table, and its catalog, is named in its options.
 
-In: the options of ``CREATE SINK … WITH (connector = 'iceberg', …)``. Out: errors for a catalog or a
-place that cannot be. An option is named ``<section>_<option>`` after the one of ``headwater.toml``
-that says the same of the project's own catalog.
+In: the options of ``CREATE SINK … WITH (connector = 'iceberg', …)`` or ``'delta'``. Out: errors for
+a catalog or a place that cannot be. An option of a catalog is named ``<section>_<option>`` after
+the one of ``headwater.toml`` that says the same of the project's own catalog.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
+from sqlglot import exp
 
 from headwater.analyze.connectors import Option
 from headwater.analyze.external import check_table_name
@@ -17,17 +19,18 @@ from headwater.analyze.report import Report
 from headwater.dialect import syntax
 from headwater.secrets import written_secrets
 
+_KEY = Option(
+    "list",
+    "columns that say which row of the table one of the view is, after commas; needed only"
+    " where they are not to be the view's own key",
+)
 TABLE_OPTIONS: Mapping[str, Option] = {
     "table": Option(
         "text",
         "the table to write: namespace.table; it is made if it does not exist",
         required=True,
     ),
-    "key": Option(
-        "list",
-        "columns that say which row of the table one of the view is, after commas; needed only"
-        " where they are not to be the view's own key",
-    ),
+    "key": _KEY,
     "catalog_type": Option(
         "choice",
         "what knows the table: rest, jdbc (PostgreSQL) or embedded (SQLite, in the folder"
@@ -56,7 +59,18 @@ TABLE_OPTIONS: Mapping[str, Option] = {
     "warehouse_access_key": Option("text", "who asks the object store"),
     "warehouse_secret_key": Option("secret", "how who asks proves it, '${env:NAME}'"),
 }
-"""Options of a sink into a table."""
+"""Options of a sink into a table of Iceberg."""
+
+FOLDER_OPTIONS: Mapping[str, Option] = {
+    "path": Option(
+        "text",
+        "folder of the table to write, absolute or relative to the project; the table is made if it"
+        " does not exist",
+        required=True,
+    ),
+    "key": _KEY,
+}
+"""Options of a sink into a table of Delta."""
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _SERVER = re.compile(r"https?://[^\s?#]+")
@@ -110,6 +124,28 @@ def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report
     _check_warehouse(statement, options, kind, report)
 
 
+def check_folder(statement: syntax.CreateSink, options: Mapping[str, str], report: Report) -> None:
+    """Refuse a folder that cannot be that of a Delta table.
+
+    Args:
+        statement: where the options stand.
+        options: as bound.
+        report: where errors go.
+    """
+    path = options.get("path", "")
+    at = option_node(statement, "path")
+    if "://" in path:
+        hint = "give a folder of this machine"
+        report.not_yet("a sink into a Delta table in an object store", at, hint)
+    _check_characters(path, at, report)
+
+
+def _check_characters(path: str, at: exp.Expr, report: Report) -> None:
+    if {"?", "#"} & set(path):
+        message = f'"{path}" is no place for tables: readers take ? and # for its end'
+        report.add("INVALID_OPTION", message, at, "choose another folder")
+
+
 def _check_address(
     statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
 ) -> None:
@@ -140,9 +176,8 @@ def _check_warehouse(
     if "://" in path and (kind == "embedded" or not _BUCKET.fullmatch(path)):
         hint = "write a folder" + ("" if kind == "embedded" else ", or s3://bucket/folder")
         report.add("INVALID_OPTION", f'"{path}" is no place for tables', at, hint)
-    elif {"?", "#"} & set(path):
-        message = f'"{path}" is no place for tables: readers take ? and # for its end'
-        report.add("INVALID_OPTION", message, at, "choose another folder")
+    else:
+        _check_characters(path, at, report)
     for name in (f"warehouse_{part}" for part in _OF_BUCKETS):
         if name in options and not path.startswith("s3://"):
             hint = "add warehouse_path = 's3://bucket/folder', or remove it"

@@ -22,7 +22,7 @@ from headwater.analyze.kafka import check_security, check_topic
 from headwater.analyze.keys import Key, proven_key
 from headwater.analyze.options import bind_options, option_node
 from headwater.analyze.report import Report, check_name, did_you_mean
-from headwater.analyze.sink_tables import TABLE_OPTIONS, check_table
+from headwater.analyze.sink_tables import FOLDER_OPTIONS, TABLE_OPTIONS, check_folder, check_table
 from headwater.dialect import syntax
 
 
@@ -36,7 +36,6 @@ class SinkConnector:
         held_by: the options by which two sinks would write to one place.
         formats: the formats that it takes.
         records: whether it writes records, which are encoded, and not columns.
-        built: False for a connector that is planned but not here yet.
     """
 
     options: Mapping[str, Option]
@@ -44,7 +43,6 @@ class SinkConnector:
     held_by: tuple[str, ...] = ()
     formats: tuple[str, ...] = ("plain", "upsert", "debezium")
     records: bool = True
-    built: bool = True
 
 
 _OF_CLIENTS = (
@@ -75,7 +73,13 @@ SINKS: Mapping[str, SinkConnector] = {
         formats=("plain", "upsert"),
         records=False,
     ),
-    "delta": SinkConnector({}, records=False, built=False),
+    "delta": SinkConnector(
+        FOLDER_OPTIONS,
+        place=("path",),
+        held_by=("path",),
+        formats=("plain", "upsert"),
+        records=False,
+    ),
 }
 """The connectors of sinks by name."""
 
@@ -127,6 +131,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
         format=format_,
         key=key,
         appends=appends,
+        comment=catalog.views[name].comment if view is not None else catalog.sources[name].comment,
         span=report.place(None),
         fingerprint=hashlib.sha256(identity.encode()).hexdigest()[:16],
     )
@@ -143,22 +148,21 @@ def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[
         return "", {}
     name = node.expression.name.lower()
     if name not in SINKS:
-        hint = did_you_mean(name, (each for each in SINKS if SINKS[each].built), "connectors")
+        hint = did_you_mean(name, SINKS, "connectors")
         report.add("UNKNOWN_CONNECTOR", f'a sink has no connector "{name}"', node, hint)
-        return name, {}
-    if not SINKS[name].built:
-        hint = "write to kafka or iceberg; any engine reads the view's own table from the catalog"
-        report.not_yet(f"a sink with connector {name}", node, hint)
         return name, {}
     others = [each for each in nodes if each is not node]
     owner = f"a sink with connector {name}"
     options = bind_options(others, SINKS[name].options, owner, statement, report)
-    if name == "iceberg":
-        check_table(statement, options, report)
-        return name, options
-    if "topic" in options:
-        check_topic(statement, options["topic"], report)
-    check_security(statement, options, report)
+    match name:
+        case "iceberg":
+            check_table(statement, options, report)
+        case "delta":
+            check_folder(statement, options, report)
+        case _:
+            if "topic" in options:
+                check_topic(statement, options["topic"], report)
+            check_security(statement, options, report)
     return name, options
 
 
@@ -200,9 +204,6 @@ def _fields(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> t
     """The columns of what the sink reads."""
     node = statement.args["view"]
     view, source = catalog.views.get(node.name), catalog.sources.get(node.name)
-    if view is not None and view.is_delta:
-        hint = "leave format = 'delta' out: what changed is read from Iceberg's snapshots"
-        report.not_yet("a sink of a Delta view", node, hint)
     if source is not None and source.external:
         hint = "write a view that groups its rows by their key, and deliver that"
         report.not_yet("a sink of a table that others write", node, hint)

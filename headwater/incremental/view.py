@@ -40,7 +40,6 @@ from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, commit
 from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
-from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import (
     AffectedKeysProgram,
@@ -93,7 +92,7 @@ class IncrementalView:
         self._inputs = open_inputs(lake, plan, catalog)
         self._guarded = Guarded(lake, plan)
         self._lake = lake
-        self._last, self._last_at = self.target.marker(), _committed_at(self.target)
+        self._last, self._last_at = self.target.marker(), self.target.committed_at()
         self._late = self._open_late()
         sides = [table for table in (self._late.table, self._guarded.table()) if table]
         self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
@@ -184,7 +183,7 @@ class IncrementalView:
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
-        self._last, self._last_at = marker, _committed_at(self.target)
+        self._last, self._last_at = marker, self.target.committed_at()
         return committed(self.target, marker, outcome, began)
 
     @contextmanager
@@ -283,13 +282,6 @@ class IncrementalView:
         if self._last is None or isinstance(self.plan.program, FullProgram):
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
-
-
-def _committed_at(target: Table) -> int:
-    """When the newest commit of a view was made, in milliseconds since 1970 UTC; 0 without one."""
-    commit = target.newest()
-    snapshot = target.snapshot(commit.snapshot_id) if commit else None
-    return snapshot.at if snapshot else 0
 
 
 def _whole_sql(program: Program) -> str:

@@ -172,7 +172,7 @@ class Lake:
                 namespace of the project.
         """
         written = self.external_tables[name]
-        if self._is_own(written):
+        if self.owns(written):
             hint = "read the table or view of the project by its own name"
             raise TerminalError("OWN_TABLE", f'"{written}" is in the project itself', hint=hint)
         folder = folder_of(written, Path())
@@ -186,7 +186,12 @@ class Lake:
         _check_declared(table, written, columns)
         return table
 
-    def _is_own(self, written: str) -> bool:
+    def owns(self, written: str) -> bool:
+        """Return whether a table that somebody else writes is in fact one of the project.
+
+        Args:
+            written: its namespace and name, or its folder.
+        """
         folder, own = folder_of(written, Path()), self.folder("any")
         if folder is None:
             return written.startswith(f"{self.namespace}.")
@@ -216,8 +221,15 @@ class Lake:
         self.spark.sql(create_delta_sql(table, spec))
 
     def _delta(self, name: str, folder: Path) -> DeltaTable:
-        identifier = f"{DELTA_CATALOG}.{self.namespace}.{name}"
-        return DeltaTable(self.spark, name, identifier, folder)
+        return DeltaTable(self.spark, name, self.delta_identifier(name), folder)
+
+    def delta_identifier(self, name: str) -> str:
+        """Return the name by which the session's catalog knows a Delta table.
+
+        Args:
+            name: a name of the project.
+        """
+        return f"{DELTA_CATALOG}.{self.namespace}.{name}"
 
     def folder(self, name: str) -> Path | None:
         """Return the folder of a table of the warehouse, None in an object store.
@@ -280,15 +292,32 @@ class Lake:
         with _creating:
             if self.exists(spec.name):
                 raise _format_changed(spec.name, "iceberg")
-            with only_writer(table):
-                existed = is_delta(table.location)
-                if not existed:
-                    _check_unused(table)
-                self.define_delta(table, None if existed else spec)
-                enter_table(table.location)
+            existed = self.make_delta(table, spec)
+            enter_table(table.location)
         if existed:
             check_columns(table, spec)
         return table
+
+    def make_delta(self, table: DeltaTable, spec: TableSpec) -> bool:
+        """Create a Delta table where it is missing, and make it known to the session's catalog.
+
+        Args:
+            table: the table.
+            spec: what it looks like if it is created.
+
+        Returns:
+            Whether it existed.
+
+        Raises:
+            TerminalError: ``TARGET_NOT_EMPTY`` if its folder holds anything else.
+            ServiceError: ``TABLE_LOCKED``.
+        """
+        with only_writer(table):
+            existed = is_delta(table.location)
+            if not existed:
+                _check_unused(table)
+            self.define_delta(table, None if existed else spec)
+        return existed
 
 
 def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
@@ -395,7 +424,7 @@ def _check_unused(table: DeltaTable) -> None:
     if any(table.location.iterdir()):
         raise TerminalError(
             "TARGET_NOT_EMPTY",
-            f'the folder of view "{table.name}" holds files that are no Delta table',
+            f'the folder of table "{table.name}" holds files that are no Delta table',
             hint=f'move or remove "{table.location}", then start again',
         )
 

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.errors import ServiceError
 from headwater.lake.delta_files import DataFile, are_there, differing
 from headwater.lake.delta_log import is_kept, newest_version, read_commit
-from headwater.lake.java import java_class, java_session
+from headwater.lake.java import active, java_class, java_session
 from headwater.lake.marker import Marker
 from headwater.lake.table import (
     ATTEMPT,
@@ -229,7 +229,8 @@ class DeltaTable(Table):
         scala = java_class(self.spark, "scala.jdk.javaapi.CollectionConverters")
         none = java_class(self.spark, "scala.Option").empty()
         chosen = scala.asScala(files).toSeq()
-        rows = self._log().createDataFrame(snapshot, chosen, False, none)  # noqa: FBT003 - Java's
+        with active(self.spark):  # whose query it becomes, with the temporary views of that one
+            rows = self._log().createDataFrame(snapshot, chosen, False, none)  # noqa: FBT003
         return DataFrame(rows, self.spark)
 
     def _log(self) -> JavaObject:
@@ -360,7 +361,7 @@ def lock_file(table: DeltaTable) -> Path:
     Args:
         table: the table.
     """
-    return table.location.with_name(f"_{table.name}.lock")
+    return table.location.with_name(f"_{table.location.name}.lock")
 
 
 def _table_locked(table: DeltaTable) -> ServiceError:

@@ -57,6 +57,15 @@ def remove_table(table: Path) -> None:
     shutil.rmtree(_entry(table), ignore_errors=True)
 
 
+def is_entered(table: Path) -> bool:
+    """Return whether a folder is known as that of a Delta table of a warehouse.
+
+    Args:
+        table: the folder, wherever it is.
+    """
+    return (_entry(table) / _FILE).exists()
+
+
 def _entry(table: Path) -> Path:
     return table.parents[1] / FOLDER / table.parent.name / table.name
 

@@ -321,6 +321,12 @@ class Table(ABC):
         commit = self.newest()
         return commit.marker if commit else None
 
+    def committed_at(self) -> int:
+        """Return when the newest commit was made, in milliseconds since 1970 UTC; 0 without one."""
+        commit = self.newest()
+        snapshot = self.snapshot(commit.snapshot_id) if commit else None
+        return snapshot.at if snapshot else 0
+
     def marker_at(self, snapshot_id: int) -> Marker | None:
         """Return the marker that holds at a snapshot: its own, or the newest one before it.
 

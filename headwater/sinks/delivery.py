@@ -87,7 +87,7 @@ class Delivery:
         self.sink = sink
         self._lake = lake
         self._fence = fence
-        self._view = lake.table(sink.view)
+        self._view = lake.readable(sink.view)
         self.table, self._begun = (
             lake.ensure(TableSpec(sink.name + suffix, _COLUMNS, comment=words))
             for suffix, words in (
@@ -101,6 +101,7 @@ class Delivery:
             sink.name, version, -1, {}, {}, token=token, fingerprint=sink.fingerprint
         )
         self._last = self.table.marker() or self._identity
+        self._last_at = self.table.committed_at()
         begun = self._begun.marker() or self._last
         self._under_way = begun if begun.epoch > self._last.epoch else None
         if begun.fingerprint != sink.fingerprint:
@@ -132,10 +133,10 @@ class Delivery:
             TerminalError: ``VIEW_REBUILT``; what connector and commit protocol raise.
             ServiceError: connector, catalog or warehouse failed; trying again may help.
         """
-        if self._under_way is None and self.newest() == self.delivered:
-            return None
         started, last, begun = time.monotonic(), self._last, self._under_way
-        upto = int(begun.cut_to[self.sink.view]) if begun else self._view.last_change()
+        upto = int(begun.cut_to[self.sink.view]) if begun else self.newest()
+        if begun is None and upto == self.delivered and self._view.was_there(upto, self._last_at):
+            return None
         self._check_history(upto)
         place = self._outlet.place((begun or last).cut_to.get(PLACE))
         cut_to = {self.sink.view: str(upto), PLACE: place}
@@ -153,13 +154,17 @@ class Delivery:
             sides=(SideWrite(self._begun, lambda target: None),),
             fence=self._fence,
         )
-        self._last, self._under_way = marker, None
+        self._last, self._last_at = marker, self.table.committed_at()
+        self._under_way = None
         return Delivered(marker, time.monotonic() - started)
 
     def _check_history(self, upto: int) -> None:
         """Refuse what is not the table of the last delivery: what it has lost is not known."""
         after = self.delivered
-        reaches = after is None or after == upto or self._view.leads_to(after, upto)
+        reaches = after is None or (
+            self._view.was_there(after, self._last_at)
+            and (after == upto or self._view.leads_to(after, upto))
+        )
         if not reaches or self._view.snapshot(upto) is None:
             raise TerminalError(
                 "VIEW_REBUILT",
@@ -171,9 +176,10 @@ class Delivery:
 
     def _deliver(self, marker: Marker) -> None:
         upto = int(marker.cut_to[self.sink.view])
-        at = int(self._view.java.snapshot(upto).timestampMillis())
+        snapshot = self._view.snapshot(upto)
+        assert snapshot is not None, "its history was looked at"
         with self._changed(upto) as changed:
-            self._outlet.deliver(changed, Epoch(marker, at, self._fence))
+            self._outlet.deliver(changed, Epoch(marker, snapshot.at, self._fence))
 
     @contextmanager
     def _changed(self, upto: int) -> Iterator[DataFrame]:

@@ -1,10 +1,12 @@
-"""A table of somebody else's catalog that a sink delivers into, and what is remembered in it.
+"""A table of somebody else that a sink delivers into, and what is remembered in it.
 
 In: the table, and the name under which the sink delivers. Out: a table of the commit protocol that
 others write to as well: its epochs are those of this sink, whatever lies between them.
 
-The newest epoch carries a tag of the sink's own, set in the same commit that published it. So an
-owner who expires snapshots leaves it, and a delivery that is repeated finds it in one look.
+In Iceberg the newest epoch carries a tag of the sink's own, set in the same commit that published
+it. So an owner who expires snapshots leaves it, and a delivery that is repeated finds it in one
+look. In Delta it is looked for in the log, which keeps its commits for 30 days where its owner says
+nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from __future__ import annotations
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from headwater.lake.delta import DeltaTable
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import java_class
 from headwater.lake.layout import MARKER_TAG
-from headwater.lake.table import Commit
+from headwater.lake.table import Commit, Snapshot
 
 
 class SinkTarget(LakeTable):
@@ -91,3 +94,24 @@ class SinkTarget(LakeTable):
     def _is_ancestor(self, snapshot_id: int) -> bool:
         util = java_class(self.spark, "org.apache.iceberg.util.SnapshotUtil")
         return bool(util.isAncestorOf(self.java, snapshot_id))
+
+
+class DeltaSinkTarget(DeltaTable):
+    """The table of one sink, in Delta's format."""
+
+    @property
+    def uuid(self) -> str:
+        """Identity of the table: another one if it was removed and made again."""
+        return str(self._newest().metadata().id())
+
+    def total_rows(self) -> None:
+        """Return None: its owner may have made it with rows."""
+
+    def restored_since(self, snapshot_id: int) -> Snapshot | None:
+        """Return a later version by which its owner went back to an older one.
+
+        Args:
+            snapshot_id: the version.
+        """
+        later = self.since(snapshot_id)
+        return next((each for each in later if each.operation == "restore"), None)

@@ -52,8 +52,7 @@ def connectors() -> Iterator[str]:
 def sinks() -> Iterator[str]:
     """Yield the lines of the section on sinks."""
     for name, connector in SINKS.items():
-        if connector.built:
-            yield from _options(f"Sink, `connector = '{name}'`", connector.options)
+        yield from _options(f"Sink, `connector = '{name}'`", connector.options)
 
 
 def commits() -> Iterator[str]:

@@ -7,10 +7,15 @@ from pathlib import Path
 
 from headwater.analyze.definitions import Sink
 from headwater.sinks.connectors.base import Outlet
+from headwater.sinks.connectors.delta import DeltaFolder
 from headwater.sinks.connectors.iceberg import IcebergTable
 from headwater.sinks.connectors.kafka import KafkaTopic
 
-CONNECTORS: dict[str, type[Outlet]] = {"kafka": KafkaTopic, "iceberg": IcebergTable}
+CONNECTORS: dict[str, type[Outlet]] = {
+    "kafka": KafkaTopic,
+    "iceberg": IcebergTable,
+    "delta": DeltaFolder,
+}
 
 
 def open_outlet(sink: Sink, directory: Path) -> Outlet:

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.definitions import Sink
 from headwater.config import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.elsewhere import other_catalog
 from headwater.lake.java import session_with
-from headwater.sinks.connectors.base import Epoch
 from headwater.sinks.connectors.iceberg import IcebergTable
 from headwater.sinks.delivery import Delivery
-from tests.spark.crash import Crash
-from tests.spark.running import Running, planned
-
-STOCK = """CREATE TABLE stock (
-  sku VARCHAR COMMENT 'the article', place VARCHAR, amount DECIMAL(10, 2), PRIMARY KEY (sku, place)
-) WITH (connector = 'files', path = '{folder}/in') FORMAT UPSERT ENCODE JSON (delete_field = 'op');
-CREATE STREAMING VIEW totals COMMENT 'per article' AS
-SELECT sku, count(*) AS places, sum(amount) AS amount FROM stock GROUP BY sku;
-"""
-LOG = """CREATE TABLE log (id BIGINT, said VARCHAR)
-WITH (connector = 'files', path = '{folder}/in') FORMAT PLAIN ENCODE JSON;
-"""
+from tests.spark.running import planned
+from tests.spark.sinks.world import LOG, STOCK, World, row
 
 
-def row(sku: str, place: str, amount: float, op: str = "c") -> dict[str, object]:
-    return {"sku": sku, "place": place, "amount": amount, "op": op}
-
-
-class World:
-    """A project, and an embedded catalog of somebody else."""
+class Iceberg(World):
+    """The table lies in an embedded catalog of somebody else."""
 
     def __init__(self, spark: SparkSession, lake: Lake, config: Config, folder: Path) -> None:
-        self.spark, self.lake, self.config, self.folder = spark, lake, config, folder
-        self.files = 0
-        (folder / "in").mkdir()
+        super().__init__(spark, lake, config, folder)
         (folder / "other").mkdir()
         self.options = {
             "connector": "iceberg",
@@ -53,59 +32,19 @@ class World:
             "catalog_type": "embedded",
             "warehouse_path": str(folder / "other"),
         }
-        settings = {**self._other(), "spark.sql.catalog.lake.jdbc.init-catalog-tables": "true"}
+        other = other_catalog(self.options, folder)
+        assert other is not None
+        settings = {
+            **other.spark_settings(),
+            "spark.sql.catalog.lake.jdbc.init-catalog-tables": "true",
+        }
         self.owner = session_with(spark, settings, "spark.sql.catalog.")
         self.owner.sql("CREATE NAMESPACE lake.shop")
 
-    def _other(self) -> Mapping[str, str]:
-        found = other_catalog(self.options, self.folder)
-        assert found is not None
-        return found.spark_settings()
-
-    def define(self, definitions: str, view: str, format_: str, **more: str) -> None:
-        options = {**self.options, **more}
-        listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
-        sink = f"CREATE SINK out FROM {view} WITH ({listed}) FORMAT {format_};"
-        self.text = definitions.replace("{folder}", str(self.folder)) + sink
-        self.catalog, self.plans = planned(self.text)
-        sources = self.catalog.sources.values()
-        self.landings = [Landing(self.spark, self.lake, each, self.config) for each in sources]
-        self.running = Running(self.spark, self.lake, self.text)
-
-    def change(self, *rows: Mapping[str, object]) -> None:
-        """Let rows come, and bring the views up to them."""
-        self.files += 1
-        lines = "".join(json.dumps(each) + "\n" for each in rows)
-        (self.folder / "in" / f"{self.files:04}.json").write_text(lines)
-        for landing in self.landings:
-            while landing.step():
-                pass
-        assert not self.running.tick()
-
-    @property
-    def sink(self) -> Sink:
-        return self.catalog.sinks["out"]
-
-    def delivery(self) -> Delivery:
-        return Delivery(self.lake, self.sink, self.folder)
-
-    def deliver(self) -> int:
-        """Deliver what waits with a new process, so to say; return the number of deliveries."""
-        delivery = self.delivery()
-        return sum(1 for _ in iter(delivery.step, None))
-
-    def held(self, where: str = "true") -> list[tuple[object, ...]]:
-        """The rows of the table, as its owner sees them."""
-        rows = self.owner.sql("SELECT * FROM lake.shop.out").where(where).collect()
-        return sorted((tuple(each) for each in rows), key=repr)
-
-    def view(self, name: str = "totals") -> list[tuple[object, ...]]:
-        fields = [each.name for each in self.sink.fields]
-        rows = self.lake.table(name).read().select(*fields).collect()
-        return sorted((tuple(each) for each in rows), key=repr)
+    def rows(self) -> DataFrame:
+        return self.owner.table("lake.shop.out")
 
     def epochs(self) -> list[int]:
-        """The epochs in the history of the table, oldest first."""
         found = self.owner.sql(
             "SELECT s.summary['headwater.epoch'] AS epoch FROM lake.shop.out.history h"
             " JOIN lake.shop.out.snapshots s ON s.snapshot_id = h.snapshot_id"
@@ -113,37 +52,13 @@ class World:
         ).collect()
         return [int(each.epoch) for each in found if each.epoch is not None]
 
-    def refused(self) -> HeadwaterError:
-        with pytest.raises(HeadwaterError) as caught:
-            self.deliver()
-        return caught.value
-
 
 @pytest.fixture
-def world(spark: SparkSession, lake: Lake, spark_config: Config, tmp_path: Path) -> World:
-    return World(spark, lake, spark_config, tmp_path)
+def world(spark: SparkSession, lake: Lake, spark_config: Config, tmp_path: Path) -> Iceberg:
+    return Iceberg(spark, lake, spark_config, tmp_path)
 
 
-@pytest.fixture
-def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[], object]:
-    """Ends the next delivery after the table has its rows, before the project knows of it."""
-
-    @contextmanager
-    def armed() -> Iterator[None]:
-        whole = IcebergTable.deliver
-
-        def killed(self: IcebergTable, changed: DataFrame, epoch: Epoch) -> None:
-            whole(self, changed, epoch)
-            raise Crash
-
-        with monkeypatch.context() as patch, pytest.raises(Crash):
-            patch.setattr(IcebergTable, "deliver", killed)
-            yield
-
-    return armed
-
-
-def test_an_upserted_table_is_the_view(world: World) -> None:
+def test_an_upserted_table_is_the_view(world: Iceberg) -> None:
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1.5), row("a", "y", 2), row("b", "x", 3))
     assert world.deliver() == 1
@@ -161,7 +76,7 @@ def test_an_upserted_table_is_the_view(world: World) -> None:
     assert described["Location"].data_type.endswith(f"{world.folder}/other/shop/out")
 
 
-def test_rows_that_are_only_added_are_appended(world: World) -> None:
+def test_rows_that_are_only_added_are_appended(world: Iceberg) -> None:
     world.define(LOG, "log", "PLAIN")
     world.change({"id": 1, "said": "x"}, {"id": 1, "said": "x"})
     assert world.deliver() == 1
@@ -177,7 +92,7 @@ def test_rows_that_are_only_added_are_appended(world: World) -> None:
 
 @pytest.mark.parametrize("format_", ["UPSERT", "PLAIN"])
 def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
-    world: World, crash: Callable[[], object], format_: str
+    world: Iceberg, format_: str
 ) -> None:
     name = "totals" if format_ == "UPSERT" else "log"
     world.define(STOCK if format_ == "UPSERT" else LOG, name, format_)
@@ -187,12 +102,12 @@ def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
         else ([{"id": 1, "said": "x"}], [{"id": 2, "said": "x"}])
     )
     world.change(*one)
-    with crash():  # of the first delivery, and of a later one
+    with world.killed():  # of the first delivery, and of a later one
         world.deliver()
     assert world.deliver() == 1
     assert world.held() == world.view(name)
     world.change(*two)
-    with crash():
+    with world.killed():
         world.deliver()
     before = world.held()
     what = "(sku) VALUES ('9')" if name == "totals" else "(id) VALUES (9)"
@@ -205,7 +120,9 @@ def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
     assert world.epochs() == [0, 1, 2]
 
 
-def test_what_others_commit_meanwhile_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_others_commit_meanwhile_stays(
+    world: Iceberg, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1))
     world.deliver()
@@ -224,12 +141,12 @@ def test_what_others_commit_meanwhile_stays(world: World, monkeypatch: pytest.Mo
     assert world.epochs() == [0, 1]
 
 
-def test_an_owner_may_expire_compact_and_sort(world: World, crash: Callable[[], object]) -> None:
+def test_an_owner_may_expire_compact_and_sort(world: Iceberg) -> None:
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1))
     world.deliver()
     world.change(row("a", "x", 2), row("b", "x", 1))
-    with crash():
+    with world.killed():
         world.deliver()
     for name in "pq":
         world.owner.sql(f"INSERT INTO lake.shop.out VALUES ('{name}', 0, 0)")
@@ -247,7 +164,7 @@ def test_an_owner_may_expire_compact_and_sort(world: World, crash: Callable[[], 
     assert world.held("places > 0") == world.view()
 
 
-def test_a_table_that_is_not_the_one_it_was_is_refused(world: World) -> None:
+def test_a_table_that_is_not_the_one_it_was_is_refused(world: Iceberg) -> None:
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1))
     world.deliver()
@@ -287,7 +204,7 @@ def test_a_table_that_is_not_the_one_it_was_is_refused(world: World) -> None:
         ),
     ],
 )
-def test_a_table_with_other_columns_is_refused(world: World, columns: str, said: str) -> None:
+def test_a_table_with_other_columns_is_refused(world: Iceberg, columns: str, said: str) -> None:
     world.owner.sql(f"CREATE TABLE lake.shop.out ({columns}) USING iceberg")
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1))
@@ -295,7 +212,7 @@ def test_a_table_with_other_columns_is_refused(world: World, columns: str, said:
     assert (refused.condition, refused.message) == ("SCHEMA_CHANGED", f'sink "out": {said}')
 
 
-def test_a_table_of_the_owner_may_order_and_partition_its_columns(world: World) -> None:
+def test_a_table_of_the_owner_may_order_and_partition_its_columns(world: Iceberg) -> None:
     world.owner.sql(
         "CREATE TABLE lake.shop.out (amount DECIMAL(38, 2), sku STRING, places BIGINT)"
         " USING iceberg PARTITIONED BY (bucket(4, sku)) TBLPROPERTIES ('format-version' = '1')"
@@ -308,7 +225,7 @@ def test_a_table_of_the_owner_may_order_and_partition_its_columns(world: World) 
     assert sorted((b, c, a) for a, b, c in world.held()) == world.view()
 
 
-def test_a_view_of_one_row_and_keys_that_are_null_or_no_numbers(world: World) -> None:
+def test_a_view_of_one_row_and_keys_that_are_null_or_no_numbers(world: Iceberg) -> None:
     kinds = "CREATE TABLE t (id BIGINT, k DOUBLE, n BIGINT, PRIMARY KEY (id)) WITH (connector ="
     kinds += " 'files', path = '{folder}/in') FORMAT UPSERT ENCODE JSON (non_finite = 'accept');"
     grouped = "CREATE STREAMING VIEW v AS SELECT k, sum(n) AS n FROM t GROUP BY k;"
@@ -325,7 +242,7 @@ def test_a_view_of_one_row_and_keys_that_are_null_or_no_numbers(world: World) ->
     assert len(world.held()) == 3
 
 
-def test_a_view_of_one_row_has_one_row(world: World) -> None:
+def test_a_view_of_one_row_has_one_row(world: Iceberg) -> None:
     whole = "CREATE STREAMING VIEW whole AS SELECT count(*) AS places, sum(amount) AS n FROM stock;"
     world.define(STOCK + whole, "whole", "UPSERT")
     world.change(row("a", "x", 1))
@@ -335,7 +252,7 @@ def test_a_view_of_one_row_has_one_row(world: World) -> None:
     assert world.held() == [(2, Decimal("2.25"))] == world.view("whole")
 
 
-def test_tables_of_headwater_are_left_alone(world: World, lake: Lake) -> None:
+def test_tables_of_headwater_are_left_alone(world: Iceberg, lake: Lake) -> None:
     world.define(STOCK, "totals", "UPSERT")
     world.change(row("a", "x", 1))
     del world.options["catalog_type"], world.options["warehouse_path"]
@@ -356,7 +273,7 @@ def test_tables_of_headwater_are_left_alone(world: World, lake: Lake) -> None:
 
 @pytest.mark.parametrize("same_name", [False, True])
 def test_two_projects_share_a_table_but_not_a_name(
-    world: World, monkeypatch: pytest.MonkeyPatch, same_name: bool
+    world: Iceberg, monkeypatch: pytest.MonkeyPatch, same_name: bool
 ) -> None:
     world.define(LOG, "log", "PLAIN")
     world.change({"id": 1, "said": "x"})
@@ -378,7 +295,7 @@ def test_two_projects_share_a_table_but_not_a_name(
     assert world.held() == [(1, "x")] * (1 if same_name else 2)
 
 
-def test_a_catalog_that_is_not_there_is_named(world: World) -> None:
+def test_a_catalog_that_is_not_there_is_named(world: Iceberg) -> None:
     world.define(STOCK, "totals", "UPSERT", warehouse_path=str(world.folder / "in"))
     world.change(row("a", "x", 1))
     assert world.refused().condition == "CATALOG_MISSING"

@@ -1,4 +1,4 @@
-"""Sinks into tables of other catalogs, real ones: each change once, whatever is killed and when."""
+"""Sinks into tables of other catalogs and of Delta: each change once, whatever is killed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import deltalake
 import psycopg
 import pyarrow as pa
 import pytest
@@ -39,10 +40,8 @@ CREATE TABLE clicks (id BIGINT, item VARCHAR)
 WITH (connector = 'files', path = 'clicks') FORMAT PLAIN ENCODE JSON;
 CREATE STREAMING VIEW totals AS
 SELECT item, count(*) AS sold, sum(amount) AS worth FROM sales GROUP BY item;
-CREATE SINK totals_out FROM totals WITH (connector = 'iceberg', table = '{name}.totals', {where})
-FORMAT UPSERT;
-CREATE SINK clicks_out FROM clicks WITH (connector = 'iceberg', table = '{name}.clicks', {where})
-FORMAT PLAIN;
+CREATE SINK totals_out FROM totals WITH ({totals}) FORMAT UPSERT;
+CREATE SINK clicks_out FROM clicks WITH ({clicks}) FORMAT PLAIN;
 """
 
 
@@ -57,11 +56,21 @@ class World:
     files: int = field(default=0)
 
     def __post_init__(self) -> None:
-        listed = ", ".join(f"{name} = '{value}'" for name, value in self.where.items())
-        text = PROJECT.format(name=self.name, where=listed)
+        text = PROJECT.format(totals=self.options("totals"), clicks=self.options("clicks"))
         (self.folder / "project.sql").write_text(text)
         text = 'name = "shop"\n[spark]\nmaster = "local[2]"\n[run]\nlease = "2 seconds"\n'
         (self.folder / "headwater.toml").write_text(text)
+
+    def called(self, name: str) -> str:
+        """What the project calls a table there."""
+        return f"{self.name}.{name}"
+
+    def options(self, name: str) -> str:
+        """The options of the sink into a table."""
+        place = {"connector": "iceberg", "table": self.called(name)}
+        return ", ".join(
+            f"{option} = '{value}'" for option, value in {**place, **self.where}.items()
+        )
 
     def change(self, sales: Mapping[int, tuple[str, int] | None], clicks: int) -> None:
         """Let sales come, or go, and some clicks."""
@@ -127,13 +136,51 @@ class World:
             current = table.snapshot_by_id(parent) if parent else None
         return found
 
+    def append(self, name: str, **columns: list[object]) -> None:
+        """Commit as somebody else."""
+        table = self.table(name)
+        schema = table.schema().as_arrow()
+        table.append(pa.table({f.name: pa.array(columns[f.name], f.type) for f in schema}, schema))
+
     def equal(self) -> bool:
         return all(self.held(name) == self.view(name) for name in ("totals", "clicks"))
 
 
+class Delta(World):
+    """The same, delivering into Delta tables in a folder."""
+
+    def called(self, name: str) -> str:
+        return f"out/{name}"
+
+    def options(self, name: str) -> str:
+        return f"connector = 'delta', path = '{self.called(name)}'"
+
+    def delta(self, name: str) -> deltalake.DeltaTable:
+        return deltalake.DeltaTable(self.folder / self.called(name))
+
+    def held(self, name: str) -> list[tuple[object, ...]]:
+        rows = self.delta(name).to_pyarrow_table().to_pylist()
+        return sorted(tuple(each.values()) for each in rows)
+
+    def epochs(self, name: str) -> list[int]:
+        said = (each.get("userMetadata") for each in self.delta(name).history())
+        markers = [json.loads(each) for each in said if each]
+        assert {each["headwater.view"] for each in markers} == {f"shop.{name}_out"}
+        return [int(each["headwater.epoch"]) for each in markers]
+
+    def append(self, name: str, **columns: list[object]) -> None:
+        table = self.delta(name)
+        schema = pa.schema(table.schema().to_arrow())
+        rows = pa.table({f.name: pa.array(columns[f.name], f.type) for f in schema}, schema)
+        deltalake.write_deltalake(table, rows, mode="append")
+
+
 @pytest.fixture(params=["jdbc", "rest"])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    """A catalog in a database of its own, and one behind REST whose files are in S3."""
+    """A catalog in a database of its own, one behind REST whose files are in S3; Delta tables."""
+    if request.param == "delta":
+        yield Delta(tmp_path, "out", {}, {})
+        return
     name = f"out_{request.param}_{os.getpid()}_{time.monotonic_ns()}"
     if request.param == "jdbc":
         server: Postgres = request.getfixturevalue("server")
@@ -181,12 +228,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     yield World(tmp_path, name, where, other)
 
 
-def append(table: Table, **columns: list[object]) -> None:
-    """Commit as somebody else."""
-    schema = table.schema().as_arrow()
-    table.append(pa.table({f.name: pa.array(columns[f.name], f.type) for f in schema}, schema))
-
-
+@pytest.mark.parametrize("world", ["jdbc", "rest", "delta"], indirect=True)
 def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
     world.change({1: ("a", 1), 2: ("b", 2), 3: ("a", 3)}, 2)
     world.done("run", "--once")
@@ -197,11 +239,11 @@ def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
     ):
         world.change({1: None, 10 * number: ("a", number), 2: ("b", number)}, number)
         killed = world.run(
-            "run", "--once", HEADWATER_CRASH_POINT=f"{point}@{world.name}.{name}:1:group"
+            "run", "--once", HEADWATER_CRASH_POINT=f"{point}@{world.called(name)}:1:group"
         )
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         # somebody else commits before we are back
-        append(world.table("totals"), item=["z"], sold=[0], worth=[None])
+        world.append("totals", item=["z"], sold=[0], worth=[None])
         world.change({10 * number + 1: ("c", 5), 10 * number: None}, 1)
         world.done("run", "--once")
         assert [each for each in world.held("totals") if each[0] != "z"] == world.view("totals")

@@ -1,0 +1,120 @@
+"""A project whose view is delivered into a table of somebody else."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Sink
+from headwater.config import Config
+from headwater.errors import HeadwaterError
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from headwater.sinks.connectors.base import Epoch
+from headwater.sinks.connectors.tables import TableOutlet
+from headwater.sinks.delivery import Delivery
+from tests.spark.crash import Crash
+from tests.spark.running import Running, planned
+
+STOCK = """CREATE TABLE stock (
+  sku VARCHAR COMMENT 'the article', place VARCHAR, amount DECIMAL(10, 2), PRIMARY KEY (sku, place)
+) WITH (connector = 'files', path = '{folder}/in') FORMAT UPSERT ENCODE JSON (delete_field = 'op');
+CREATE STREAMING VIEW totals COMMENT 'per article' AS
+SELECT sku, count(*) AS places, sum(amount) AS amount FROM stock GROUP BY sku;
+"""
+LOG = """CREATE TABLE log (id BIGINT, said VARCHAR)
+WITH (connector = 'files', path = '{folder}/in') FORMAT PLAIN ENCODE JSON;
+"""
+
+
+def row(sku: str, place: str, amount: float, op: str = "c") -> dict[str, object]:
+    return {"sku": sku, "place": place, "amount": amount, "op": op}
+
+
+class World(ABC):
+    """A project, and a table of somebody else.
+
+    Attributes:
+        options: those of the sink.
+    """
+
+    options: dict[str, str]
+
+    def __init__(self, spark: SparkSession, lake: Lake, config: Config, folder: Path) -> None:
+        self.spark, self.lake, self.config, self.folder = spark, lake, config, folder
+        self.files = 0
+        (folder / "in").mkdir()
+
+    @abstractmethod
+    def rows(self) -> DataFrame:
+        """The table, as its owner sees it."""
+
+    @abstractmethod
+    def epochs(self) -> list[int]:
+        """The epochs in the history of the table, oldest first."""
+
+    def define(self, definitions: str, view: str, format_: str, **more: str) -> None:
+        options = {**self.options, **more}
+        listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
+        sink = f"CREATE SINK out FROM {view} WITH ({listed}) FORMAT {format_};"
+        self.text = definitions.replace("{folder}", str(self.folder)) + sink
+        self.catalog, self.plans = planned(self.text)
+        sources = self.catalog.sources.values()
+        self.landings = [Landing(self.spark, self.lake, each, self.config) for each in sources]
+        self.running = Running(self.spark, self.lake, self.text)
+
+    def change(self, *rows: Mapping[str, object]) -> None:
+        """Let rows come, and bring the views up to them."""
+        self.files += 1
+        lines = "".join(json.dumps(each) + "\n" for each in rows)
+        (self.folder / "in" / f"{self.files:04}.json").write_text(lines)
+        for landing in self.landings:
+            while landing.step():
+                pass
+        assert not self.running.tick()
+
+    @property
+    def sink(self) -> Sink:
+        return self.catalog.sinks["out"]
+
+    def delivery(self) -> Delivery:
+        return Delivery(self.lake, self.sink, self.folder)
+
+    def deliver(self) -> int:
+        """Deliver what waits with a new process, so to say; return the number of deliveries."""
+        delivery = self.delivery()
+        return sum(1 for _ in iter(delivery.step, None))
+
+    def held(self, where: str = "true") -> list[tuple[object, ...]]:
+        """The rows of the table."""
+        rows = self.rows().where(where).collect()
+        return sorted((tuple(each) for each in rows), key=repr)
+
+    def view(self, name: str = "totals") -> list[tuple[object, ...]]:
+        fields = [each.name for each in self.sink.fields]
+        rows = self.lake.readable(name).read().select(*fields).collect()
+        return sorted((tuple(each) for each in rows), key=repr)
+
+    def refused(self) -> HeadwaterError:
+        with pytest.raises(HeadwaterError) as caught:
+            self.deliver()
+        return caught.value
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """End the next delivery after the table has its rows, before the project knows of it."""
+        whole = TableOutlet.deliver
+
+        def deliver(outlet: TableOutlet, changed: DataFrame, epoch: Epoch) -> None:
+            whole(outlet, changed, epoch)
+            raise Crash
+
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
+            patch.setattr(TableOutlet, "deliver", deliver)
+            yield
