@@ -33,9 +33,10 @@ from headwater.dialect import parse
 from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import WORKERS, Ticks
 from headwater.incremental.view import IncrementalView
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.plan.at_rest import at_rest_sql
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project

@@ -29,11 +29,12 @@ from measure import machine
 from docker.local.trino import Trino
 from headwater.config import Config, Maintenance, TrinoSection
 from headwater.lake.backend import CATALOG
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.java import java_class
 from headwater.lake.maintenance import Job, maintain, size_of
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection

@@ -20,12 +20,13 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.incremental.changes import CHANGE, InputTable, Range, register_change
 from headwater.intake.sqltext import name as quoted
 from headwater.intake.sqltext import text
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import SideWrite
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
+from headwater.lake.spec import TableSpec
 from headwater.plan.guard import BadRows
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import Program

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
-from headwater.lake.catalog import Lake, TableSpec, columns_ddl
+from headwater.lake.catalog import Lake
 from headwater.lake.comments import comments_of, set_comments
 from headwater.lake.commit import Outcome
 from headwater.lake.evolve import difference, means_otherwise, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec, columns_ddl
 from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 

@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
-from headwater.lake.catalog import Lake, TableSpec, columns_ddl
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence
 from headwater.lake.crash import crash_point
 from headwater.lake.evolve import check_evolution, difference, schema_changed
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec, columns_ddl
 
 
 @dataclass(frozen=True, slots=True)

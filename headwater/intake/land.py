@@ -41,12 +41,13 @@ from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 
 UNLIMITED = Limits()
 

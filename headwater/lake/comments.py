@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN
-from headwater.lake.catalog import TableSpec
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.java import java_class
+from headwater.lake.spec import TableSpec
 
 SYSTEM_COMMENTS: Mapping[str, str] = {
     WATERMARK_COLUMN: "watermark of the table when the row arrived",

@@ -27,11 +27,12 @@ from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
 from headwater.errors import TerminalError
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.changed import changed_rows
 from headwater.lake.commit import Fence, SideWrite, commit
 from headwater.lake.layout import BEGUN, PLACE, SINK
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.plan.program import SIGN
 from headwater.sinks.connectors import open_outlet
 from headwater.sinks.connectors.base import Epoch

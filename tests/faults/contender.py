@@ -21,10 +21,11 @@ from typing import Any
 
 from headwater.config import Config, Secret
 from headwater.errors import HeadwaterError
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit
 from headwater.lake.delta import DeltaTable
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.lake.table import Table
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session

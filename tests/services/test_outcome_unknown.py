@@ -13,11 +13,12 @@ import pytest
 from headwater.config import Maintenance
 from headwater.errors import HeadwaterError
 from headwater.lake import maintenance
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit
 from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.serve.lake import LakeReader, ancestors
 from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import CUTS, Proxy

@@ -14,9 +14,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Column, Source, Watermark
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.lake.table import Snapshot, Table
 
 MICROSECOND = timedelta(microseconds=1)

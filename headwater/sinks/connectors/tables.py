@@ -19,10 +19,11 @@ from headwater.analyze.definitions import Sink
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.merge import Before, Upsert, upsert
 from headwater.intake.sqltext import name as quoted
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.java import active, in_session
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.lake.table import Commit, Table
 from headwater.plan.program import SIGN
 from headwater.sinks.connectors.base import Epoch, Outlet

@@ -22,7 +22,7 @@ from headwater.analyze.functions import AGGREGATES
 from headwater.analyze.portable import portable
 from headwater.dialect import parse
 from headwater.intake.sqltext import name, text
-from headwater.lake.catalog import TableSpec, create_table_sql
+from headwater.lake.spec import TableSpec, create_table_sql
 from headwater.lake.warehouse import WAREHOUSE
 from headwater.plan.render import print_sql
 

@@ -12,12 +12,13 @@ from pyspark.sql import SparkSession
 
 from headwater.config import Config
 from headwater.lake import embedded
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit
 from headwater.lake.embedded import SqliteDatabase
 from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 
 
 @pytest.fixture

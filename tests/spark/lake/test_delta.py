@@ -20,13 +20,14 @@ from headwater.config import Maintenance
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake import commit as protocol
 from headwater.lake import delta
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit
 from headwater.lake.delta import APP_ID, USER_METADATA, DeltaStaging, DeltaTable, only_writer
 from headwater.lake.delta_log import FOLDER
 from headwater.lake.delta_maintenance import maintain_delta
 from headwater.lake.maintenance import MIN_FILES
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
 from headwater.serve.delta import DeltaTable as StoredDelta
 

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 
 from headwater.errors import ServiceError
-from headwater.lake.catalog import TableSpec
+from headwater.lake.spec import TableSpec
 from headwater.runtime.session import explain_failure, open_session, session_for_thread
 
 

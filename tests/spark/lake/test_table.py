@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headwater.errors import TerminalError
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
+from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
 
 SPEC = TableSpec(

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from headwater.lake.catalog import TableSpec
 from headwater.lake.comments import set_comments
+from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.progress import State, StateChanged

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config import Config
-from headwater.lake.catalog import Lake, TableSpec
+from headwater.lake.catalog import Lake
 from headwater.lake.delta_log import newest_version, read_commit
 from headwater.lake.java import session_with
+from headwater.lake.spec import TableSpec
 from headwater.sinks.connectors.tables import TableOutlet
 from tests.spark.sinks.world import LOG, STOCK, World, row
 
