@@ -13,7 +13,8 @@ Aggregates without GROUP BY are one row for each row before them, of none as wel
     FROM a LEFT JOIN (SELECT count(*) AS _v1, b.k AS _on1 FROM b GROUP BY b.k) AS _l
          ON _l._on1 = a.k                                        -- l.n is coalesce(_l._v1, 0) + 1
 
-A SELECT without FROM is expressions of what stands before it. (On such rewriting in general:
+A SELECT without FROM is expressions of what stands before it. A LATERAL within LATERAL is flattened
+when the SELECT that the outer one becomes is bound. (On such rewriting in general:
 Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015.)
 """
 
@@ -32,6 +33,8 @@ _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """What is 0 of no rows; other aggregates are NULL."""
 
 _HINT = "write it as a join with a subquery"
+_DEEPEST = 3
+"""LATERAL within LATERAL: each one is bound twice as often as the one around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,10 @@ def flatten(
     query = lateral.this.this if isinstance(lateral.this, exp.Subquery) else None
     if query is None or join.side not in ("", "LEFT"):
         report.not_yet(f"{join.side} JOIN LATERAL", lateral, _HINT)
-    elif query.find(exp.Lateral):  # each would be bound twice as often as the one around it
-        report.not_yet("LATERAL within LATERAL", lateral, _HINT)
+    elif _depth(query) >= _DEEPEST:
+        report.not_yet(f"LATERAL more than {_DEEPEST} deep", lateral, _HINT)
+    elif far := next(_beyond(query, before), None):
+        report.not_yet("LATERAL within LATERAL that reads beyond the one around it", far, _HINT)
     elif isinstance(query, exp.Select):
         inside = reads(query.copy()) if query.args.get("from_") else ()
         return _Lateral(join, alias, query, before, inside, report).flat()
@@ -98,6 +103,7 @@ class _Lateral:
         self.keys: dict[exp.Expr, str] = {}
 
     def flat(self) -> Flat:
+        self._order_without_names()
         if self.inside and not any(self._outer(self.select)):
             return self._joined([], self.alias)
         if not self.inside or (is_aggregate(self.select) and not self.select.args.get("group")):
@@ -278,9 +284,7 @@ class _Lateral:
         if first is None or skipped is None:
             self._refuse("with a LIMIT or OFFSET that is no number", self.select.args["limit"])
             return
-        number = exp.Window(
-            this=exp.RowNumber(), partition_by=list(keys), order=self._without_names(taken["order"])
-        )
+        number = exp.Window(this=exp.RowNumber(), partition_by=list(keys), order=taken["order"])
         between = exp.Between(
             this=number,
             low=exp.Literal.number(skipped + 1),
@@ -290,20 +294,46 @@ class _Lateral:
         for key in taken:
             self.select.set(key, None)
 
-    def _without_names(self, order: exp.Order | None) -> exp.Order | None:
-        """ORDER BY as a window has it: with what the names and numbers of outputs stand for."""
+    def _order_without_names(self) -> None:
+        """Order by what the names and numbers of outputs stand for, as a window has to.
+
+        A name of an output is not one of what stands before the LATERAL, whatever that has.
+        """
         outputs = {item.alias: item.this for item in self.select.selects if item.alias}
-        for item in order.expressions if order is not None else ():
+        order = self.select.args.get("order")
+        for item in order.expressions if order is not None and self.inside else ():
             by = item.this
             if isinstance(by, exp.Literal) and by.is_int:
                 at = int(by.name)
                 if self.select.is_star or not 0 < at <= len(self.select.selects):
                     self._refuse(f"ordered by the number {at}", by)
                     continue
-                item.set("this", self.select.selects[at - 1].unalias().copy())
+                item.set("this", exp.Paren(this=self.select.selects[at - 1].unalias().copy()))
             elif isinstance(by, exp.Column) and not by.table and by.name in outputs:
                 item.set("this", exp.Paren(this=outputs[by.name].copy()))
-        return order
+
+
+def _depth(query: exp.Expr) -> int:
+    """How many LATERALs stand one within the other in a query."""
+    around = _around(query)
+    return max((_around(each) + 1 - around for each in query.find_all(exp.Lateral)), default=0)
+
+
+def _around(node: exp.Expr | None) -> int:
+    """How many LATERALs stand around a node."""
+    count = -1
+    while node is not None:
+        node, count = node.find_ancestor(exp.Lateral), count + 1
+    return count
+
+
+def _beyond(query: exp.Expr, before: Sequence[Relation]) -> Iterator[exp.Column]:
+    """Yield what LATERALs within a query read of what stands before the query, by its full name."""
+    names = {relation.alias for relation in before} - {
+        table.alias_or_name for table in query.find_all(exp.Table, exp.Subquery)
+    }
+    for lateral in query.find_all(exp.Lateral):
+        yield from (column for column in lateral.find_all(exp.Column) if column.table in names)
 
 
 def _all(terms: Sequence[exp.Expr]) -> exp.Expr:

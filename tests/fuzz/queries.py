@@ -291,12 +291,14 @@ def _from(rnd: Draw, depth: int, letter: str) -> tuple[str, list[Column]]:
         more, own = _unnested(rnd, own, f"{letter}{number}u")
         text, columns = text + more, [*columns, *own]
     if depth and rnd.random() < 0.1:
-        more, own = _lateral(rnd, columns, f"{letter}l")
+        more, own = _lateral(rnd, columns, f"{letter}l", depth)
         text, columns = text + more, [*columns, *own]
     return text, columns
 
 
-def _lateral(rnd: Draw, around: Sequence[Column], alias: str) -> tuple[str, list[Column]]:
+def _lateral(
+    rnd: Draw, around: Sequence[Column], alias: str, depth: int
+) -> tuple[str, list[Column]]:
     """LATERAL: expressions, aggregates, groups, rows or first rows for each row before it."""
     kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
     columns = [Column(f"{alias}.c{n}", kind) for n, kind in enumerate(kinds)]
@@ -305,9 +307,9 @@ def _lateral(rnd: Draw, around: Sequence[Column], alias: str) -> tuple[str, list
     if way == "computed":
         items = [value(rnd, around, kind) for kind in kinds]
         return f" {side} JOIN LATERAL (SELECT {_named(items)}) AS {alias}{on}", columns
-    source, own = _from(rnd, 0, alias)
+    source, own = _from(rnd, depth - 1, alias)
     signs = ("=", "=", "<", "<>") if way == "rows" else ("=",)
-    where = _inner_where(rnd, own, around, signs, 0, 1)
+    where = _inner_where(rnd, own, around, signs, depth, 1)
     if way == "one":
         items = [aggregate(rnd, own, kind) for kind in kinds]
     elif way == "groups":

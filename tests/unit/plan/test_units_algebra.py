@@ -119,6 +119,18 @@ KNOWN = [
     "SELECT t0.id AS c0, l.n AS c1 FROM a t0, LATERAL (SELECT count(*) + t0.x AS n FROM u) l",
     "SELECT t0.id AS c0 FROM u t0, LATERAL (SELECT t0.x + 1 AS y) l"
     " WHERE EXISTS (SELECT 1 FROM b WHERE b.x = l.y)",
+    # the name of an output that what stands before has too, and one within another
+    "SELECT t0.z AS c0, l.z AS c1 FROM (SELECT k, id AS z FROM a) t0 LEFT JOIN LATERAL"
+    " (SELECT s.x AS z FROM b s WHERE s.k = t0.k ORDER BY z DESC LIMIT 2) l ON TRUE",
+    "SELECT t0.z AS c0, l.z AS c1 FROM (SELECT k, id AS z FROM a) t0, LATERAL"
+    " (SELECT s.x AS z FROM b s ORDER BY z LIMIT 1) l",
+    "SELECT t0.id AS c0, l.n AS c1 FROM a t0, LATERAL (SELECT m.n FROM b s,"
+    " LATERAL (SELECT count(*) + s.x AS n FROM u WHERE u.k = s.k) m WHERE s.k = t0.k) l",
+    "SELECT t0.id AS c0, l.id AS c1 FROM a t0 LEFT JOIN LATERAL (SELECT m.id FROM b s JOIN"
+    " LATERAL (SELECT id FROM u WHERE u.x = s.x ORDER BY id LIMIT 2) m ON TRUE"
+    " WHERE s.k = t0.k ORDER BY m.id DESC LIMIT 1) l ON TRUE",
+    "SELECT t0.id AS c0, l.n AS c1 FROM a t0, LATERAL (SELECT max(m.y) AS n FROM b s, LATERAL"
+    " (SELECT s.x + 1 AS y) m WHERE s.k = t0.k) l",
 ]
 
 
