@@ -211,7 +211,7 @@ class Oracle:
         return next((each.format for each in self.world.shapes if each.name == name), "iceberg")
 
     def _commits(self, name: str, format_: str = "iceberg") -> list[Commit]:
-        """The commits of a table, oldest first."""
+        """The commits of a table, oldest first; of several writes of one, what became visible."""
         if format_ == "delta":
             return self._delta_commits(name)
         try:
@@ -219,10 +219,11 @@ class Oracle:
         except NoSuchTableError:
             return []
         found = []
+        visible = {entry.snapshot_id for entry in table.history()}
         snapshot = table.current_snapshot()
         while snapshot is not None:
             properties = snapshot.summary.additional_properties if snapshot.summary else {}
-            if "headwater.epoch" in properties:
+            if "headwater.epoch" in properties and snapshot.snapshot_id in visible:
                 found.append(Commit(snapshot.snapshot_id, _marker(properties)))
             parent = snapshot.parent_snapshot_id
             snapshot = table.snapshot_by_id(parent) if parent is not None else None

@@ -63,13 +63,15 @@ class Lake:
         self._append(self.events, good if rows is None else rows, epoch, "events")
         self._append(self.quarantine, bad, epoch, "events")
 
-    def keep(self, epoch: int, rows: list[dict] | None = None, **marker: object) -> None:
+    def keep(
+        self, epoch: int, rows: list[dict] | None = None, *, to: str = "main", **marker: object
+    ) -> None:
         if rows is None:
             rows = self.rows(epoch)
         snapshots = [snapshot.snapshot_id for snapshot in self.events.snapshots()]
         cuts = {"cut_from": {"events": str(snapshots[epoch - 1])} if epoch else {}}
         cuts["cut_to"] = {"events": str(snapshots[epoch])}
-        self._append(self.view, rows, epoch, self.shape.name, **{**cuts, **marker})
+        self._append(self.view, rows, epoch, self.shape.name, to=to, **{**cuts, **marker})
 
     def rows(self, epoch: int) -> list[dict]:
         lines = self.world.raw["events"][sorted(self.world.raw["events"])[epoch]]
@@ -81,7 +83,9 @@ class Lake:
         table = self.catalog.create_table_if_not_exists(name, pa.schema(_PLACE))
         self._append(table, rows, epoch, self.shape.name)
 
-    def _append(self, table, rows, epoch: int, view: str, **marker: object) -> None:
+    def _append(
+        self, table, rows, epoch: int, view: str, *, to: str = "main", **marker: object
+    ) -> None:
         own = {"cut_from": {view: str(epoch)} if epoch else {}, "cut_to": {view: str(epoch + 1)}}
         fields = {"view": view, "epoch": epoch, "token": 1, **own, **marker}
         properties = {
@@ -89,7 +93,7 @@ class Lake:
             for key, value in fields.items()
         }
         data = pa.Table.from_pylist(rows, table.schema().as_arrow())
-        table.append(data, snapshot_properties=properties)
+        table.append(data, snapshot_properties=properties, branch=to)
 
     def both(self) -> None:
         for epoch in (0, 1):
@@ -129,6 +133,19 @@ def test_an_epoch_committed_twice_is_seen_even_without_rows(lake: Lake) -> None:
     lake.keep(1, [])
     found = lake.oracle.violations(finished=False)
     assert any("epoch 1 follows epoch 1" in text for text in found)
+
+
+def test_of_several_writes_of_one_commit_only_the_last_is_judged(lake: Lake) -> None:
+    lake.both()
+    lake.world.add_input(1)
+    lake.land(2)
+    base = lake.view.current_snapshot().snapshot_id
+    lake.view.manage_snapshots().create_branch(base, "staged").commit()
+    first, *rest = lake.rows(2)
+    lake.keep(2, [first], to="staged")
+    lake.keep(2, rest, to="staged")
+    lake.view.manage_snapshots().set_current_snapshot(ref_name="staged").commit()
+    assert lake.oracle.violations(finished=True) == []
 
 
 def test_a_gap_between_two_cuts_is_seen(lake: Lake) -> None:
