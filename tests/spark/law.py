@@ -129,6 +129,25 @@ class Landed:
             duck.executemany(f"INSERT INTO all_{self.name} VALUES ({marks})", self.rows)
 
 
+def _told(
+    target: Table,
+    published: Mapping[int, Snapshot],
+    landed: Sequence[Landed],
+    columns: Sequence[str],
+) -> str:
+    """Each commit: epochs of the inputs up to which it has read, watermark, rows that it added."""
+    lines = []
+    for epoch, snapshot in sorted(published.items()):
+        marker = snapshot.marker
+        assert marker is not None
+        cut = {each.name: each.cuts.get(marker.cut_to.get(each.name, "")) for each in landed}
+        rows = [
+            tuple(map(str, row)) for row in target.added_by(snapshot.id).select(*columns).collect()
+        ]
+        lines.append(f"{epoch} {cut} watermark={marker.watermark} added={rows[:20]}")
+    return "\n".join(["", *lines])
+
+
 def catalog_of(*landed: Landed) -> Catalog:
     return Catalog({table.name: table.source for table in landed}, {})
 
@@ -178,7 +197,10 @@ def check_law(
             " UNION ALL (SELECT 'missing', COLUMNS(*)::VARCHAR"
             " FROM (FROM expected EXCEPT ALL FROM held))"
         ).fetchall()
-        assert not wrong, f"{view} at epoch {marker.epoch}, {marker}: {wrong[:20]}"
+        assert not wrong, (
+            f"{view} at epoch {marker.epoch}, {marker}: {wrong[:20]}\n"
+            f"all commits: {_told(target, published, landed, columns)}"
+        )
     epochs = [marker.epoch for marker in markers]
     assert epochs == list(range(len(epochs))), epochs
     return markers
