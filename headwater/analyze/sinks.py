@@ -131,7 +131,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
         format=format_,
         key=key,
         appends=appends,
-        comment=catalog.views[name].comment if view is not None else catalog.sources[name].comment,
+        comment=(view or catalog.sources[name]).comment,
         span=report.place(None),
         fingerprint=hashlib.sha256(identity.encode()).hexdigest()[:16],
     )

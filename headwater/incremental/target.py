@@ -33,6 +33,7 @@ class Committed:
         marker: its marker.
         rows: rows that the commit wrote; 0 if it was found committed.
         snapshot_id: the snapshot that it made.
+        at: when it was made, milliseconds since 1970 UTC.
         seconds: how long it took, from the look at what changed until it was visible.
     """
 
@@ -40,6 +41,7 @@ class Committed:
     marker: Marker
     rows: int
     snapshot_id: int
+    at: int
     seconds: float
 
 
@@ -168,4 +170,5 @@ def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> C
     newest = table.snapshot_id()
     snapshot = table.snapshot(newest) if outcome is Outcome.COMMITTED else None
     rows = int(snapshot.summary.get("added-records", 0)) if snapshot else 0
-    return Committed(marker.view, marker, rows, newest, time.monotonic() - began)
+    at = snapshot.at if snapshot else table.committed_at()
+    return Committed(marker.view, marker, rows, newest, at, time.monotonic() - began)

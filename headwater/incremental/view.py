@@ -183,8 +183,9 @@ class IncrementalView:
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
-        self._last, self._last_at = marker, self.target.committed_at()
-        return committed(self.target, marker, outcome, began)
+        done = committed(self.target, marker, outcome, began)
+        self._last, self._last_at = marker, done.at
+        return done
 
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:

@@ -16,9 +16,8 @@ from pyspark.sql import SparkSession
 
 from headwater.lake.delta import DeltaTable
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.java import java_class
 from headwater.lake.layout import MARKER_TAG
-from headwater.lake.table import Commit, Snapshot
+from headwater.lake.table import Commit
 
 
 class SinkTarget(LakeTable):
@@ -92,8 +91,7 @@ class SinkTarget(LakeTable):
         return f"{self.identifier}.`branch_{self.staging_branch(view)}`"
 
     def _is_ancestor(self, snapshot_id: int) -> bool:
-        util = java_class(self.spark, "org.apache.iceberg.util.SnapshotUtil")
-        return bool(util.isAncestorOf(self.java, snapshot_id))
+        return self.includes(self.snapshot_id(), snapshot_id)
 
 
 class DeltaSinkTarget(DeltaTable):
@@ -107,11 +105,10 @@ class DeltaSinkTarget(DeltaTable):
     def total_rows(self) -> None:
         """Return None: its owner may have made it with rows."""
 
-    def restored_since(self, snapshot_id: int) -> Snapshot | None:
-        """Return a later version by which its owner went back to an older one.
+    def is_restored_since(self, snapshot_id: int) -> bool:
+        """Return whether its owner has gone back to an older version after one.
 
         Args:
             snapshot_id: the version.
         """
-        later = self.since(snapshot_id)
-        return next((each for each in later if each.operation == "restore"), None)
+        return any(later.operation == "restore" for later in self.since(snapshot_id))

@@ -2,12 +2,14 @@
 
 In: changes. Out: one transaction of the table, which Delta itself skips if its number is there; see
 :mod:`headwater.sinks.connectors.tables`. Delta's store for local files is safe within one process
-only: a version that another process puts in the place of ours is noticed, and the delivery is
-repeated.
+only: a version that another process puts in the place of ours is noticed; the sink stops, and
+delivers it again when it is started.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from headwater.analyze.definitions import Sink
@@ -65,5 +67,16 @@ class DeltaFolder(TableOutlet):
 
     def _check_epochs(self, newest: Commit | None, marker: Marker) -> None:
         super()._check_epochs(newest, marker)
-        if newest and self._target.restored_since(newest.snapshot_id):
+        if newest and self._target.is_restored_since(newest.snapshot_id):
             raise self._refused("TABLE_ROLLED_BACK", "was restored since the last delivery")
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """See :meth:`TableOutlet._failing`: files that Python opens here are those of the table."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            what = f'the folder of sink "{self._sink.name}" cannot be used: {reason}'
+            hint = f'check "{self._folder}", its owner and permissions, or give another path'
+            raise self._service("TABLE_NOT_WRITABLE", what, hint) from error

@@ -15,7 +15,13 @@ from headwater.lake.delta_log import newest_version, read_commit
 from headwater.lake.java import session_with
 from headwater.lake.spec import TableSpec
 from headwater.sinks.connectors.tables import TableOutlet
-from tests.spark.sinks.world import LOG, STOCK, World, row
+from tests.spark.sinks.world import (
+    STOCK,
+    World,
+    check_that_a_forgotten_delivery_is_found,
+    check_that_an_upserted_table_is_the_view,
+    row,
+)
 
 IN_DELTA = STOCK.replace("'per article' AS", "'per article' WITH (format = 'delta') AS")
 COLUMNS = "sku STRING, places BIGINT, amount DECIMAL(38, 2)"
@@ -41,6 +47,10 @@ class Delta(World):
         self.owner.sql(f"DROP TABLE IF EXISTS {self.name}")
         self.owner.sql(f"CREATE TABLE {self.name} {columns} USING delta LOCATION '{where}'")
 
+    def insert(self, what: str) -> None:
+        self.own()
+        self.owner.sql(f"INSERT INTO {self.name} {what}")
+
     def epochs(self) -> list[int]:
         newest = newest_version(self.place)
         assert newest is not None
@@ -56,16 +66,7 @@ def world(spark: SparkSession, lake: Lake, spark_config: Config, tmp_path: Path)
 
 @pytest.mark.parametrize("definitions", [STOCK, IN_DELTA], ids=["iceberg", "delta"])
 def test_an_upserted_table_is_the_view(world: Delta, definitions: str) -> None:
-    world.define(definitions, "totals", "UPSERT")
-    world.change(row("a", "x", 1.5), row("a", "y", 2), row("b", "x", 3))
-    assert world.deliver() == 1
-    assert world.held() == world.view()
-    world.change(row("a", "x", 9), row("b", "x", 3, "d"), row("c", "z", 0.01))
-    world.change(row("c", "z", 0.02))
-    assert world.deliver() == 1
-    assert world.held() == world.view() == [("a", 2, Decimal("11.00")), ("c", 1, Decimal("0.02"))]
-    assert world.deliver() == 0
-    assert world.epochs() == [0, 1]
+    check_that_an_upserted_table_is_the_view(world, definitions)
     world.own()
     described = {
         each.col_name: each for each in world.owner.sql(f"DESCRIBE {world.name}").collect()
@@ -77,29 +78,7 @@ def test_an_upserted_table_is_the_view(world: Delta, definitions: str) -> None:
 def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
     world: Delta, format_: str
 ) -> None:
-    name = "totals" if format_ == "UPSERT" else "log"
-    world.define(STOCK if format_ == "UPSERT" else LOG, name, format_)
-    one, two = (
-        ([row("a", "x", 1), row("b", "x", 1)], [row("a", "x", 2), row("b", "x", 1, "d")])
-        if format_ == "UPSERT"
-        else ([{"id": 1, "said": "x"}, {"id": 1, "said": "x"}], [{"id": 2, "said": "x"}])
-    )
-    world.change(*one)
-    with world.killed():  # of the first delivery, and of a later one
-        world.deliver()
-    assert world.deliver() == 1
-    assert world.held() == world.view(name)
-    world.change(*two)
-    with world.killed():
-        world.deliver()
-    world.own()
-    what = "(sku) VALUES ('9')" if name == "totals" else "(id) VALUES (9)"
-    world.owner.sql(f"INSERT INTO {world.name} {what}")
-    world.change(row("c", "x", 5) if name == "totals" else {"id": 3, "said": "y"})
-    assert world.deliver() == 2
-    mine = "sku <> '9'" if name == "totals" else "id <> 9"
-    assert world.held(mine) == world.view(name)
-    assert world.epochs() == [0, 1, 2]
+    check_that_a_forgotten_delivery_is_found(world, format_)
 
 
 def test_what_others_do_meanwhile_stays(world: Delta, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +131,11 @@ def test_what_cannot_be_delivered_into_is_refused(world: Delta) -> None:
     world.place.mkdir()
     (world.place / "notes.txt").write_text("mine")
     assert world.refused().condition == "TARGET_NOT_EMPTY"
+    shutil.rmtree(world.place.parent)
+    world.place.parent.write_text("no folder")
+    unusable = world.refused()
+    assert (unusable.condition, type(unusable).__name__) == ("TABLE_NOT_WRITABLE", "ServiceError")
+    assert 'the folder of sink "out" cannot be used' in str(unusable)
 
 
 def test_tables_of_headwater_are_left_alone(world: Delta) -> None:

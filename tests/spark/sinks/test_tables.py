@@ -17,7 +17,14 @@ from headwater.lake.java import session_with
 from headwater.sinks.connectors.iceberg import IcebergTable
 from headwater.sinks.delivery import Delivery
 from tests.spark.running import planned
-from tests.spark.sinks.world import LOG, STOCK, World, row
+from tests.spark.sinks.world import (
+    LOG,
+    STOCK,
+    World,
+    check_that_a_forgotten_delivery_is_found,
+    check_that_an_upserted_table_is_the_view,
+    row,
+)
 
 
 class Iceberg(World):
@@ -44,6 +51,9 @@ class Iceberg(World):
     def rows(self) -> DataFrame:
         return self.owner.table("lake.shop.out")
 
+    def insert(self, what: str) -> None:
+        self.owner.sql(f"INSERT INTO lake.shop.out {what}")
+
     def epochs(self) -> list[int]:
         found = self.owner.sql(
             "SELECT s.summary['headwater.epoch'] AS epoch FROM lake.shop.out.history h"
@@ -59,16 +69,7 @@ def world(spark: SparkSession, lake: Lake, spark_config: Config, tmp_path: Path)
 
 
 def test_an_upserted_table_is_the_view(world: Iceberg) -> None:
-    world.define(STOCK, "totals", "UPSERT")
-    world.change(row("a", "x", 1.5), row("a", "y", 2), row("b", "x", 3))
-    assert world.deliver() == 1
-    assert world.held() == world.view()
-    world.change(row("a", "x", 9), row("b", "x", 3, "d"), row("c", "z", 0.01))
-    world.change(row("c", "z", 0.02))
-    assert world.deliver() == 1
-    assert world.held() == world.view() == [("a", 2, Decimal("11.00")), ("c", 1, Decimal("0.02"))]
-    assert world.deliver() == 0
-    assert world.epochs() == [0, 1]
+    check_that_an_upserted_table_is_the_view(world, STOCK)
     rows = world.owner.sql("DESCRIBE EXTENDED lake.shop.out").collect()
     described = {each.col_name: each for each in rows}
     assert described["sku"].comment == "the article"
@@ -94,30 +95,7 @@ def test_rows_that_are_only_added_are_appended(world: Iceberg) -> None:
 def test_a_delivery_that_the_project_forgot_is_found_in_the_table(
     world: Iceberg, format_: str
 ) -> None:
-    name = "totals" if format_ == "UPSERT" else "log"
-    world.define(STOCK if format_ == "UPSERT" else LOG, name, format_)
-    one, two = (
-        ([row("a", "x", 1), row("b", "x", 1)], [row("a", "x", 2), row("b", "x", 1, "d")])
-        if format_ == "UPSERT"
-        else ([{"id": 1, "said": "x"}], [{"id": 2, "said": "x"}])
-    )
-    world.change(*one)
-    with world.killed():  # of the first delivery, and of a later one
-        world.deliver()
-    assert world.deliver() == 1
-    assert world.held() == world.view(name)
-    world.change(*two)
-    with world.killed():
-        world.deliver()
-    before = world.held()
-    what = "(sku) VALUES ('9')" if name == "totals" else "(id) VALUES (9)"
-    world.owner.sql(f"INSERT INTO lake.shop.out {what}")
-    world.change(row("c", "x", 5) if name == "totals" else {"id": 3, "said": "y"})
-    assert world.deliver() == 2
-    assert len(before) < len(world.held())
-    mine = "sku <> '9'" if name == "totals" else "id <> 9"
-    assert world.held(mine) == world.view(name)
-    assert world.epochs() == [0, 1, 2]
+    check_that_a_forgotten_delivery_is_found(world, format_)
 
 
 def test_what_others_commit_meanwhile_stays(

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,10 @@ class World(ABC):
     @abstractmethod
     def rows(self) -> DataFrame:
         """The table, as its owner sees it."""
+
+    @abstractmethod
+    def insert(self, what: str) -> None:
+        """Add a row as the owner does: columns and VALUES."""
 
     @abstractmethod
     def epochs(self) -> list[int]:
@@ -118,3 +123,44 @@ class World(ABC):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
             patch.setattr(TableOutlet, "deliver", deliver)
             yield
+
+
+def check_that_an_upserted_table_is_the_view(world: World, definitions: str) -> None:
+    """Updates, deletes and inserts; several commits in one delivery; nothing twice."""
+    world.define(definitions, "totals", "UPSERT")
+    world.change(row("a", "x", 1.5), row("a", "y", 2), row("b", "x", 3))
+    assert world.deliver() == 1
+    assert world.held() == world.view()
+    world.change(row("a", "x", 9), row("b", "x", 3, "d"), row("c", "z", 0.01))
+    world.change(row("c", "z", 0.02))
+    assert world.deliver() == 1
+    assert world.held() == world.view() == [("a", 2, Decimal("11.00")), ("c", 1, Decimal("0.02"))]
+    assert world.deliver() == 0
+    assert world.epochs() == [0, 1]
+
+
+def check_that_a_forgotten_delivery_is_found(world: World, format_: str) -> None:
+    """Kills between table and project, at the first delivery and a later one; others write too."""
+    name = "totals" if format_ == "UPSERT" else "log"
+    world.define(STOCK if format_ == "UPSERT" else LOG, name, format_)
+    one, two = (
+        ([row("a", "x", 1), row("b", "x", 1)], [row("a", "x", 2), row("b", "x", 1, "d")])
+        if format_ == "UPSERT"
+        else ([{"id": 1, "said": "x"}, {"id": 1, "said": "x"}], [{"id": 2, "said": "x"}])
+    )
+    world.change(*one)
+    with world.killed():
+        world.deliver()
+    assert world.deliver() == 1
+    assert world.held() == world.view(name)
+    world.change(*two)
+    with world.killed():
+        world.deliver()
+    before = world.held()
+    world.insert("(sku) VALUES ('9')" if name == "totals" else "(id) VALUES (9)")
+    world.change(row("c", "x", 5) if name == "totals" else {"id": 3, "said": "y"})
+    assert world.deliver() == 2
+    assert len(before) < len(world.held())
+    mine = "sku <> '9'" if name == "totals" else "id <> 9"
+    assert world.held(mine) == world.view(name)
+    assert world.epochs() == [0, 1, 2]
