@@ -47,9 +47,15 @@ from headwater.streaming.streams import open_streams
 POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
 
-NO_PUSHDOWN = "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
-"""Would push filters, even inferred ones, below the watermark operator, where they remove
-heartbeats."""
+EXCLUDED_RULES = (
+    # would push filters, even inferred ones, below the watermark operator, where they remove
+    # heartbeats
+    "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
+    # would take an input without new rows out of a union, so that what holds for the rest of the
+    # batch (a key that is NULL, or a constant) is taken for true of the rows in the state too
+    "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation",
+)
+"""Rules of Spark's optimizer that are wrong where rows of a batch meet rows of the state."""
 
 
 class _Stopped(Exception):
@@ -146,7 +152,7 @@ class StreamingView:
 
     def _start(self) -> None:
         session = self._lake.spark
-        session.conf.set("spark.sql.optimizer.excludedRules", NO_PUSHDOWN)
+        session.conf.set("spark.sql.optimizer.excludedRules", ",".join(EXCLUDED_RULES))
         self._target = ensure_target(self._lake, self.plan)
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
