@@ -347,6 +347,3 @@ def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report:
     if statement.args.get("on_schema_change") and not source.landed:
         what = "a table that is read in place" if source.kept else "a SOURCE"
         report.not_yet(f"ON SCHEMA CHANGE of {what}", statement, "remove it")
-    elif source.on_schema_change == "evolve" and source.is_changes:
-        hint = "write IGNORE or FAIL; give a keyed table with other columns a new name"
-        report.not_yet("ON SCHEMA CHANGE EVOLVE of a keyed table", statement, hint)

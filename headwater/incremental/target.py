@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
+from headwater.incremental.follow import altered, follow
 from headwater.lake.catalog import Lake
 from headwater.lake.comments import comments_of, set_comments
-from headwater.lake.commit import Outcome
-from headwater.lake.evolve import difference, means_otherwise, schema_changed
+from headwater.lake.commit import Fence, Outcome
+from headwater.lake.evolve import difference, means_otherwise
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
-from headwater.lake.spec import TableSpec, columns_ddl
+from headwater.lake.spec import TableSpec
 from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 
@@ -58,19 +60,21 @@ class Writer:
     token: int = 0
 
 
-def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
+def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Table:
     """Return the view's table in the view's format; create it if it is missing.
+
+    A keyed table that says so gets the columns of its definition, once its log has them.
 
     Args:
         lake: where it lives.
         plan: the view's plan.
+        fence: asked before columns are changed.
 
     Raises:
         TerminalError: ``SCHEMA_CHANGED``, ``FORMAT_CHANGED``; ``DEFINITION_CHANGED`` if another
             definition of the view wrote it, or of the columns that it reads; ``TARGET_NOT_EMPTY``
             if rows are in it that no view wrote.
     """
-    ensure = lake.ensure_delta if plan.view.is_delta else lake.ensure
     hidden = {column.name: _STATE for column in plan.columns if column.hidden}
     spec = TableSpec(
         plan.view.name,
@@ -79,7 +83,13 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
         plan.view.comment,
         column_comments=hidden | {field.name: field.comment for field in plan.view.fields},
     )
-    table: Table = ensure(spec)
+    table: Table
+    if plan.view.is_delta:
+        table = lake.ensure_delta(spec)
+    elif plan.follows:
+        table = lake.ensure(spec, partial(follow, lake, plan, fence))
+    else:
+        table = lake.ensure(spec)
     marker = table.marker()
     if marker and marker.fingerprint not in ("", plan.fingerprint):
         raise TerminalError(
@@ -88,7 +98,7 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
             hint="undo the change or give the new definition a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )
-    if marker and (meaning := _other_meaning(lake, plan, marker)):
+    if marker and not plan.follows and (meaning := _other_meaning(lake, plan, marker)):
         raise TerminalError(
             "DEFINITION_CHANGED",
             f'view "{plan.view.name}" has another meaning since its table was written: {meaning}',
@@ -108,10 +118,7 @@ def ensure_target(lake: Lake, plan: ViewPlan) -> Table:
 
 def _other_meaning(lake: Lake, plan: ViewPlan, marker: Marker) -> str:
     """What of a view means something else as a table that it reads has evolved."""
-    landed = (
-        i.name for i in plan.inputs if i.kind == "table" and i.name not in lake.external_tables
-    )
-    for name in landed:
+    for name in (each.name for each in plan.inputs if each.evolves):
         position = marker.cut_to.get(name)
         if position is None or not lake.exists(name):
             continue
@@ -150,12 +157,7 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
 
 def _follow(table: LakeTable, spec: TableSpec) -> None:
     """Give a table of late rows the columns of its input, which were checked there."""
-    ddl = columns_ddl(spec)
-    change = difference(table.columns(), table.stored_columns(ddl))
-    if change.retyped:
-        raise schema_changed(spec.name, change)
-    if change:
-        table.alter(change, ddl)
+    altered(table, spec)
 
 
 def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> Committed:

@@ -30,6 +30,7 @@ from headwater.incremental.changes import (
     register_states,
 )
 from headwater.incremental.choice import CHANGED, NEVER, RECOMPUTED, Change, Limits
+from headwater.incremental.follow import Followed, followed
 from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import linear_writer, whole_writer
@@ -38,6 +39,7 @@ from headwater.incremental.target import Committed, Writer, committed, ensure_ta
 from headwater.incremental.units import units_writer
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence, commit
+from headwater.lake.evolve import Evolved
 from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
@@ -88,7 +90,8 @@ class IncrementalView:
             self._session.conf.set(_CONSTRAINTS, "false")
         self._writer = writer
         self._fence = fence
-        self.target = ensure_target(lake, plan)
+        self.target = ensure_target(lake, plan, fence)
+        self._followed = followed(plan, self.target)
         self._inputs = open_inputs(lake, plan, catalog)
         self._guarded = Guarded(lake, plan)
         self._lake = lake
@@ -174,6 +177,8 @@ class IncrementalView:
                 token=self._writer.token,
                 fingerprint=self.plan.fingerprint,
                 counts={**late.counts, **bad.counts, **change.counts},
+                evolved=self._followed.evolved.changes,
+                since=self._followed.evolved.since,
             )
             outcome = commit(
                 self.target,
@@ -185,18 +190,20 @@ class IncrementalView:
             )
         done = committed(self.target, marker, outcome, began)
         self._last, self._last_at = marker, done.at
+        self._followed = Followed(Evolved(since=marker.since))
         return done
 
     @contextmanager
     def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:
         program, session = self._guarded.program, self._session
         lost = self._last is not None and any(span.after is None for span in spans.values())
-        if not lost and self._is_empty(spans):
+        anew = lost or self._followed.anew
+        if not anew and self._is_empty(spans):
             yield Change(lambda target: None)
             return
         rewrites = self._limits.small > 0 and not self._only_appends
         before = Before.of(self.target, rewrites=rewrites)
-        anew = lost or self._restarts(program, spans)
+        anew = anew or self._restarts(program, spans)
         counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
         if whole:

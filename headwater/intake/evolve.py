@@ -11,32 +11,22 @@ the newest commit's snapshot differ from those of the table, whatever crashed in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence
 from headwater.lake.crash import crash_point
-from headwater.lake.evolve import check_evolution, difference, schema_changed
+from headwater.lake.evolve import (
+    Evolved,
+    check_evolution,
+    difference,
+    evolved,
+    schema_changed,
+)
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
 from headwater.lake.spec import TableSpec, columns_ddl
-
-
-@dataclass(frozen=True, slots=True)
-class Evolved:
-    """What the next commit of a table says of its columns.
-
-    Attributes:
-        changes: what became of columns since the newest commit.
-        since: column → the first epoch that has it.
-    """
-
-    changes: Mapping[str, str] = field(default_factory=dict)
-    since: Mapping[str, int] = field(default_factory=dict)
 
 
 def follow(
@@ -81,7 +71,8 @@ def _is_system(name: str, own: set[str]) -> bool:
 
 
 def _never_null(source: Source) -> set[str]:
-    return {each.name for each in source.fields if not each.nullable}
+    # of a keyed table, what is defined; a deletion in its log has only the key
+    return {each.name for each in (*source.fields, *source.columns) if not each.nullable}
 
 
 def _begin_anew(lake: Lake, source: Source, table: LakeTable) -> None:
@@ -100,7 +91,7 @@ def _begin_anew(lake: Lake, source: Source, table: LakeTable) -> None:
         quarantine.take_back(snapshot.parent)
 
 
-def evolved(source: Source, table: LakeTable, last: Marker) -> Evolved:
+def evolution(source: Source, table: LakeTable, last: Marker) -> Evolved:
     """Return what the next commit says of the columns.
 
     Args:
@@ -115,16 +106,14 @@ def evolved(source: Source, table: LakeTable, last: Marker) -> Evolved:
     newest = table.newest(source.name)
     if newest is None:
         return Evolved()
-    change = difference(table.columns_at(newest.snapshot_id), table.columns())
-    since = {**last.since, **dict.fromkeys(change.added, last.epoch + 1)}
-    lacking = sorted(_never_null(source).intersection(since))
+    found = evolved(difference(table.columns_at(newest.snapshot_id), table.columns()), last)
+    lacking = sorted(_never_null(source).intersection(found.since))
     if lacking:
         raise TerminalError(
             "SCHEMA_CHANGED",
             f'column "{lacking[0]}" of table "{source.name}" is never NULL, and rows before epoch '
-            f"{since[lacking[0]]} lack it",
+            f"{found.since[lacking[0]]} lack it",
             hint="leave NOT NULL out",
             span=source.span,
         )
-    kept = {column: epoch for column, epoch in since.items() if column not in change.dropped}
-    return Evolved(change.changes(), kept)
+    return found

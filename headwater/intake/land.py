@@ -36,7 +36,7 @@ from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Ro
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
 from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
-from headwater.intake.evolve import Evolved, evolved, follow
+from headwater.intake.evolve import evolution, follow
 from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import fields_of, observed_fields
@@ -44,6 +44,7 @@ from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_t
 from headwater.lake.catalog import Lake
 from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
+from headwater.lake.evolve import Evolved
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
@@ -143,7 +144,7 @@ class Landing:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
         self._last = self.table.marker() or self._identity
-        self._evolved = evolved(self.source, self.table, self._last)
+        self._evolved = evolution(self.source, self.table, self._last)
         if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
         if self._ledger:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import View
 from headwater.errors import TerminalError
+from headwater.lake.marker import Marker
 
 _WIDER = frozenset({("INT", "BIGINT"), ("FLOAT", "DOUBLE")})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
@@ -71,6 +72,31 @@ def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> Differenc
         {c: kinds for c, kinds in changed.items() if not _is_wider(*kinds)},
         [c for c in found if c in wanted] != list(both),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """What the next commit of a table says of its columns.
+
+    Attributes:
+        changes: what became of columns since the newest commit.
+        since: column → the first epoch that has it.
+    """
+
+    changes: Mapping[str, str] = field(default_factory=dict)
+    since: Mapping[str, int] = field(default_factory=dict)
+
+
+def evolved(change: Difference, last: Marker) -> Evolved:
+    """Return what the next commit says of a change of columns.
+
+    Args:
+        change: from the columns at the newest commit to those of the table.
+        last: the newest marker.
+    """
+    since = {**last.since, **dict.fromkeys(change.added, last.epoch + 1)}
+    kept = {column: epoch for column, epoch in since.items() if column not in change.dropped}
+    return Evolved(change.changes(), kept)
 
 
 def means_otherwise(view: View, table: str, change: Difference) -> str:

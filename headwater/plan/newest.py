@@ -108,10 +108,12 @@ def _ends(log: Source) -> Iterator[str]:
 def _valid(log: Source, place: Sequence[str]) -> str:
     """The changes that no TRUNCATE or snapshot, known before or among them, has ended."""
     conditions, at = [], f"struct({', '.join(place)})"
+    taken = [CHANGE_COLUMN, *place, *([SNAPSHOT_END_COLUMN] if log.replaces else [])]
     own = f"struct({', '.join(f'c.{each}' for each in place)})"
     for end in _ends(log):
         known = " UNION ALL ".join(
-            f"SELECT * FROM {log.name}__{part} WHERE {end}" for part in ("before", "change")
+            f"SELECT {', '.join(taken)} FROM {log.name}__{part} WHERE {end}"
+            for part in ("before", "change")
         )
         stands = f"coalesce({own} > (SELECT max({at}) FROM ({known}) AS t), true)"
         if end == _ENDS_SNAPSHOT:

@@ -63,12 +63,14 @@ class Input:
         kind: ``table``, ``view`` or ``source`` (not kept).
         appends: whether it only gains rows.
         streams: whether Spark can read it as a stream: not a Delta table.
+        evolves: whether its columns can change: it is landed, or made of changes that are.
     """
 
     name: str
     kind: str
     appends: bool = True
     streams: bool = True
+    evolves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ class ViewPlan:
         build: writes the program when it is first asked for; ``check`` only decides, and stays
             fast.
         partitioned_by: Spark DDL transforms.
-        fingerprint: hash of the canonical definition.
+        fingerprint: hash of the canonical definition; of a keyed table without its columns.
+        follows: the log of a keyed table whose columns follow its definition; empty for others.
         guard: the rows on which its expressions fail, None if they cannot.
         build_guarded: writes the program without these rows.
     """
@@ -120,6 +123,7 @@ class ViewPlan:
     build: Callable[[], Program]
     partitioned_by: tuple[str, ...]
     fingerprint: str
+    follows: str = ""
     guard: Guard | None = None
     build_guarded: Callable[[], Program] | None = None
 

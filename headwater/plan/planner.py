@@ -72,7 +72,13 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         for name in view.inputs
     }
     inputs = tuple(
-        Input(name, _kind(name, catalog), mode is APPEND, not catalog.is_delta(name))
+        Input(
+            name,
+            _kind(name, catalog),
+            mode is APPEND,
+            not catalog.is_delta(name),
+            (source := catalog.source_of(name)) is not None and source.landed,
+        )
         for name, mode in modes.items()
     )
     mode = changelog_mode(view, catalog)
@@ -92,7 +98,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         late=late,
         build=partial(_program, decision, view, catalog, allowed),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
-        fingerprint=hashlib.sha256(view.text.encode()).hexdigest()[:16],
+        fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
+        follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,
         build_guarded=_guarded(guard, decision, view, catalog, allowed),
     )
@@ -122,6 +129,22 @@ def _kind(name: str, catalog: Catalog) -> str:
     if name in catalog.views:
         return "view"
     return "table" if catalog.sources[name].kept else "source"
+
+
+def _identity(view: View, catalog: Catalog) -> str:
+    """What of a definition must be as it was; the columns of a keyed table are compared one by one.
+
+    They may follow their definition, which may begin to say so as they change.
+    """
+    if not view.changes:
+        return view.text
+    log = catalog.sources[view.changes]
+    order = [field.name for field in log.position]
+    return repr((view.changes, view.primary_key, order, log.truncates, log.replaces))
+
+
+def _evolves(view: View, catalog: Catalog) -> bool:
+    return bool(view.changes) and catalog.sources[view.changes].on_schema_change == "evolve"
 
 
 def _emission(view: View, shape: Shape, catalog: Catalog) -> Emit:

@@ -218,7 +218,7 @@ class Supervisor:
                 self._fail(name, error)
         for name, plan in self._plans.items():
             try:
-                target = ensure_target(lake, plan)
+                target = ensure_target(lake, plan, self._lease)
                 self._resume(name, target)
                 self._inputs[name] = InputTable(name, target, None)
             except Exception as error:  # noqa: BLE001

@@ -156,6 +156,9 @@ def _verify_one(
     if meaning := _other_meaning(project, lake, plan, commit):
         reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
+    if lacking := _lacking(plan, table, snapshot):
+        reason = f'its table does not have column "{lacking}" yet, or had it not: run the project'
+        return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if reason := _gone(project, lake, plan, commit):
         return VerifyResult(name, Verdict.NOT_KEPT, reason, commit)
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
@@ -172,6 +175,14 @@ def _verify_one(
     return VerifyResult(name, verdict, "", commit, columns.names, difference)
 
 
+def _lacking(plan: ViewPlan, table: StoredTable, snapshot: int | None) -> str:
+    """A column of a keyed table that the table gets, or got later (ON SCHEMA CHANGE EVOLVE)."""
+    if not plan.follows or isinstance(table, DeltaTable):
+        return ""
+    held = columns_at(table, snapshot)
+    return next((each.name for each in plan.view.fields if each.name not in held), "")
+
+
 def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
     """What a commit has read of tables that others write, and did not keep."""
     for each in plan.inputs:
@@ -186,7 +197,7 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) ->
 def _other_meaning(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
     """What of a view means something else as a table that it reads has evolved."""
     for each in plan.inputs:
-        source = project.catalog.sources.get(each.name)
+        source = project.catalog.source_of(each.name)
         if source is None or not source.landed:
             continue
         table, position = _input(lake, each.name, commit)

@@ -153,7 +153,7 @@ class StreamingView:
     def _start(self) -> None:
         session = self._lake.spark
         session.conf.set("spark.sql.optimizer.excludedRules", ",".join(EXCLUDED_RULES))
-        self._target = ensure_target(self._lake, self.plan)
+        self._target = ensure_target(self._lake, self.plan, self._fence)
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
         assert isinstance(program, StreamingProgram)

@@ -1,0 +1,118 @@
+"""A keyed table follows its definition (ON SCHEMA CHANGE EVOLVE), after its log has.
+
+In: a keyed table whose columns are not those of its definition. Out: the table altered, and what
+its next commit says of that.
+
+Rows that are there are NULL in an added column, as their changes are in the log: nothing has to be
+computed. But a column that changes may leave out remembers, hidden, where its value was said; that
+is known from the log alone, so the next commit computes the table from it. As with a log
+(``headwater.intake.evolve``), what is still to be said of the columns follows from those of the
+newest commit's snapshot, whatever crashed in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from headwater.errors import TerminalError
+from headwater.lake.catalog import Lake
+from headwater.lake.commit import Fence
+from headwater.lake.crash import crash_point
+from headwater.lake.evolve import Evolved, difference, evolved, schema_changed
+from headwater.lake.iceberg import LakeTable
+from headwater.lake.spec import TableSpec, columns_ddl
+from headwater.lake.table import Table
+from headwater.plan.nodes import ViewPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What is still to be done and said of columns that were changed.
+
+    Attributes:
+        evolved: what the next commit says of them.
+        anew: whether it has to compute the whole table.
+    """
+
+    evolved: Evolved = field(default_factory=Evolved)
+    anew: bool = False
+
+
+def follow(
+    lake: Lake, plan: ViewPlan, fence: Fence | None, table: LakeTable, spec: TableSpec
+) -> None:
+    """Give a keyed table that exists the columns of its definition.
+
+    Args:
+        lake: where its log is.
+        plan: its plan.
+        fence: asked before anything is changed.
+        table: the table.
+        spec: what it must look like.
+
+    Raises:
+        TerminalError: ``SCHEMA_CHANGED`` if its log does not have the columns; ``FENCED``.
+    """
+    wanted = table.stored_columns(columns_ddl(spec))
+    change, marker = difference(table.columns(), wanted), table.marker()
+    if not change or (marker and marker.fingerprint not in ("", plan.fingerprint)):
+        return  # of another definition the table keeps what it has
+    held = lake.table(plan.follows).columns()
+    shown = {each.name for each in plan.view.fields}
+    lacking = [column for column in shown if held.get(column) != wanted[column]]
+    if lacking or any(column in held for column in change.dropped):
+        raise TerminalError(
+            "SCHEMA_CHANGED",
+            f'table "{table.name}" does not follow its definition before its log, '
+            f'"{plan.follows}", does',
+            hint=f'see what is said of "{plan.follows}"',
+        )
+    if fence:
+        fence.check()
+    altered(table, spec)
+    crash_point("altered", table.name)
+
+
+def altered(table: LakeTable, spec: TableSpec) -> None:
+    """Give a table other columns, which somebody has checked.
+
+    Args:
+        table: the table.
+        spec: what it must look like.
+
+    Raises:
+        TerminalError: ``SCHEMA_CHANGED`` if a column has another type that is no wider one.
+    """
+    ddl = columns_ddl(spec)
+    change = difference(table.columns(), table.stored_columns(ddl))
+    if change.retyped:
+        raise schema_changed(spec.name, change)
+    if change:
+        table.alter(change, ddl)
+
+
+def followed(plan: ViewPlan, table: Table) -> Followed:
+    """Return what is still to be done and said of the columns of a view's table.
+
+    Args:
+        plan: the view's plan.
+        table: its table.
+    """
+    newest = table.newest(plan.view.name)
+    if newest is None or not isinstance(table, LakeTable):
+        return Followed()
+    last = newest.marker
+    if not plan.follows:  # it may have said so before
+        return Followed(Evolved(since=last.since))
+    change = difference(table.columns_at(newest.snapshot_id), table.columns())
+    shown = {each.name for each in plan.view.fields}
+    own = replace(
+        change,
+        added={column: kind for column, kind in change.added.items() if column in shown},
+        dropped=tuple(column for column in change.dropped if not _is_hidden(column)),
+    )
+    return Followed(evolved(own, last), anew=own.added.keys() != change.added.keys())
+
+
+def _is_hidden(column: str) -> bool:
+    return column.startswith("_")
