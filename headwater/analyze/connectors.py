@@ -158,6 +158,10 @@ KAFKA = Connector(
         "topic_pattern": Option(
             "text", "regular expression of the names of the topics to read; new ones are found"
         ),
+        "transaction_topic": Option(
+            "text",
+            "where Debezium says how many changes a transaction has: all of them land in one epoch",
+        ),
         "isolation": Option(
             "choice",
             "whether records of transactions are read that are open or were aborted",

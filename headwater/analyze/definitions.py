@@ -203,7 +203,9 @@ class Source:
         """The option that needs changes of all keys to have one order; empty if none does."""
         if self.truncates:
             return "truncate = 'apply'"
-        return "snapshot = 'replace'" if self.replaces else ""
+        if self.replaces:
+            return "snapshot = 'replace'"
+        return "transaction_topic" if "transaction_topic" in self.options else ""
 
     @property
     def fields(self) -> tuple[Field, ...]:

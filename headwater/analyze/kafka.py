@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.connectors import Connector
 from headwater.analyze.definitions import Source, StartFrom
+from headwater.analyze.options import option_node
 from headwater.analyze.report import Report
 from headwater.dialect import syntax
 
@@ -92,6 +93,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
         hint = "write it as Python does; it has to match the whole of a name"
         report.add("INVALID_OPTION", "topic_pattern is no regular expression", statement, hint)
     check_security(statement, source.options, report)
+    _check_transactions(statement, source, report)
     _check_encoding(statement, source, report)
     _check_registry(statement, source, report)
 
@@ -128,6 +130,19 @@ def check_security(statement: exp.Expr, options: Mapping[str, str], report: Repo
         if name not in options:
             message = f"security_protocol {options['security_protocol']} needs {name}"
             report.add("MISSING_OPTION", message, statement, f"add {name} = '…'")
+
+
+def _check_transactions(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    topic = source.options.get("transaction_topic")
+    if topic is None:
+        return
+    node = option_node(statement, "transaction_topic")
+    check_topic(node, topic, report)
+    if source.format != "debezium":
+        hint = "leave it out: only Debezium's events say of which transaction they are"
+        report.add("INVALID_OPTION", "transaction_topic without FORMAT DEBEZIUM", node, hint)
+    elif source.encode == "avro":
+        report.not_yet("transaction_topic with ENCODE AVRO", node, "leave it out")
 
 
 def _check_encoding(statement: syntax.CreateSource, source: Source, report: Report) -> None:

@@ -150,14 +150,9 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
         comment=f"rows too late for {plan.view.name}",
         column_comments=comments_of(origin.table) if isinstance(origin.table, LakeTable) else {},
     )
-    table = lake.ensure(spec, _follow if evolves else None)
+    table = lake.ensure(spec, altered if evolves else None)  # its input was checked
     set_comments(table, spec)
     return table
-
-
-def _follow(table: LakeTable, spec: TableSpec) -> None:
-    """Give a table of late rows the columns of its input, which were checked there."""
-    altered(table, spec)
 
 
 def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> Committed:

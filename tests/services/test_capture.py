@@ -204,3 +204,54 @@ def test_a_snapshot_taken_again_ends_what_was_deleted_meanwhile(
     log = lake.table("notes__changes").read()
     assert not log.where("_change_type = 'DELETE'").count()
     assert log.where("_snapshot_end IS NOT NULL").count() == 2
+
+
+GROWN = """CREATE TABLE grown ({columns}, PRIMARY KEY (id))
+WITH (connector = 'kafka', topic = 'grown.public.grown', bootstrap_servers = '{servers}')
+FORMAT DEBEZIUM ENCODE JSON ON SCHEMA CHANGE EVOLVE;"""
+
+
+def test_a_table_of_postgresql_is_altered_and_the_keyed_table_follows(
+    broker: Kafka, connect: Connect, spark: SparkSession, lake: Lake, proxied: Config
+) -> None:
+    columns = "id, body, qty"
+
+    def defined(words: str) -> tuple[Callable[[], Landing], Running]:
+        definition = GROWN.format(columns=words, servers=broker.address)
+        catalog, _ = planned(definition)
+
+        def land() -> Landing:
+            return Landing(spark, lake, catalog.sources["grown__changes"], proxied)
+
+        land().step()  # its log comes before the table
+        return land, Running(spark, lake, definition)
+
+    def there() -> list[str]:
+        with server.connect() as run:
+            return sorted(map(shown, run.execute(f"SELECT {columns} FROM grown").fetchall()))  # type: ignore[call-overload]
+
+    def here() -> list[str]:
+        rows = running.read("grown").select(*columns.split(", ")).toArrow().to_pylist()
+        return sorted(shown([*row.values()]) for row in rows)
+
+    with postgres() as server:
+        with server.connect() as run:
+            run.execute("CREATE TABLE grown (id bigint PRIMARY KEY, body text, qty int, old text)")
+            run.execute(f"INSERT INTO grown SELECT i, {LONG}, i FROM generate_series(1, 9) AS i")
+        connect.capture(server, "grown", table_include_list="public.grown")
+        connect.connectors.await_offsets("grown")
+        land, running = defined("id BIGINT, body VARCHAR, qty INTEGER, old VARCHAR")
+        comes_to_equal(there, here, land, running)
+        with server.connect() as run:
+            run.execute(
+                "ALTER TABLE grown ADD price int, ADD memo text, ALTER qty TYPE bigint, DROP old"
+            )
+            run.execute("UPDATE grown SET price = 7, qty = 3000000000, memo = 'new' WHERE id < 5")
+            run.execute("UPDATE grown SET memo = NULL WHERE id = 4")
+            run.execute("DELETE FROM grown WHERE id = 9")
+        columns = "id, body, qty, price, memo"
+        land, running = defined("memo VARCHAR, id BIGINT, body VARCHAR, price INTEGER, qty BIGINT")
+        comes_to_equal(there, here, land, running)
+    assert (
+        not lake.exists("grown__quarantine") or not lake.table("grown__quarantine").read().count()
+    )

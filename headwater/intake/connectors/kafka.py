@@ -24,6 +24,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +35,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
 from headwater.intake.connectors.kafka_records import KafkaReader, Offsets
+from headwater.intake.connectors.kafka_transactions import Transactions
 from headwater.intake.ledger import Entry
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,9 @@ _RECORDS_PER_POLL = "10000"
 
 LOOK_EVERY = 3.0
 """Seconds between two looks for new partitions and topics made again, while no record comes."""
+
+WHOLE_EVERY = 0.5
+"""Seconds between two looks for the END of a transaction that is there in part."""
 
 
 @dataclass(slots=True)
@@ -115,10 +120,14 @@ class Kafka(Connector):
         self._reach: dict[Partition, int] = {}
         self._quiet_until = float("-inf")
         self._cluster: Cluster | None = None
+        self._transactions: Transactions | None = None
 
     def open(self, spark: SparkSession) -> None:
         """See :meth:`Connector.open`."""
         self._cluster = Cluster(spark, self._settings, self._source.name)
+        if topic := self._source.options.get("transaction_topic"):
+            records = partial(self._reader.between, spark)
+            self._transactions = Transactions(topic, records, self._cluster)
 
     def close(self) -> None:
         """See :meth:`Connector.close`."""
@@ -142,6 +151,11 @@ class Kafka(Connector):
             self._quiet_until = time.monotonic() + LOOK_EVERY
             return None
         takes = _shares(waiting, limits.rows or self._most)
+        if self._transactions:
+            takes = self._whole(self._transactions, takes, begins, ends)
+            if not takes and not lost:
+                self._quiet_until = time.monotonic() + WHOLE_EVERY
+                return None
         upto = held.to(begins).to({each: begins[each] + n for each, n in takes.items()})
         return Range(
             upto.text(),
@@ -221,11 +235,28 @@ class Kafka(Connector):
         """
         if time.monotonic() > self._quiet_until:
             return False
+        before = self._reach if self._transactions else held.offsets
         try:
             self._reach = self._asked().latest(held.offsets)
         except ServiceError:
             return False
-        return self._reach == held.offsets
+        return self._reach == before
+
+    def _whole(
+        self,
+        transactions: Transactions,
+        takes: Mapping[Partition, int],
+        begins: Mapping[Partition, int],
+        ends: Mapping[Partition, int],
+    ) -> dict[Partition, int]:
+        """How many records to take so that no transaction of the database is cut in two."""
+        whole = {}
+        for each, count in takes.items():
+            begin = begins[each]
+            upto = transactions.upto(each, begin, begin + count, ends[each])
+            if upto > begin:
+                whole[each] = upto - begin
+        return whole
 
     def _topics(self) -> dict[str, Topic]:
         return self._asked().topics(topics(self._source), self._source.options.get("topic_pattern"))

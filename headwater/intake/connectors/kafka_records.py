@@ -114,15 +114,20 @@ class KafkaReader:
             value = f"coalesce({value}, '{{}}')"
         elif self._source.encode != "raw":  # what is no line must not look like none
             value = f"coalesce({value}, 'null')"
-        return self._between(spark, offsets).selectExpr(
+        return self.between(spark, offsets).selectExpr(
             f"{value} AS {VALUE}",
             f"concat(topic, '/', partition) AS {PATH}",
             f"offset AS {ROW}",
             *(f"{_OF_RECORDS[column]} AS {column}" for column in self._carried),
         )
 
-    def _between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
-        """The records of Spark's own source."""
+    def between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
+        """Return the records of some offsets, as Spark's own source has them.
+
+        Args:
+            spark: a session of the caller's own.
+            offsets: what to read.
+        """
         begins: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         for topic, partition, begin, end in offsets:

@@ -1,0 +1,189 @@
+"""A transaction of the database lands in one epoch, however its changes arrive."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
+
+from docker.local.connect import Connect
+from docker.local.kafka import Kafka
+from headwater.config import Config
+from headwater.errors import ServiceError
+from headwater.intake.land import Landing
+from headwater.lake.catalog import Lake
+from tests.faults.postgres import postgres
+from tests.services.test_capture import comes_to_equal
+from tests.spark.running import Running, planned
+
+pytestmark = pytest.mark.services
+
+TABLE = """CREATE TABLE items (id BIGINT, n BIGINT, PRIMARY KEY (id)) WITH (connector = 'kafka',
+topic = '{prefix}.public.items', transaction_topic = '{prefix}.transaction',
+bootstrap_servers = '{servers}', max_rows_per_epoch = '{most}') FORMAT DEBEZIUM ENCODE JSON;"""
+
+
+class Database:
+    """What Debezium writes of a table ``items``, by hand."""
+
+    def __init__(self, broker: Kafka) -> None:
+        self.prefix, self._servers = f"d{uuid.uuid4().hex[:8]}", broker.address
+        self._admin = AdminClient({"bootstrap.servers": broker.address})
+        self.create("public.items")
+
+    def create(self, name: str) -> None:
+        topic = NewTopic(f"{self.prefix}.{name}", 1, 1)
+        self._admin.create_topics([topic])[topic.topic].result()
+
+    def change(self, tx: int | None, *numbers: int, tombstone: bool = False) -> None:
+        """Changes of one transaction; of a snapshot without."""
+        for number in numbers:
+            told = {"id": f"{tx}:{1000 + number}", "data_collection_order": number}
+            event = {
+                "op": "r" if tx is None else "c",
+                "after": {"id": number, "n": tx or 0},
+                "transaction": None if tx is None else told,
+            }
+            self._write("public.items", json.dumps(event))
+        if tombstone:
+            self._write("public.items", None)
+
+    def end(self, tx: int, count: int) -> None:
+        """The END of a transaction that has changed another table too."""
+        counts = {"public.other_items": 99, "public.items": count}
+        told = [{"data_collection": name, "event_count": n} for name, n in counts.items()]
+        for status, listed in (("BEGIN", None), ("END", told)):
+            event = {"status": status, "id": f"{tx}:77", "data_collections": listed}
+            self._write("transaction", json.dumps(event))
+
+    def _write(self, name: str, value: str | None) -> None:
+        producer = Producer({"bootstrap.servers": self._servers, "acks": "all"})
+        producer.produce(f"{self.prefix}.{name}", value, "{}")
+        assert producer.flush(60) == 0
+
+
+@pytest.fixture
+def database(broker: Kafka) -> Iterator[Database]:
+    yield Database(broker)
+
+
+@pytest.fixture
+def landing(
+    spark: SparkSession,
+    lake: Lake,
+    proxied: Config,
+    broker: Kafka,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Landing]:
+    monkeypatch.setattr("headwater.intake.connectors.kafka.WHOLE_EVERY", 0.0)
+
+    def make(prefix: str, most: int = 500_000) -> Landing:
+        definition = TABLE.format(prefix=prefix, servers=broker.address, most=most)
+        return Landing(spark, lake, planned(definition)[0].sources["items__changes"], proxied)
+
+    return make
+
+
+def landed(land: Landing) -> list[int]:
+    """Land what there is; return how many rows each epoch has."""
+    found = []
+    while result := land.step():
+        found.append(result.rows_in)
+    return [rows for rows in found if rows]
+
+
+def test_a_transaction_lands_when_all_of_it_is_there(
+    database: Database, landing: Callable[..., Landing]
+) -> None:
+    land = landing(database.prefix)
+    database.change(None, 1, 2)  # a snapshot has no transactions
+    assert landed(land) == [2]
+    database.change(740, 1, 2, tombstone=True)
+    with pytest.raises(ServiceError, match="says where transactions end"):
+        land.step()
+    database.create("transaction")
+    assert landed(land) == []
+    database.end(740, 3)
+    assert landed(land) == []  # it tells of a change that is not there yet
+    database.change(740, 3)
+    database.change(741, 1)
+    assert landed(land) == [4]  # a tombstone is a record too
+    database.change(742, 1)
+    assert landed(land) == [1]  # another one has begun, so this one has ended
+    assert landed(landing(database.prefix)) == []
+    database.end(742, 1)
+    database.change(743, 1, 2)
+    assert landed(landing(database.prefix)) == [1]
+    database.end(743, 2)
+    assert landed(land) == []
+
+
+def test_epochs_end_with_transactions_and_a_longer_one_is_read_at_once(
+    database: Database, landing: Callable[..., Landing]
+) -> None:
+    database.create("transaction")
+    for tx, count in ((1, 2), (2, 3), (3, 6), (4, 1)):
+        database.change(tx, *range(1, count + 1))
+        database.end(tx, count)
+    database.change(5, *range(1, 6))
+    land = landing(database.prefix, most=4)
+    assert landed(land) == [2, 3, 6, 1]
+    database.change(5, 6, 7)
+    database.change(5, 1, 2)  # sent again by a connector that was killed
+    database.end(5, 7)
+    assert landed(land) == []
+    database.change(5, 3, 4, 5, 6, 7)
+    assert sum(landed(land)) == 14
+
+
+def test_every_commit_of_a_table_holds_whole_transactions_of_postgresql(
+    broker: Kafka,
+    connect: Connect,
+    spark: SparkSession,
+    lake: Lake,
+    landing: Callable[..., Landing],
+) -> None:
+    rnd, keys = Random(3), 40
+    definition = TABLE.format(prefix="whole", servers=broker.address, most=30)
+
+    def there() -> list[str]:
+        with server.connect() as run:
+            return sorted(map(str, run.execute("SELECT id, n FROM items").fetchall()))
+
+    def here() -> list[str]:
+        return sorted(str(tuple(row)) for row in running.read("items").collect())
+
+    with postgres() as server:
+        with server.connect() as run:
+            run.execute("CREATE TABLE items (id bigint PRIMARY KEY, n bigint)")
+        connect.capture(server, "whole", table_include_list="public.items", max_batch_size="7")
+        with server.connect() as run:
+            run.execute(f"INSERT INTO items SELECT i, 0 FROM generate_series(1, {keys}) AS i")
+        connect.connectors.await_offsets("whole")
+        land = landing("whole", most=30)
+        land.step()
+        running = Running(spark, lake, definition)
+        for number in range(1, 9):
+            with server.connect() as run, run.transaction():
+                run.execute(f"UPDATE items SET n = {number}")
+                run.execute("DELETE FROM items WHERE id = %s", (rnd.randint(1, keys),))
+                missing = f"SELECT i, {number} FROM generate_series(1, {keys}) AS i"
+                run.execute(f"INSERT INTO items {missing} ON CONFLICT DO NOTHING")
+            land.step()
+            assert not running.tick()
+        comes_to_equal(there, here, lambda: land, running)
+    table = lake.table("items")
+    commits = [s.id for s in table.ancestors(table.snapshot_id()) if s.marker]
+    held = [
+        table.read(commit).selectExpr("max(n)", "count(*)", "count(DISTINCT n)").first()
+        for commit in commits
+    ]
+    # the rows of the snapshot are of no transaction
+    assert {tuple(row[1:]) for row in held if row and row[0]} == {(keys, 1)}
+    assert len({row[0] for row in held if row}) > 2
