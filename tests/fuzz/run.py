@@ -335,7 +335,10 @@ def _vary(spark: SparkSession, rnd: Random) -> None:
 
 def _run_batch(numbers: Sequence[int], seed: int) -> Result:
     """Try some queries in the session of this process."""
-    return run_batch(_session(), numbers, seed)
+    try:
+        return run_batch(_session(), numbers, seed)
+    except Exception as error:  # those of py4j cannot be sent to another process
+        raise RuntimeError(f"queries {numbers[0]} and later: {error!r}") from None
 
 
 @cache
