@@ -141,6 +141,11 @@ def test_epochs_end_with_transactions_and_a_longer_one_is_read_at_once(
     assert landed(land) == []
     database.change(5, 3, 4, 5, 6, 7)
     assert sum(landed(land)) == 14
+    assert landed(land) == []
+    for tx in (6, 7):
+        database.change(tx, 1, 2, 3)
+        database.end(tx, 3)
+    assert landed(land) == [3, 3]  # no rest between two epochs while more waits
 
 
 def test_every_commit_of_a_table_holds_whole_transactions_of_postgresql(

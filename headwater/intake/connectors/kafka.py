@@ -119,6 +119,7 @@ class Kafka(Connector):
         self._ends: dict[Partition, int] | None = None
         self._reach: dict[Partition, int] = {}
         self._quiet_until = float("-inf")
+        self._quiet_at: tuple[dict[Partition, int], dict[Partition, int]] = ({}, {})
         self._cluster: Cluster | None = None
         self._transactions: Transactions | None = None
 
@@ -148,13 +149,13 @@ class Kafka(Connector):
         ends = self._latest(held)
         waiting = {each: end - begins[each] for each, end in ends.items() if end > begins[each]}
         if not waiting and not lost:
-            self._quiet_until = time.monotonic() + LOOK_EVERY
+            self._rest(held, LOOK_EVERY)
             return None
         takes = _shares(waiting, limits.rows or self._most)
         if self._transactions:
             takes = self._whole(self._transactions, takes, begins, ends)
             if not takes and not lost:
-                self._quiet_until = time.monotonic() + WHOLE_EVERY
+                self._rest(held, WHOLE_EVERY)
                 return None
         upto = held.to(begins).to({each: begins[each] + n for each, n in takes.items()})
         return Range(
@@ -233,14 +234,19 @@ class Kafka(Connector):
         One question instead of three, several times a second. Whatever is otherwise than it was,
         a failure too, is left to a whole look: nothing is read without one.
         """
-        if time.monotonic() > self._quiet_until:
+        offsets, reach = self._quiet_at
+        if time.monotonic() > self._quiet_until or held.offsets != offsets:
             return False
-        before = self._reach if self._transactions else held.offsets
         try:
             self._reach = self._asked().latest(held.offsets)
         except ServiceError:
             return False
-        return self._reach == before
+        return self._reach == reach
+
+    def _rest(self, held: Position, seconds: float) -> None:
+        """Look no more for a while, unless a partition moves."""
+        self._quiet_until = time.monotonic() + seconds
+        self._quiet_at = (held.offsets, self._reach)
 
     def _whole(
         self,
