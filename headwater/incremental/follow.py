@@ -18,8 +18,9 @@ from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Fence
 from headwater.lake.crash import crash_point
-from headwater.lake.evolve import Evolved, difference, evolved, schema_changed
+from headwater.lake.evolve import Difference, Evolved, difference, evolved, schema_changed
 from headwater.lake.iceberg import LakeTable
+from headwater.lake.marker import Marker
 from headwater.lake.spec import TableSpec, columns_ddl
 from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
@@ -53,7 +54,8 @@ def follow(
     Raises:
         TerminalError: ``SCHEMA_CHANGED`` if its log does not have the columns; ``FENCED``.
     """
-    wanted = table.stored_columns(columns_ddl(spec))
+    ddl = columns_ddl(spec)
+    wanted = table.stored_columns(ddl)
     change, marker = difference(table.columns(), wanted), table.marker()
     if not change or (marker and marker.fingerprint not in ("", plan.fingerprint)):
         return  # of another definition the table keeps what it has
@@ -69,12 +71,12 @@ def follow(
         )
     if fence:
         fence.check()
-    altered(table, spec)
+    _alter(table, change, ddl)
     crash_point("altered", table.name)
 
 
-def altered(table: LakeTable, spec: TableSpec) -> None:
-    """Give a table other columns, which somebody has checked.
+def follow_input(table: LakeTable, spec: TableSpec) -> None:
+    """Give a table of late rows the columns of its input, which were checked there.
 
     Args:
         table: the table.
@@ -84,35 +86,34 @@ def altered(table: LakeTable, spec: TableSpec) -> None:
         TerminalError: ``SCHEMA_CHANGED`` if a column has another type that is no wider one.
     """
     ddl = columns_ddl(spec)
-    change = difference(table.columns(), table.stored_columns(ddl))
+    if change := difference(table.columns(), table.stored_columns(ddl)):
+        _alter(table, change, ddl)
+
+
+def _alter(table: LakeTable, change: Difference, ddl: str) -> None:
     if change.retyped:
-        raise schema_changed(spec.name, change)
-    if change:
-        table.alter(change, ddl)
+        raise schema_changed(table.name, change)
+    table.alter(change, ddl)
 
 
-def followed(plan: ViewPlan, table: Table) -> Followed:
+def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
     """Return what is still to be done and said of the columns of a view's table.
 
     Args:
         plan: the view's plan.
         table: its table.
+        last: its newest marker.
     """
-    newest = table.newest(plan.view.name)
-    if newest is None or not isinstance(table, LakeTable):
+    if last is None:
         return Followed()
-    last = newest.marker
-    if not plan.follows:  # it may have said so before
+    newest = table.newest(plan.view.name) if plan.follows else None
+    if newest is None or not isinstance(table, LakeTable):  # it may have said so before
         return Followed(Evolved(since=last.since))
     change = difference(table.columns_at(newest.snapshot_id), table.columns())
     shown = {each.name for each in plan.view.fields}
     own = replace(
         change,
         added={column: kind for column, kind in change.added.items() if column in shown},
-        dropped=tuple(column for column in change.dropped if not _is_hidden(column)),
+        dropped=tuple(column for column in change.dropped if not column.startswith("_")),
     )
     return Followed(evolved(own, last), anew=own.added.keys() != change.added.keys())
-
-
-def _is_hidden(column: str) -> bool:
-    return column.startswith("_")

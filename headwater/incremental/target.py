@@ -11,7 +11,7 @@ from functools import partial
 
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
-from headwater.incremental.follow import altered, follow
+from headwater.incremental.follow import follow, follow_input
 from headwater.lake.catalog import Lake
 from headwater.lake.comments import comments_of, set_comments
 from headwater.lake.commit import Fence, Outcome
@@ -150,7 +150,7 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
         comment=f"rows too late for {plan.view.name}",
         column_comments=comments_of(origin.table) if isinstance(origin.table, LakeTable) else {},
     )
-    table = lake.ensure(spec, altered if evolves else None)  # its input was checked
+    table = lake.ensure(spec, follow_input if evolves else None)
     set_comments(table, spec)
     return table
 

@@ -91,11 +91,11 @@ class IncrementalView:
         self._writer = writer
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
-        self._followed = followed(plan, self.target)
         self._inputs = open_inputs(lake, plan, catalog)
         self._guarded = Guarded(lake, plan)
         self._lake = lake
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
+        self._followed = followed(plan, self.target, self._last)
         self._late = self._open_late()
         sides = [table for table in (self._late.table, self._guarded.table()) if table]
         self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)

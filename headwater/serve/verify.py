@@ -153,7 +153,7 @@ def _verify_one(
     if commit.marker.fingerprint not in ("", plan.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
-    if meaning := _other_meaning(project, lake, plan, commit):
+    if meaning := _other_meaning(lake, plan, commit):
         reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if lacking := _lacking(plan, table, snapshot):
@@ -194,11 +194,10 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) ->
     return ""
 
 
-def _other_meaning(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
+def _other_meaning(lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
     """What of a view means something else as a table that it reads has evolved."""
     for each in plan.inputs:
-        source = project.catalog.source_of(each.name)
-        if source is None or not source.landed:
+        if not each.evolves:
             continue
         table, position = _input(lake, each.name, commit)
         if position is not None and not isinstance(table, DeltaTable):
