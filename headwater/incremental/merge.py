@@ -3,21 +3,24 @@
 In: a temporary view with at most one row per key. Out: updates, deletes and inserts in the target
 of a commit. A MERGE leaves delete files, one for each data file that it touches, which the next one
 reads and writes again; of a small table one file with all rows costs less. A MERGE with an insert
-clause is an outer join that reads and shuffles the whole table. Split, the change is broadcast: one
-pass finds the keys that exist, a MERGE with matched clauses only changes them, an append adds the
-others. A format whose commit is one statement is never split.
+clause is an outer join that reads and shuffles the whole table. Split, the change is broadcast: a
+MERGE with matched clauses only changes the rows that exist, in one pass; what it wrote says which
+these are; an append adds the others. A format whose commit is one statement is never split.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from pyspark.sql.types import DataType, DecimalType
 
 from headwater.incremental.choice import SMALL_VIEW
+from headwater.lake.changed import rows_written
+from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
 
 REWRITE_ALWAYS, REWRITE_SHARE = 2_000, 50
@@ -32,7 +35,7 @@ BROADCAST_UP_TO = 1_000_000
 which it would send the whole table around instead."""
 
 
-_THERE = "__there"
+_THERE, _FOUND = "__there", "__found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,14 @@ class Before:
     """A table before a change.
 
     Attributes:
+        table: the table.
         rows: how many rows it holds, about; None if that is not known.
-        one_statement: whether the change must be one statement.
         rewrites: whether it may be written anew while it is small: nobody else writes to it, and
             the project overwrites tables at all.
     """
 
+    table: Table
     rows: int | None
-    one_statement: bool
     rewrites: bool = False
 
     @classmethod
@@ -59,7 +62,12 @@ class Before:
             rewrites: whether it may be written anew.
         """
         table.refresh()
-        return cls(table.total_rows(), table.one_statement, rewrites)
+        return cls(table, table.total_rows(), rewrites)
+
+    @property
+    def one_statement(self) -> bool:
+        """Whether the change must be one statement."""
+        return self.table.one_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,8 @@ class Upsert:
         updates: column → Spark SQL over ``t`` and ``s``, without the keys.
         inserts: column → Spark SQL over ``s``, keys included.
         delete_when: condition over ``t`` and ``s`` under which the row is deleted, or empty.
-        insert_when: condition over ``s`` under which a new key is inserted, or empty for always.
+        insert_when: condition over ``s`` under which a new key is inserted, or empty for always;
+            false of whatever deletes a row.
     """
 
     source: str
@@ -82,13 +91,14 @@ class Upsert:
     delete_when: str = ""
     insert_when: str = ""
 
-    def merge_sql(self, target: str, *, insert: bool, hint: str = "") -> str:
+    def merge_sql(self, target: str, *, insert: bool, hint: str = "", nulls: bool = True) -> str:
         """Return the MERGE statement.
 
         Args:
             target: what to merge into.
             insert: whether new keys are inserted too.
             hint: for the join, over ``c``, the change.
+            nulls: as for :func:`same_keys`.
         """
         clauses = []
         if self.delete_when:
@@ -102,7 +112,8 @@ class Upsert:
             values = ", ".join(self.inserts.values())
             clauses.append(f"WHEN NOT MATCHED{when} THEN INSERT ({names}) VALUES ({values})")
         source = f"(SELECT {hint} * FROM {self.source} c)" if hint else self.source
-        merge = f"MERGE INTO {target} t USING {source} s ON {same_keys(self.keys)}"
+        same = same_keys(self.keys, nulls=nulls)
+        merge = f"MERGE INTO {target} t USING {source} s ON {same}"
         return "\n".join([merge, *clauses])
 
     def rewrite_sql(self, target: str, kinds: Mapping[str, DataType]) -> str:
@@ -165,7 +176,8 @@ def upsert(session: SparkSession, target: str, change: Upsert, before: Before) -
         rows = session.sql(change.rewrite_sql(target, kinds))
         rows.writeTo(target).overwrite(F.lit(True))
     elif _is_split(change, before):
-        _split(session, target, change)
+        assert isinstance(before.table, LakeTable)
+        _Split(session, target, change, before.table).run()
     else:
         session.sql(change.merge_sql(target, insert=True))
 
@@ -190,33 +202,65 @@ def _is_split(change: Upsert, before: Before) -> bool:
     return large or not _corrects(change)
 
 
-def same_keys(keys: Sequence[str], left: str = "t", right: str = "s") -> str:
+def same_keys(keys: Sequence[str], left: str = "t", right: str = "s", *, nulls: bool = True) -> str:
     """Return the condition that two rows have the same key.
 
     Args:
         keys: names of the key columns in both.
         left: alias of the one.
         right: alias of the other.
+        nulls: whether a key can be NULL; Spark hashes whole numbers as such only if none can.
     """
-    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in keys) or "true"
+    equal = "<=>" if nulls else "="
+    return " AND ".join(f"{left}.`{key}` {equal} {right}.`{key}`" for key in keys) or "true"
 
 
-def _split(session: SparkSession, target: str, change: Upsert) -> None:
-    names = ", ".join(f"t.`{key}`" for key in change.keys)
-    few = session.table(change.source).count() <= BROADCAST_UP_TO  # it is cached by this
-    hint = "/*+ BROADCAST(c) */" if few else ""
-    found = session.sql(
-        f"SELECT {hint} {names} FROM {target} t JOIN {change.source} c"
-        f" ON {same_keys(change.keys, right='c')}"
-    ).persist()
-    try:
-        found.createOrReplaceTempView("__found")
+class _Split:
+    """A change in parts: of the rows that are there, then of the others.
+
+    Args:
+        session: where the change's temporary view is registered.
+        target: identifier to write to.
+        change: the change.
+        table: the table.
+    """
+
+    def __init__(
+        self, session: SparkSession, target: str, change: Upsert, table: LakeTable
+    ) -> None:
+        self._session, self._target = session, target
+        self._change, self._table = change, table
+        without = " OR ".join(f"`{key}` IS NULL" for key in change.keys)
+        counted = f"SELECT count(*), count_if({without}) FROM {change.source}"  # caches the change
+        rows, nulls = session.sql(counted).collect()[0]
+        self._hint = "/*+ BROADCAST(c) */" if rows <= BROADCAST_UP_TO else ""
+        self._nulls = nulls > 0
+
+    def run(self) -> None:
+        """Apply the change."""
+        change, session = self._change, self._session
         if change.updates or change.delete_when:
-            session.sql(change.merge_sql(target, insert=False, hint=hint))
-        new = (
-            f"(SELECT s.* FROM {change.source} s"
-            f" LEFT ANTI JOIN __found t ON {same_keys(change.keys)})"
+            merge = change.merge_sql(self._target, insert=False, hint=self._hint, nulls=self._nulls)
+            session.sql(merge)
+        with self._found() as found:
+            found.createOrReplaceTempView(_FOUND)
+            same = same_keys(change.keys, nulls=self._nulls)
+            new = f"(SELECT s.* FROM {change.source} s LEFT ANTI JOIN {_FOUND} t ON {same})"
+            session.sql(change.insert_sql(new)).writeTo(self._target).append()
+
+    def _found(self) -> AbstractContextManager[DataFrame]:
+        """Give the keys that are there: where all of them were changed, in what was written.
+
+        So the table is read once. A deleted key is not among them, and is not inserted either.
+        """
+        if not self._change.updates:
+            return nullcontext(self._looked_up())
+        self._table.refresh()
+        return rows_written(self._table, self._table.head(self._target))
+
+    def _looked_up(self) -> DataFrame:
+        names = ", ".join(f"t.`{key}`" for key in self._change.keys)
+        return self._session.sql(
+            f"SELECT {self._hint} {names} FROM {self._target} t JOIN {self._change.source} c"
+            f" ON {same_keys(self._change.keys, right='c', nulls=self._nulls)}"
         )
-        session.sql(change.insert_sql(new)).writeTo(target).append()
-    finally:
-        found.unpersist()

@@ -20,11 +20,12 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.lake.delta import DeltaTable
 from headwater.lake.delta_files import differing
 from headwater.lake.iceberg import LakeTable
-from headwater.lake.java import elements, java_class
+from headwater.lake.java import elements, java_class, new_array
 from headwater.lake.table import Table
 from headwater.plan.program import SIGN
 
-_SPARK = "org.apache.iceberg.spark"
+_ICEBERG = "org.apache.iceberg"
+_SPARK = f"{_ICEBERG}.spark"
 _LEFT = "__left"
 
 
@@ -77,6 +78,36 @@ def rows_that_differ(table: Table, after: int, upto: int) -> int:
     old, new = _tasks(table, after), _tasks(table, upto)
     tasks = [old.get(key) or new[key] for key in old.keys() ^ new.keys()]
     return sum(int(task.file().recordCount()) for task in tasks)
+
+
+@contextmanager
+def rows_written(table: LakeTable, snapshot_id: int) -> Iterator[DataFrame]:
+    """Give the rows in the data files that a snapshot added, as long as the block lasts.
+
+    Args:
+        table: the table.
+        snapshot_id: the snapshot, as of the last refresh; it deletes no row of a file of its own.
+    """
+    spark, java = table.spark, table.java
+    files = java.snapshot(snapshot_id).addedDataFiles(java.io())
+    everything = java_class(spark, f"{_ICEBERG}.expressions.Expressions").alwaysTrue()
+    residuals = java_class(spark, f"{_ICEBERG}.expressions.ResidualEvaluator")
+    schema = java_class(spark, f"{_ICEBERG}.SchemaParser").toJson(java.schema())
+    specs = java_class(spark, f"{_ICEBERG}.PartitionSpecParser")
+    no_deletes = new_array(spark, f"{_ICEBERG}.DeleteFile")
+    scanned = java_class(spark, f"{_ICEBERG}.BaseFileScanTask")
+    tasks = [
+        scanned(
+            file,
+            no_deletes,
+            schema,
+            specs.toJson(java.specs().get(file.specId())),
+            residuals.unpartitioned(everything),
+        )
+        for file in elements(files)
+    ]
+    with _rows(table, tasks) as rows:
+        yield rows
 
 
 @contextmanager

@@ -290,7 +290,20 @@ class LakeTable(Table):
                 update = update.replaceBranch(branch, base)
             update.commit()
         self._views_cleared.add(view)
-        return f"{self.identifier}.branch_{branch}"
+        return f"{self._staged}{branch}`"
+
+    @property
+    def _staged(self) -> str:
+        return f"{self.identifier}.`branch_"
+
+    def head(self, staged: str) -> int:
+        """Return the newest snapshot of a staging branch as of the last refresh.
+
+        Args:
+            staged: the identifier that :meth:`stage` gave.
+        """
+        branch = staged.removeprefix(self._staged).removesuffix("`")
+        return int(self.java.refs()[branch].snapshotId())
 
     def _dead_branches(self, view: str) -> list[str]:
         if view in self._views_cleared:

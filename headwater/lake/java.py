@@ -42,6 +42,18 @@ def java_class(spark: SparkSession, name: str) -> JavaClass:
     return _classes[key]
 
 
+def new_array(spark: SparkSession, name: str) -> JavaObject:
+    """Return an empty Java array.
+
+    Args:
+        spark: any session of the JVM.
+        name: full name of the class of its elements.
+    """
+    gateway = spark.sparkContext._gateway  # noqa: SLF001
+    assert gateway is not None
+    return gateway.new_array(java_class(spark, name), 0)
+
+
 def elements(collection: JavaObject) -> Iterator[Any]:
     """Yield what a Java collection holds.
 

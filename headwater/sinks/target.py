@@ -85,11 +85,6 @@ class SinkTarget(LakeTable):
             return None
         return super().newest(view, before=before)
 
-    def stage(self, view: str, base: int) -> str:
-        """Point the staging branch at a snapshot; see :meth:`LakeTable.stage`."""
-        super().stage(view, base)
-        return f"{self.identifier}.`branch_{self.staging_branch(view)}`"
-
     def _is_ancestor(self, snapshot_id: int) -> bool:
         return self.includes(self.snapshot_id(), snapshot_id)
 

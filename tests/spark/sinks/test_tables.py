@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config import Config
 from headwater.errors import HeadwaterError
+from headwater.incremental import merge
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.elsewhere import other_catalog
@@ -63,11 +64,19 @@ class Iceberg(World):
         return [int(each.epoch) for each in found if each.epoch is not None]
 
 
+@pytest.fixture(params=["small", "large"])
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are changed as small ones are, or as large ones are."""
+    if request.param == "large":
+        monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
+
+
 @pytest.fixture
 def world(spark: SparkSession, lake: Lake, spark_config: Config, tmp_path: Path) -> Iceberg:
     return Iceberg(spark, lake, spark_config, tmp_path)
 
 
+@pytest.mark.usefixtures("size")
 def test_an_upserted_table_is_the_view(world: Iceberg) -> None:
     check_that_an_upserted_table_is_the_view(world, STOCK)
     rows = world.owner.sql("DESCRIBE EXTENDED lake.shop.out").collect()
@@ -203,6 +212,7 @@ def test_a_table_of_the_owner_may_order_and_partition_its_columns(world: Iceberg
     assert sorted((b, c, a) for a, b, c in world.held()) == world.view()
 
 
+@pytest.mark.usefixtures("size")
 def test_a_view_of_one_row_and_keys_that_are_null_or_no_numbers(world: Iceberg) -> None:
     kinds = "CREATE TABLE t (id BIGINT, k DOUBLE, n BIGINT, PRIMARY KEY (id)) WITH (connector ="
     kinds += " 'files', path = '{folder}/in') FORMAT UPSERT ENCODE JSON (non_finite = 'accept');"
