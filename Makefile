@@ -104,6 +104,10 @@ fuzz: setup ## random queries over changing tables, each compared with DuckDB: m
 	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
+.PHONY: fuzz-streams
+fuzz-streams: setup ## random streaming views, each compared with DuckDB at every commit: make fuzz-streams QUERIES=120 SEED=7
+	@$(BIN)/python -m tests.fuzz.run_streams --queries $(or $(QUERIES),60) --seed $(or $(SEED),1)
+
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, each compared with DuckDB after every tick
 	@$(BIN)/python -m tests.tpch.run --seed $(or $(SEED),1)

@@ -161,7 +161,8 @@ def _emission(view: View, shape: Shape, catalog: Catalog) -> Emit:
 
 def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
     """As written; otherwise ACCEPT where rows are corrected, DROP where they are final."""
-    waits = shape.kind in ("interval join", "distinct") or emit is Emit.ON_WINDOW_CLOSE
+    by_time = shape.kind == "distinct" and shape.shows_event_times
+    waits = shape.kind == "interval join" or by_time or emit is Emit.ON_WINDOW_CLOSE
     timed = any(relation.event_time for relation in shape.relations)
     if view.late is None:
         return LateRows(accept=not (waits and timed) or shape.kind == "linear")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.shape import conjuncts
@@ -24,11 +24,12 @@ from headwater.plan.program import (
 from headwater.plan.render import (
     WINDOW,
     batch_read,
+    interval,
     print_sql,
     render,
     streaming_read,
 )
-from headwater.plan.shape import Relation, Shape
+from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape
 from headwater.plan.touched import State
 
 KEYS = "__keys"
@@ -58,6 +59,8 @@ def streaming_program(
 
     query = render(view.query, catalog, read)
     _settle_where(query, shape)
+    if shape.join and shape.join.outer:
+        _hold_unmatched(query, shape.join)
     if shape.window:
         _group_by_struct(query, shape)
     delays = {relation.name: relation.delay for relation in shape.relations}
@@ -136,6 +139,34 @@ def _settle_where(query: exp.Query, shape: Shape) -> None:
         join.set("kind", None)
         rest = []
     select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+
+
+def _hold_unmatched(query: exp.Query, join: JoinBounds) -> None:
+    """Let a left row that ON rules out by itself wait for the bound, as every unmatched one does.
+
+    Spark would return it at once. A term is written as equal to the lower bound, which holds for
+    every pair: so it is one about both rows, and nothing in Spark's optimizer undoes that.
+    """
+    node = next(query.find_all(exp.Select)).args["joins"][0]
+    terms = conjuncts(node.args["on"])
+    bare = [term for term in terms if _is_of_pairs(term, join)]
+    if len(bare) == len(terms):
+        return
+    left, right = (
+        exp.column(side.event_time or "", side.alias) for side in (join.left, join.right)
+    )
+    least = interval(join.lower * MICROSECOND)
+    bound = exp.GTE(this=right, expression=parse_one(f"{left.sql()} + {least}", dialect="spark"))
+    alone = exp.and_(*(term for term in terms if not _is_of_pairs(term, join)))
+    same = exp.NullSafeEQ(this=exp.paren(alone), expression=exp.paren(bound))
+    node.set("on", exp.and_(*bare, same))
+
+
+def _is_of_pairs(term: exp.Expr, join: JoinBounds) -> bool:
+    """Whether a term compares the two rows, or is about the right one alone."""
+    named = {column.table for column in term.find_all(exp.Column)}
+    compares = isinstance(term, (exp.Binary, exp.Between)) and not term.find(exp.Connector)
+    return join.right.alias in named and (join.left.alias not in named or compares)
 
 
 def _group_by_struct(query: exp.Query, shape: Shape) -> None:

@@ -145,6 +145,13 @@ class Shape:
     window: Window | None = None
     join: JoinBounds | None = None
 
+    @property
+    def shows_event_times(self) -> bool:
+        """Whether every relation has an event time, and it is among the columns."""
+        columns = [item.unalias() for item in self.select.selects]
+        shown = {(item.table, item.name) for item in columns if isinstance(item, exp.Column)}
+        return all((each.alias, each.event_time) in shown for each in self.relations)
+
 
 def shape_of(view: View, catalog: Catalog) -> Shape:
     """Return the shape of a view's query.

@@ -126,10 +126,7 @@ def interval_join(facts: Facts) -> Decision | None:
 
 def distinct_in_time(facts: Facts) -> Decision | None:
     """DISTINCT with the event time among the columns."""
-    times = {(relation.alias, relation.event_time) for relation in facts.shape.relations}
-    columns = [item.unalias() for item in facts.shape.select.selects]
-    shown = {(item.table, item.name) for item in columns if isinstance(item, exp.Column)}
-    if facts.shape.kind == "distinct" and facts.timed and times <= shown:
+    if facts.shape.kind == "distinct" and facts.shape.shows_event_times:
         return Decision(
             "streaming", "deduplicate", "the watermark bounds how long a row is remembered"
         )

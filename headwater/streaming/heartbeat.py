@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +33,8 @@ class Heartbeats:
     def __init__(self, folder: Path, delays: Mapping[str, timedelta]) -> None:
         self.root = folder
         self._delays = delays
+        # a query that is started anew needs them all again, and Spark reads no name twice
+        self._ending = f"-{uuid.uuid4().hex[:8]}.json"
         self._last: dict[str, int] = {}
 
     def folder(self, name: str) -> Path:
@@ -57,5 +60,5 @@ class Heartbeats:
             folder = self.folder(name)
             hidden = folder / f".{watermark}"
             hidden.write_text(json.dumps({"ts": at.isoformat()}) + "\n")
-            os.replace(hidden, folder / f"{watermark}.json")
+            os.replace(hidden, folder / f"{watermark}{self._ending}")
             self._last[name] = watermark

@@ -300,7 +300,7 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
         seed: the same seed, the same queries, tables and rows.
     """
     start = numbers[0]
-    _vary(spark, Random(f"{seed}-{start}-spark"))
+    vary(spark, Random(f"{seed}-{start}-spark"))
     schema = random_schema(Random(f"{seed}-{start}-schema"))
     views, refused = [], 0
     for number in numbers:
@@ -324,8 +324,13 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
     return Result(seed, start, len(views), len(batch.failed), refused)
 
 
-def _vary(spark: SparkSession, rnd: Random) -> None:
-    """Choose how Spark runs a batch: mostly as it starts soonest, sometimes as a project does."""
+def vary(spark: SparkSession, rnd: Random) -> None:
+    """Choose how Spark runs a batch: mostly as it starts soonest, sometimes as a project does.
+
+    Args:
+        spark: the session.
+        rnd: the generator.
+    """
     as_projects = rnd.random() < 0.25
     spark.conf.set("spark.sql.codegen.wholeStage", str(as_projects).lower())
     spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if as_projects else "NO_CODEGEN")

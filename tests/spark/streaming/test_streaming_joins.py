@@ -42,6 +42,12 @@ CASES = {
         f"{IN_TIME} {MATCHED} UNION ALL {UNMATCHED}",
         ("id", "departed", "landed"),
     ),
+    "left join of which ON leaves out left rows": (
+        JOIN.format(side="LEFT") + " AND d.id > 1",
+        f"{IN_TIME} {MATCHED} AND d.id > 1 UNION ALL "
+        + UNMATCHED.replace("l.id = d.id", "l.id = d.id AND d.id > 1"),
+        ("id", "departed", "landed"),
+    ),
     "distinct": (
         "SELECT DISTINCT id, ts FROM d WHERE id > 1",
         IN_TIME + "SELECT DISTINCT id, ts FROM in_d WHERE id > 1 AND ts <= getvariable('w')",
@@ -134,3 +140,23 @@ def test_what_all_rows_of_a_batch_have_is_not_taken_for_true_of_the_state(spark,
     run_once()
     check_law(lake, "v", columns, oracle, list(sides.values()))
     assert lake.table("v").read().count() == 4
+
+
+def test_a_view_that_starts_anew_is_told_the_watermark_of_an_input_at_rest(spark, lake, tmp_path):
+    """Spark forgets which input has which watermark, and reads a heartbeat's file only once."""
+    select, oracle, columns = CASES["left join"]
+    catalog, plans = planned(SOURCES + select + ";")
+    kinds = {"id": "INT", "ts": "TIMESTAMP"}
+    delays = plans["v"].program.delays
+    sides = {name: Landed(lake, name, kinds, "ts", delay) for name, delay in delays.items()}
+    sides["l"].land((1, NOON + timedelta(hours=9)))
+    for hour in range(3):
+        sides["d"].land((1, NOON + timedelta(hours=hour)))
+        own = lake.using(session_for_thread(spark))
+        view = StreamingView(own, plans["v"], catalog, tmp_path, poll=timedelta(milliseconds=20))
+        view.start()
+        ends = {name: side.table.snapshot_id() for name, side in sides.items()}
+        assert view.drain(ends, sides["d"].watermark_after, timeout=timedelta(seconds=60))
+        view.stop()
+    check_law(lake, "v", columns, oracle, list(sides.values()))
+    assert lake.table("v").read().count() == 2

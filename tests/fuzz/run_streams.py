@@ -1,0 +1,221 @@
+"""Random streaming views in the real engine: at every commit each equals DuckDB's answer.
+
+In: how many views, a seed. Out: a line per view that is wrong, with the seed of it, and at the end
+``queries=N commits=N wrong=N refused=N seed=S``; exit code 1 if something is wrong. Some views run
+together over two logs: rows land, most of them out of order and some too late, while views read,
+rest, are stopped and start again, whichever comes when.
+
+    python -m tests.fuzz.run_streams --queries 200 --seed 1
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import click
+import duckdb
+from pyspark.sql import SparkSession
+
+from headwater.errors import HeadwaterError
+from headwater.lake.catalog import Lake
+from headwater.plan.at_rest import at_rest_sql
+from headwater.runtime.session import session_for_thread
+from headwater.streaming.query import StreamingView
+from tests.fuzz.run import SETTINGS, vary
+from tests.fuzz.schemas import spark_type
+from tests.fuzz.streams import SECOND, TIME, Log, StreamingQuery, random_logs, random_query
+from tests.spark.law import Landed, check_law
+from tests.spark.running import local_session, planned
+
+BATCH, ROUNDS = 6, 6
+_NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_POLL, _PATIENCE = timedelta(milliseconds=20), timedelta(seconds=120)
+_THEN = ("go on", "go on", "go on", "read", "drain", "stop", "read and stop")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a batch.
+
+    Attributes:
+        queries: how many were kept and compared.
+        commits: how many commits were compared.
+        wrong: by name, what is wrong.
+        refused: how many were refused.
+    """
+
+    queries: int
+    commits: int
+    wrong: dict[str, str]
+    refused: int
+
+
+class Batch:
+    """Some views that run together.
+
+    Args:
+        spark: the session they are cloned from.
+        name: of their namespace.
+        logs: what they read.
+        queries: the views by name.
+        folder: for their checkpoints.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        logs: Sequence[Log],
+        queries: dict[str, StreamingQuery],
+        folder: Path,
+    ) -> None:
+        self._spark, self._lake, self._folder = spark, Lake(spark, name), folder
+        self._logs, self._queries = logs, queries
+        self.landed = {
+            log.name: Landed(
+                self._lake,
+                log.name,
+                {column: spark_type(kind) for column, kind in log.kinds.items()},
+                TIME,
+                log.delay * SECOND,
+            )
+            for log in logs
+        }
+        statements = [query.definition(view) for view, query in queries.items()]
+        self.catalog, self.plans = planned("".join([*(g.definition for g in logs), *statements]))
+        self._running: dict[str, StreamingView] = {}
+        self.wrong: dict[str, str] = {}
+
+    def run(self, rnd: Random) -> int:
+        """Land rows and move views at random, then compare; return how many commits there are."""
+        clock = _NOON
+        for name in self._queries:
+            self._start(name)
+        for _ in range(ROUNDS):
+            clock += rnd.choice((30, 300, 600, 1500, 7200)) * SECOND
+            for log in rnd.sample(self._logs, rnd.choice((1, 2, 2))):
+                rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
+                self.landed[log.name].land(*rows)
+                for name in self._queries:
+                    self._move(name, rnd.choice(_THEN))
+        for each in self.landed.values():
+            each.close(clock + timedelta(days=1))
+        for name in self._queries:
+            self._move(name, "drain")
+            self._running[name].stop()
+        return sum(self._compare(name) for name in self._queries if name not in self.wrong)
+
+    def _start(self, name: str) -> None:
+        lake = self._lake.using(session_for_thread(self._spark))
+        plan, state = self.plans[name], self._folder / name
+        view = StreamingView(lake, plan, self.catalog, state, poll=_POLL)
+        view.start()
+        self._running[name] = view
+
+    def _move(self, name: str, then: str) -> None:
+        """Do something with a view; what fails is what is wrong with it."""
+        if name in self.wrong:
+            return
+        try:
+            if then in ("read", "read and stop", "drain"):
+                self._drain(name, idle=then == "drain")
+            if then in ("stop", "read and stop"):
+                self._running[name].stop()
+                self._start(name)
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            self.wrong[name] = f"{type(error).__name__}: {str(error)[:2000]}"
+
+    def _drain(self, name: str, *, idle: bool) -> None:
+        sides = [self.landed[log] for log in self._queries[name].inputs]
+        ends = {side.name: side.table.snapshot_id() for side in sides}
+        known = [side.watermark_after for side in sides]
+        watermark = min(w for w in known if w is not None) if idle and None not in known else None
+        if not self._running[name].drain(ends, watermark, timeout=_PATIENCE):
+            raise TimeoutError(f"not there after {_PATIENCE}")
+
+    def _compare(self, name: str) -> int:
+        """Compare every commit of a view, and the last one with the SELECT at rest too."""
+        query = self._queries[name]
+        sides = [self.landed[log] for log in query.inputs]
+        try:
+            markers = check_law(self._lake, name, query.columns, query.answer, sides)
+            told = at_rest_sql(
+                self.plans[name], self.catalog, "duckdb", watermark=markers[-1].watermark
+            )
+            self._check_at_rest(name, told)
+        except (AssertionError, duckdb.Error) as error:
+            self.wrong[name] = str(error)[:4000]
+            return 0
+        return len(markers)
+
+    def _check_at_rest(self, name: str, told: str) -> None:
+        with duckdb.connect() as duck:
+            duck.execute("SET TimeZone = 'UTC'")
+            for side in self.landed.values():
+                side.create_in(duck)
+                rows = f"SELECT * EXCLUDE (_epoch) FROM all_{side.name}"
+                duck.execute(f"CREATE VIEW {side.name} AS {rows}")
+            columns = ", ".join(self._queries[name].columns)
+            duck.register("held", self._lake.table(name).read().toArrow())
+            one, two = f"SELECT {columns} FROM held", f"SELECT {columns} FROM ({told})"
+            differ = f"({one} EXCEPT ALL {two}) UNION ALL ({two} EXCEPT ALL {one})"
+            found = duck.sql(differ).fetchall()
+            assert not found, f"at rest it is otherwise: {found[:10]}\n{told}"
+
+
+def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
+    """Try some random views over logs of their own.
+
+    Args:
+        spark: where they run.
+        numbers: which ones.
+        seed: the same seed, the same views, rows and moves; not the same batches of Spark.
+    """
+    start = numbers[0]
+    vary(spark, Random(f"{seed}-{start}-spark"))
+    logs = random_logs(Random(f"{seed}-{start}-logs"))
+    queries, refused = dict[str, StreamingQuery](), 0
+    for number in numbers:
+        query = random_query(Random(f"{seed}-{number}"), logs)
+        try:
+            planned("".join([*(log.definition for log in logs), query.definition("v")]))
+        except HeadwaterError as error:
+            refused += 1
+            click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}\n  {query.select}")
+            continue
+        queries[f"v{number}"] = query
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        batch = Batch(spark, f"streams_{seed}_{start}", logs, queries, Path(folder))
+        commits = batch.run(Random(f"{seed}-{start}-rows"))
+    for name, why in batch.wrong.items():
+        click.echo(f"WRONG {seed}-{name}: {queries[name]}\n  {logs}\n  {why}")
+    return Result(len(queries), commits, batch.wrong, refused)
+
+
+@click.command()
+@click.option("--queries", "count", default=60, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+def main(count: int, seed: int) -> None:
+    """Try random streaming views in Spark."""
+    began, results = time.monotonic(), list[Result]()
+    with local_session("streams", SETTINGS) as spark:
+        for start in range(0, count, BATCH):
+            results.append(run_batch(spark, range(start, min(start + BATCH, count)), seed))
+            minutes = (time.monotonic() - began) / 60
+            done = sum(each.queries for each in results)
+            wrong = sum(len(each.wrong) for each in results)
+            click.echo(f"[{minutes:6.1f} min] {done} views, {wrong} wrong")
+    commits, refused = sum(e.commits for e in results), sum(e.refused for e in results)
+    click.echo(f"queries={done} commits={commits} wrong={wrong} refused={refused} seed={seed}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
