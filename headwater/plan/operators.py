@@ -202,5 +202,5 @@ def _join(join: JoinBounds, select: exp.Select, late: LateRows) -> Operator:
 
 
 def _state_of_distinct(shape: Shape) -> str:
-    timed = all(relation.event_time for relation in shape.relations)
-    return "rows above the watermark" if timed else "every row, in the view's own table"
+    by_time = shape.shows_event_times
+    return "rows above the watermark" if by_time else "every row, in the view's own table"
