@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
-from pyspark.sql.types import DataType, DecimalType
+from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
 from headwater.incremental.choice import SMALL_VIEW
 from headwater.lake.changed import rows_written
@@ -36,6 +36,8 @@ which it would send the whole table around instead."""
 
 
 _THERE, _FOUND = "__there", "__found"
+SAME = "<=>"
+"""How keys are compared: NULL is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +93,14 @@ class Upsert:
     delete_when: str = ""
     insert_when: str = ""
 
-    def merge_sql(self, target: str, *, insert: bool, hint: str = "", nulls: bool = True) -> str:
+    def merge_sql(self, target: str, *, insert: bool, hint: str = "", equal: str = SAME) -> str:
         """Return the MERGE statement.
 
         Args:
             target: what to merge into.
             insert: whether new keys are inserted too.
             hint: for the join, over ``c``, the change.
-            nulls: as for :func:`same_keys`.
+            equal: as for :func:`same_keys`.
         """
         clauses = []
         if self.delete_when:
@@ -112,7 +114,7 @@ class Upsert:
             values = ", ".join(self.inserts.values())
             clauses.append(f"WHEN NOT MATCHED{when} THEN INSERT ({names}) VALUES ({values})")
         source = f"(SELECT {hint} * FROM {self.source} c)" if hint else self.source
-        same = same_keys(self.keys, nulls=nulls)
+        same = same_keys(self.keys, equal=equal)
         merge = f"MERGE INTO {target} t USING {source} s ON {same}"
         return "\n".join([merge, *clauses])
 
@@ -202,16 +204,15 @@ def _is_split(change: Upsert, before: Before) -> bool:
     return large or not _corrects(change)
 
 
-def same_keys(keys: Sequence[str], left: str = "t", right: str = "s", *, nulls: bool = True) -> str:
+def same_keys(keys: Sequence[str], left: str = "t", right: str = "s", *, equal: str = SAME) -> str:
     """Return the condition that two rows have the same key.
 
     Args:
         keys: names of the key columns in both.
         left: alias of the one.
         right: alias of the other.
-        nulls: whether a key can be NULL; Spark hashes whole numbers as such only if none can.
+        equal: how two values are compared.
     """
-    equal = "<=>" if nulls else "="
     return " AND ".join(f"{left}.`{key}` {equal} {right}.`{key}`" for key in keys) or "true"
 
 
@@ -234,17 +235,25 @@ class _Split:
         counted = f"SELECT count(*), count_if({without}) FROM {change.source}"  # caches the change
         rows, nulls = session.sql(counted).collect()[0]
         self._hint = "/*+ BROADCAST(c) */" if rows <= BROADCAST_UP_TO else ""
-        self._nulls = nulls > 0
+        # faster: Spark hashes whole numbers as such, and looks only into partitions with the keys
+        self._equal = SAME if nulls or self._has_floats() else "="
+
+    def _has_floats(self) -> bool:
+        """Whether partitions could be left out that hold the same key: of 0.0 the one of -0.0."""
+        kinds = {
+            each.name: each.dataType for each in self._session.table(self._change.source).schema
+        }
+        return any(isinstance(kinds[key], DoubleType | FloatType) for key in self._change.keys)
 
     def run(self) -> None:
         """Apply the change."""
         change, session = self._change, self._session
         if change.updates or change.delete_when:
-            merge = change.merge_sql(self._target, insert=False, hint=self._hint, nulls=self._nulls)
+            merge = change.merge_sql(self._target, insert=False, hint=self._hint, equal=self._equal)
             session.sql(merge)
         with self._found() as found:
             found.createOrReplaceTempView(_FOUND)
-            same = same_keys(change.keys, nulls=self._nulls)
+            same = same_keys(change.keys, equal=self._equal)
             new = f"(SELECT s.* FROM {change.source} s LEFT ANTI JOIN {_FOUND} t ON {same})"
             session.sql(change.insert_sql(new)).writeTo(self._target).append()
 
@@ -262,5 +271,5 @@ class _Split:
         names = ", ".join(f"t.`{key}`" for key in self._change.keys)
         return self._session.sql(
             f"SELECT {self._hint} {names} FROM {self._target} t JOIN {self._change.source} c"
-            f" ON {same_keys(self._change.keys, right='c', nulls=self._nulls)}"
+            f" ON {same_keys(self._change.keys, right='c', equal=self._equal)}"
         )

@@ -290,10 +290,10 @@ class LakeTable(Table):
                 update = update.replaceBranch(branch, base)
             update.commit()
         self._views_cleared.add(view)
-        return f"{self._staged}{branch}`"
+        return f"{self._staging}{branch}`"
 
     @property
-    def _staged(self) -> str:
+    def _staging(self) -> str:
         return f"{self.identifier}.`branch_"
 
     def head(self, staged: str) -> int:
@@ -302,7 +302,7 @@ class LakeTable(Table):
         Args:
             staged: the identifier that :meth:`stage` gave.
         """
-        branch = staged.removeprefix(self._staged).removesuffix("`")
+        branch = staged.removeprefix(self._staging).removesuffix("`")
         return int(self.java.refs()[branch].snapshotId())
 
     def _dead_branches(self, view: str) -> list[str]:
