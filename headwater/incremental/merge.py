@@ -66,11 +66,6 @@ class Before:
         table.refresh()
         return cls(table, table.total_rows(), rewrites)
 
-    @property
-    def one_statement(self) -> bool:
-        """Whether the change must be one statement."""
-        return self.table.one_statement
-
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
@@ -186,7 +181,7 @@ def upsert(session: SparkSession, target: str, change: Upsert, before: Before) -
 
 def _is_rewritten(session: SparkSession, change: Upsert, before: Before) -> bool:
     rows = before.rows
-    if rows is None or rows > SMALL_VIEW or before.one_statement:
+    if rows is None or rows > SMALL_VIEW or before.table.one_statement:
         return False
     if not before.rewrites or not _corrects(change):
         return False
@@ -198,7 +193,7 @@ def _corrects(change: Upsert) -> bool:
 
 
 def _is_split(change: Upsert, before: Before) -> bool:
-    if before.one_statement or not change.keys:
+    if before.table.one_statement or not change.keys:
         return False
     large = before.rows is not None and before.rows > SPLIT_ABOVE
     return large or not _corrects(change)

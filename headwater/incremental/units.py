@@ -17,7 +17,6 @@ from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
 from headwater.incremental.linear import whole_writer
 from headwater.incremental.merge import Before
 from headwater.lake.java import planned_once
-from headwater.lake.table import Table
 from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
 
@@ -29,7 +28,6 @@ def units_writer(
     session: SparkSession,
     plan: ViewPlan,
     program: UnitsProgram,
-    target: Table,
     before: Before,
     limits: Limits,
 ) -> Iterator[Change]:
@@ -39,12 +37,11 @@ def units_writer(
         session: where inputs, changes and states are registered.
         plan: the view's plan, for its columns.
         program: the units and the query.
-        target: the view's table.
-        before: the same before the change.
+        before: the view's table before.
         limits: from when on the whole view is computed.
     """
     if program.reads_current:
-        target.read(target.snapshot_id()).createOrReplaceTempView(CURRENT)
+        before.table.read(before.table.snapshot_id()).createOrReplaceTempView(CURRENT)
     with ExitStack() as cached:
         for step in program.steps:
             register_cached(planned_once(session.sql(step.sql)), step.name, cached)
@@ -57,7 +54,7 @@ def units_writer(
         elif limits.by_touched(touched, before.rows if program.complete else None):
             whole = whole_writer(session, program.all_sql, before)
             yield Change(whole, {**counts, RECOMPUTED: 1})
-        elif before.one_statement:
+        elif before.table.one_statement:
             register_cached(session.sql(_both_sql(plan, program)), _SOURCE, cached)
             yield Change(lambda target: _merge(session, plan, target), counts)
         else:

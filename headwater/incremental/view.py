@@ -281,9 +281,7 @@ class IncrementalView:
                 with affected_writer(session, self.plan, program, before, limits) as change:
                     yield change
             case UnitsProgram():
-                with units_writer(
-                    session, self.plan, program, self.target, before, limits
-                ) as change:
+                with units_writer(session, self.plan, program, before, limits) as change:
                     yield change
 
     def _is_empty(self, spans: Mapping[str, Range]) -> bool:

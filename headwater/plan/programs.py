@@ -144,22 +144,22 @@ def _settle_where(query: exp.Query, shape: Shape) -> None:
 def _hold_unmatched(query: exp.Query, join: JoinBounds) -> None:
     """Let a left row that ON rules out by itself wait for the bound, as every unmatched one does.
 
-    Spark would return it at once. A term is written as equal to the lower bound, which holds for
-    every pair: so it is one about both rows, and nothing in Spark's optimizer undoes that.
+    Spark would return it at once. Such terms are written as equal to the lower bound, which holds
+    for every pair: so they are about both rows, and Spark's optimizer does not take that apart.
     """
     node = next(query.find_all(exp.Select)).args["joins"][0]
-    terms = conjuncts(node.args["on"])
-    bare = [term for term in terms if _is_of_pairs(term, join)]
-    if len(bare) == len(terms):
+    of_pairs, others = list[exp.Expr](), list[exp.Expr]()
+    for term in conjuncts(node.args["on"]):
+        (of_pairs if _is_of_pairs(term, join) else others).append(term)
+    if not others:
         return
     left, right = (
         exp.column(side.event_time or "", side.alias) for side in (join.left, join.right)
     )
-    least = interval(join.lower * MICROSECOND)
-    bound = exp.GTE(this=right, expression=parse_one(f"{left.sql()} + {least}", dialect="spark"))
-    alone = exp.and_(*(term for term in terms if not _is_of_pairs(term, join)))
-    same = exp.NullSafeEQ(this=exp.paren(alone), expression=exp.paren(bound))
-    node.set("on", exp.and_(*bare, same))
+    least = parse_one(interval(join.lower * MICROSECOND), dialect="spark")
+    bound = exp.GTE(this=right, expression=exp.Add(this=left, expression=least))
+    held = exp.NullSafeEQ(this=exp.paren(exp.and_(*others)), expression=exp.paren(bound))
+    node.set("on", exp.and_(*of_pairs, held))
 
 
 def _is_of_pairs(term: exp.Expr, join: JoinBounds) -> bool:
