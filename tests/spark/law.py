@@ -6,7 +6,7 @@ and keeps them; ``check_law`` asks DuckDB for what the view must hold at each of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import duckdb
@@ -156,7 +156,7 @@ def check_law(
     lake: Lake,
     view: str,
     columns: Sequence[str],
-    oracle: str,
+    oracle: str | Callable[[Marker], str],
     landed: Sequence[Landed],
     target: Table | None = None,
 ) -> list[Marker]:
@@ -164,7 +164,8 @@ def check_law(
 
     The view's table is the one of its name in Iceberg, unless it is given.
 
-    The oracle reads the inputs by name and sees the marker's watermark as ``getvariable('w')``.
+    The oracle, the same at all commits or made for each, reads the inputs by name and sees the
+    marker's watermark as ``getvariable('w')``.
     """
     duck = duckdb.connect()
     duck.execute("SET TimeZone = 'UTC'")
@@ -190,7 +191,8 @@ def check_law(
         duck.execute(f"SET VARIABLE w = {w}")
         held: pa.Table = target.read(snapshot.id).select(*columns).toArrow()
         duck.register("held", held)
-        expected = duck.sql(f"SELECT {', '.join(columns)} FROM ({oracle})")
+        asked = oracle if isinstance(oracle, str) else oracle(marker)
+        expected = duck.sql(f"SELECT {', '.join(columns)} FROM ({asked})")
         duck.register("expected", expected.to_arrow_table())
         wrong = duck.sql(
             "(SELECT 'surplus', COLUMNS(*)::VARCHAR FROM (FROM held EXCEPT ALL FROM expected))"

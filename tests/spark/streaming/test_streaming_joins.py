@@ -63,37 +63,59 @@ CASES = {
 }
 
 
+class Kept:
+    """A view of :data:`CASES` over tables whose rows come from the test."""
+
+    def __init__(self, spark, lake, folder, name):
+        select, self._oracle, self._columns = CASES[name]
+        self._spark, self._lake, self._folder = spark, lake, folder
+        self._catalog, plans = planned(SOURCES + select + ";")
+        self.plan = plans["v"]
+        kinds = {"id": "INT", "ts": "TIMESTAMP"}
+        delays = {"d": timedelta(minutes=15), "l": timedelta(minutes=10)}
+        self.sides = {
+            each: Landed(lake, each, kinds, "ts", delays[each]) for each in self.plan.view.inputs
+        }
+
+    def started(self) -> StreamingView:
+        own = self._lake.using(session_for_thread(self._spark))
+        poll = timedelta(milliseconds=20)
+        view = StreamingView(own, self.plan, self._catalog, self._folder, poll=poll)
+        view.start()
+        return view
+
+    def drain(self, view, watermark=None, *, seconds=60):
+        ends = {name: side.table.snapshot_id() for name, side in self.sides.items()}
+        assert view.drain(ends, watermark, timeout=seconds * SECOND)
+
+    def run_once(self, watermark=None):
+        view = self.started()
+        self.drain(view, watermark)
+        view.stop()
+
+    def check(self):
+        check_law(self._lake, "v", self._columns, self._oracle, list(self.sides.values()))
+        return self._lake.table("v").read().count()
+
+
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_table_equals_select_at_every_commit(spark, lake, tmp_path, name, order):
     """Whichever rows come together in one batch, and wherever the view is stopped in between."""
-    select, oracle, columns = CASES[name]
-    catalog, plans = planned(SOURCES + select + ";")
-    kinds = {"id": "INT", "ts": "TIMESTAMP"}
-    sides = {
-        "d": Landed(lake, "d", kinds, "ts", timedelta(minutes=15)),
-        "l": Landed(lake, "l", kinds, "ts", timedelta(minutes=10)),
-    }
-    sides = {key: sides[key] for key in plans["v"].view.inputs}
+    kept = Kept(spark, lake, tmp_path, name)
+    sides = kept.sides.values()
     rnd = random.Random(f"{name} {order}")
 
-    def started() -> StreamingView:
-        own = lake.using(session_for_thread(spark))
-        view = StreamingView(own, plans["v"], catalog, tmp_path, poll=timedelta(milliseconds=20))
-        view.start()
-        return view
-
     def drain(view, *, idle=False):
-        ends = {key: side.table.snapshot_id() for key, side in sides.items()}
-        known = [side.watermark_after for side in sides.values()]
+        known = [side.watermark_after for side in sides]
         watermark = min(known) if idle and None not in known else None
-        assert view.drain(ends, watermark, timeout=timedelta(seconds=120))
+        kept.drain(view, watermark, seconds=120)
 
-    view = started()
+    view = kept.started()
     clock = NOON
     for _ in range(6):
         clock += rnd.choice([300, 600, 1500]) * SECOND
-        for side in sides.values():
+        for side in sides:
             rows = range(rnd.randint(1, 6))
             side.land(*((rnd.randint(1, 4), moment(rnd, clock)) for _ in rows))
             then = rnd.choice(["go on", "go on", "read", "read and stop", "stop", "drain"])
@@ -101,13 +123,12 @@ def test_table_equals_select_at_every_commit(spark, lake, tmp_path, name, order)
                 drain(view, idle=then == "drain")
             if then in ("read and stop", "stop"):
                 view.stop()
-                view = started()
-    for side in sides.values():
+                view = kept.started()
+    for side in sides:
         side.close(clock + timedelta(hours=2))
     drain(view, idle=True)
     view.stop()
-    check_law(lake, "v", columns, oracle, list(sides.values()))
-    assert lake.table("v").read().count() > 3
+    assert kept.check() > 3
 
 
 def moment(rnd, clock):
@@ -117,46 +138,23 @@ def moment(rnd, clock):
 
 def test_what_all_rows_of_a_batch_have_is_not_taken_for_true_of_the_state(spark, lake, tmp_path):
     """Of ``l`` the second batch has a heartbeat alone, whose ``id`` is NULL."""
-    select, oracle, columns = CASES["inner join"]
-    catalog, plans = planned(SOURCES + select + ";")
-    kinds = {"id": "INT", "ts": "TIMESTAMP"}
-    delays = plans["v"].program.delays
-    sides = {name: Landed(lake, name, kinds, "ts", delay) for name, delay in delays.items()}
-
-    def run_once():
-        own = lake.using(session_for_thread(spark))
-        view = StreamingView(own, plans["v"], catalog, tmp_path, poll=timedelta(milliseconds=20))
-        view.start()
-        ends = {name: side.table.snapshot_id() for name, side in sides.items()}
-        assert view.drain(ends, timeout=timedelta(seconds=60))
-        view.stop()
-
-    for side in sides.values():
+    kept = Kept(spark, lake, tmp_path, "inner join")
+    for side in kept.sides.values():
         side.land((1, NOON), (2, NOON), (None, NOON))
-    run_once()
+    kept.run_once()
     later = micros(NOON + timedelta(hours=2))
-    Heartbeats(tmp_path / "heartbeat", delays).write(dict.fromkeys(sides, later))
-    sides["d"].land((1, NOON - 60 * SECOND), (2, NOON - 60 * SECOND))
-    run_once()
-    check_law(lake, "v", columns, oracle, list(sides.values()))
-    assert lake.table("v").read().count() == 4
+    beats = Heartbeats(tmp_path / "heartbeat", kept.plan.program.delays)
+    beats.write(dict.fromkeys(kept.sides, later))
+    kept.sides["d"].land((1, NOON - 60 * SECOND), (2, NOON - 60 * SECOND))
+    kept.run_once()
+    assert kept.check() == 4
 
 
 def test_a_view_that_starts_anew_is_told_the_watermark_of_an_input_at_rest(spark, lake, tmp_path):
     """Spark forgets which input has which watermark, and reads a heartbeat's file only once."""
-    select, oracle, columns = CASES["left join"]
-    catalog, plans = planned(SOURCES + select + ";")
-    kinds = {"id": "INT", "ts": "TIMESTAMP"}
-    delays = plans["v"].program.delays
-    sides = {name: Landed(lake, name, kinds, "ts", delay) for name, delay in delays.items()}
-    sides["l"].land((1, NOON + timedelta(hours=9)))
+    kept = Kept(spark, lake, tmp_path, "left join")
+    kept.sides["l"].land((1, NOON + timedelta(hours=9)))
     for hour in range(3):
-        sides["d"].land((1, NOON + timedelta(hours=hour)))
-        own = lake.using(session_for_thread(spark))
-        view = StreamingView(own, plans["v"], catalog, tmp_path, poll=timedelta(milliseconds=20))
-        view.start()
-        ends = {name: side.table.snapshot_id() for name, side in sides.items()}
-        assert view.drain(ends, sides["d"].watermark_after, timeout=timedelta(seconds=60))
-        view.stop()
-    check_law(lake, "v", columns, oracle, list(sides.values()))
-    assert lake.table("v").read().count() == 2
+        kept.sides["d"].land((1, NOON + timedelta(hours=hour)))
+        kept.run_once(kept.sides["d"].watermark_after)
+    assert kept.check() == 2
