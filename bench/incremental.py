@@ -217,8 +217,8 @@ def jvm_cpu() -> float:
     return total
 
 
-def run_case(bench: Bench, names: Sequence[str], change: int, times: int) -> str:
-    """Return a line about one case."""
+def run_case(bench: Bench, names: Sequence[str], change: int, times: int, warm: int) -> str:
+    """Return a line about one case, measured after some ticks that are not."""
     views = bench.open(names)
     for name in names:
         columns = tuple((f.name, kind.spark_type, True) for f, kind in zip(
@@ -226,6 +226,9 @@ def run_case(bench: Bench, names: Sequence[str], change: int, times: int) -> str
         ))  # fmt: skip
         bench.lake.ensure(TableSpec(f"plain_{name}", columns))
     first = cost(lambda: bench.tick(views))
+    for _ in range(warm):
+        bench.change(change)
+        bench.tick(views)
     ours, theirs = [], []
     for number in range(times + 1):
         bench.change(change)
@@ -262,6 +265,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--change", type=int, nargs="+", default=[10_000])
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--warm", type=int, default=0, help="ticks before those measured")
     parser.add_argument("--only", nargs="+", default=list(CASES))
     parser.add_argument("--workers", type=int, default=WORKERS)
     parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
@@ -289,7 +293,8 @@ def main() -> None:
                 bench = Bench(spark, rows, limits, given.workers)
                 say(f"\n{rows:,} facts, {change:,} appended per tick\n{HEAD}")
                 for title in given.only:
-                    say(f"{title:<16}{run_case(bench, CASES[title], change, given.times)}")
+                    done = run_case(bench, CASES[title], change, given.times, given.warm)
+                    say(f"{title:<16}{done}")
         spark.stop()
     if given.save:
         given.save.write_text("\n".join(lines) + "\n")

@@ -299,6 +299,8 @@ class Sink:
         format: ``plain``, ``upsert`` or ``debezium``.
         key: the columns of a record's or row's key; no two rows share them where rows are
             corrected. None for those without a key, ``()`` for a view of one row.
+        encode: what records are encoded in, ``json`` or ``avro``; empty for rows of a table.
+        encode_options: options of the encoding: where the registry is.
         appends: whether the view only gains rows.
         comment: that of the view, for a table that is made for the sink.
         span: where it is defined.
@@ -312,6 +314,8 @@ class Sink:
     options: Mapping[str, str]
     format: str
     key: tuple[str, ...] | None
+    encode: str
+    encode_options: Mapping[str, str]
     appends: bool
     comment: str = ""
     span: Span | None = None

@@ -95,7 +95,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
     check_security(statement, source.options, report)
     _check_transactions(statement, source, report)
     _check_encoding(statement, source, report)
-    _check_registry(statement, source, report)
+    _check_key(statement, source, report)
 
 
 def check_topic(statement: exp.Expr, name: str, report: Report) -> None:
@@ -132,6 +132,28 @@ def check_security(statement: exp.Expr, options: Mapping[str, str], report: Repo
             report.add("MISSING_OPTION", message, statement, f"add {name} = '…'")
 
 
+def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Report) -> None:
+    """Refuse what is no schema registry, and a user without a password or the other way round.
+
+    Args:
+        statement: where the options stand.
+        given: those of ``ENCODE AVRO``.
+        report: where errors go.
+    """
+    place = _address(given.get("registry", "http://-"))
+    if place is None:
+        hint = "write it like 'http://localhost:8081'"
+        report.add("INVALID_OPTION", "registry is no address of HTTP", statement, hint)
+    elif "@" in place.netloc:
+        hint = "say registry_username and registry_password = '${env:NAME}'"
+        report.add("INVALID_OPTION", "a user in the address of the registry", statement, hint)
+    both = ("registry_username", "registry_password")
+    for name, other in (both, both[::-1]):
+        if name in given and other not in given:
+            message = f"{name} needs {other}"
+            report.add("MISSING_OPTION", message, statement, f"add {other} = '…'")
+
+
 def _check_transactions(statement: syntax.CreateSource, source: Source, report: Report) -> None:
     topic = source.options.get("transaction_topic")
     if topic is None:
@@ -165,25 +187,12 @@ def _check_encoding(statement: syntax.CreateSource, source: Source, report: Repo
         report.add("INVALID_OPTION", message, statement, hint)
 
 
-def _check_registry(statement: syntax.CreateSource, source: Source, report: Report) -> None:
-    given = source.encode_options
-    if source.encode != "avro":
-        if given.get("key_encode") == "avro":
-            hint = "write ENCODE AVRO (registry = '…'), or leave key_encode out"
-            report.add("INVALID_OPTION", "keys in Avro of other values", statement, hint)
-        return
-    place = _address(given.get("registry", "http://-"))
-    if place is None:
-        hint = "write it like 'http://localhost:8081'"
-        report.add("INVALID_OPTION", "registry is no address of HTTP", statement, hint)
-    elif "@" in place.netloc:
-        hint = "say registry_username and registry_password = '${env:NAME}'"
-        report.add("INVALID_OPTION", "a user in the address of the registry", statement, hint)
-    both = ("registry_username", "registry_password")
-    for name, other in (both, both[::-1]):
-        if name in given and other not in given:
-            message = f"{name} needs {other}"
-            report.add("MISSING_OPTION", message, statement, f"add {other} = '…'")
+def _check_key(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    if source.encode == "avro":
+        check_registry(statement, source.encode_options, report)
+    elif source.encode_options.get("key_encode") == "avro":
+        hint = "write ENCODE AVRO (registry = '…'), or leave key_encode out"
+        report.add("INVALID_OPTION", "keys in Avro of other values", statement, hint)
 
 
 def _address(value: str) -> SplitResult | None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from headwater.analyze import types as t
 from headwater.analyze.changelog import changelog_mode
-from headwater.analyze.connectors import KAFKA, Option
+from headwater.analyze.connectors import ENCODINGS, KAFKA, Option
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
-from headwater.analyze.kafka import check_security, check_topic
+from headwater.analyze.kafka import check_registry, check_security, check_topic
 from headwater.analyze.keys import Key, proven_key
 from headwater.analyze.options import bind_options, option_node
 from headwater.analyze.report import Report, check_name, did_you_mean
@@ -35,16 +36,17 @@ class SinkConnector:
         place: the options that say where records go; with others it is another sink.
         held_by: the options by which two sinks would write to one place.
         formats: the formats that it takes.
-        records: whether it writes records, which are encoded, and not columns.
+        encodings: what its records can be encoded in; none if it writes columns.
     """
 
     options: Mapping[str, Option]
     place: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()
     formats: tuple[str, ...] = ("plain", "upsert", "debezium")
-    records: bool = True
+    encodings: tuple[str, ...] = ()
 
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _OF_CLIENTS = (
     *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
     *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
@@ -62,6 +64,7 @@ SINKS: Mapping[str, SinkConnector] = {
         },
         place=("topic",),
         held_by=("bootstrap_servers", "topic"),
+        encodings=("json", "avro"),
     ),
     "iceberg": SinkConnector(
         TABLE_OPTIONS,
@@ -71,14 +74,12 @@ SINKS: Mapping[str, SinkConnector] = {
             *("warehouse_path", "table"),
         ),
         formats=("plain", "upsert"),
-        records=False,
     ),
     "delta": SinkConnector(
         FOLDER_OPTIONS,
         place=("path",),
         held_by=("path",),
         formats=("plain", "upsert"),
-        records=False,
     ),
 }
 """The connectors of sinks by name."""
@@ -101,6 +102,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
     check_name(report, statement.this.name, statement.this, "sink")
     connector, options = _connector(statement, report)
     format_ = _format(statement, connector, report)
+    encode, encode_options = _encoding(statement, connector, report)
     name = statement.args["view"].name
     fields = _fields(statement, catalog, report)
     if report.errors:
@@ -116,12 +118,12 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
         hint = f"write {others}; or EMIT ON WINDOW CLOSE in the view"
         message = f'rows of "{name}" are corrected, which FORMAT PLAIN cannot say'
         report.add("NOT_APPEND_ONLY", message, statement.args["view"], hint)
-    elif key and not SINKS[connector].records:
+    elif key and not SINKS[connector].encodings:
         hint = "leave key out: only FORMAT UPSERT looks for a row"
         report.add("INVALID_OPTION", "rows are only added", option_node(statement, "key"), hint)
     _check_types(statement, fields, key, connector, report)
-    where = {option: options.get(option) for option in SINKS[connector].place}
-    identity = json.dumps([name, connector, where, format_, key])
+    if encode == "avro":
+        _check_names(statement, fields, report)
     sink = Sink(
         name=statement.this.name,
         view=name,
@@ -130,13 +132,26 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) ->
         options=options,
         format=format_,
         key=key,
+        encode=encode,
+        encode_options=encode_options,
         appends=appends,
         comment=(view or catalog.sources[name]).comment,
         span=report.place(None),
-        fingerprint=hashlib.sha256(identity.encode()).hexdigest()[:16],
     )
+    sink = replace(sink, fingerprint=_fingerprint(sink))
     _check_alone(statement, sink, catalog, report)
     return None if report.errors else sink
+
+
+def _fingerprint(sink: Sink) -> str:
+    """The hash of what a sink delivers, where to, and how."""
+    where = {option: sink.options.get(option) for option in SINKS[sink.connector].place}
+    ways = [sink.encode] * (sink.encode == "avro")  # what was there before keeps its own
+    # 0.1 in a key was written as 0.10000000149011612 once: another key
+    keys = [field.type.this for field in sink.fields if field.name in (sink.key or ())]
+    ways += ["real"] * (t.Type.FLOAT in keys)
+    identity = json.dumps([sink.view, sink.connector, where, sink.format, sink.key, *ways])
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[str, str]]:
@@ -168,36 +183,42 @@ def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[
 
 def _format(statement: syntax.CreateSink, connector: str, report: Report) -> str:
     name = str(statement.args.get("format") or "").lower()
-    encode = str(statement.args.get("encode") or "").lower()
-    if connector in SINKS and not SINKS[connector].records:
-        return _format_of_rows(statement, connector, name, encode, report)
-    if not name or not encode:
-        either = "FORMAT UPSERT ENCODE JSON, or FORMAT PLAIN for rows that are only added"
-        hint = f"add {'ENCODE JSON' if name else either}"
-        message = f'"{statement.this.name}" does not say how its records are written'
-        report.add("INVALID_ENCODING", message, statement, hint)
-    elif encode != "json":
-        report.not_yet(f"a sink with ENCODE {encode.upper()}", statement, "write ENCODE JSON")
-    for node in statement.args.get("encode_options") or []:
-        hint = "remove it: values are written as FORMAT … ENCODE JSON reads them by default"
-        report.add("UNKNOWN_OPTION", f'a sink has no encoding option "{node.this}"', node, hint)
+    if connector not in SINKS or name in SINKS[connector].formats:
+        return name
+    what = f"FORMAT {name.upper()} is none of a table" if name else "FORMAT is missing"
+    message = f'"{statement.this.name}" does not say how its rows are written: {what}'
+    upsert = "FORMAT UPSERT ENCODE JSON" if SINKS[connector].encodings else "FORMAT UPSERT"
+    hint = f"write {upsert}, or FORMAT PLAIN for rows that are only added"
+    report.add("INVALID_ENCODING", message, statement, hint)
     return name
 
 
-def _format_of_rows(
-    statement: syntax.CreateSink, connector: str, name: str, encode: str, report: Report
-) -> str:
-    """The format of a connector that writes columns as they are."""
-    if name not in SINKS[connector].formats:
-        what = f"FORMAT {name.upper()} is none of a table" if name else "FORMAT is missing"
-        message = f'"{statement.this.name}" does not say how its rows are written: {what}'
-        hint = "write FORMAT UPSERT, or FORMAT PLAIN for rows that are only added"
-        report.add("INVALID_ENCODING", message, statement, hint)
-    if encode:
-        hint = f"leave ENCODE {encode.upper()} out: a table has columns"
+def _encoding(
+    statement: syntax.CreateSink, connector: str, report: Report
+) -> tuple[str, dict[str, str]]:
+    """What records are encoded in, and its options."""
+    name = str(statement.args.get("encode") or "").lower()
+    encodings = SINKS[connector].encodings if connector in SINKS else (name,)
+    if not encodings and not name:
+        return "", {}
+    if not encodings:
+        hint = f"leave ENCODE {name.upper()} out: a table has columns"
         message = f"a sink with connector {connector} encodes nothing"
         report.add("INVALID_ENCODING", message, statement, hint)
-    return name
+        return "", {}
+    if not name:
+        message = f'"{statement.this.name}" does not say how its records are encoded'
+        hint = "add ENCODE JSON, or ENCODE AVRO (registry = '…')"
+        report.add("INVALID_ENCODING", message, statement, hint)
+    elif name not in encodings:
+        hint = f"encodings are: {', '.join(encodings)}"
+        report.not_yet(f"a sink with ENCODE {name.upper()}", statement, hint)
+    allowed = ENCODINGS["avro"] if name == "avro" else {}
+    owner = f"a sink with ENCODE {name.upper() or '…'}"
+    options = bind_options(statement.args.get("encode_options"), allowed, owner, statement, report)
+    if name == "avro":
+        check_registry(statement, options, report)
+    return name, options
 
 
 def _fields(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> tuple[Field, ...]:
@@ -264,7 +285,7 @@ def _check_types(
     connector: str,
     report: Report,
 ) -> None:
-    records = SINKS[connector].records
+    records = SINKS[connector].encodings
     for field in fields:
         if field.name in (key or ()) and t.family(field.type) in ("array", "map", "struct"):
             hint = "choose columns of plain types"
@@ -274,9 +295,21 @@ def _check_types(
         for kind in field.type.find_all(exp.DataType) if records else ():
             if kind.this is t.Type.MAP and t.elements(kind)[0].this is not t.Type.VARCHAR:
                 hint = "leave the column out of the view"
-                message = f'"{field.name}" has a map by {t.sql_type(t.elements(kind)[0])}, and JSON'
-                message += " names by text only"
+                message = f'"{field.name}" has a map by {t.sql_type(t.elements(kind)[0])},'
+                message += " and records name by text only"
                 report.add("UNSUPPORTED_TYPE", message, statement, hint)
+
+
+def _check_names(statement: syntax.CreateSink, fields: tuple[Field, ...], report: Report) -> None:
+    """Refuse fields of rows that Avro has no name for; columns have such names anyhow."""
+    for column in fields:
+        for kind in column.type.find_all(exp.DataType):
+            parts = kind.expressions if kind.this is t.Type.STRUCT else []
+            for part in parts:
+                if not _NAME.fullmatch(part.name):
+                    message = f'"{column.name}" has a field "{part.name}", which is no name in Avro'
+                    hint = "call it by letters, digits and '_', or write ENCODE JSON"
+                    report.add("UNSUPPORTED_TYPE", message, statement, hint)
 
 
 def _check_alone(

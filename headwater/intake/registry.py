@@ -1,11 +1,12 @@
-"""A schema registry: numbers → schemas, over the HTTP interface of Confluent's.
+"""A schema registry: numbers → schemas and back, over the HTTP interface of Confluent's.
 
 In: the options of ``ENCODE AVRO``. Out: :class:`~headwater.intake.avro_schema.Schema`, or why a
-number has none that can be read. What a number stands for never changes, so a schema is asked for
-once; one that the registry does not have yet is asked for again.
+number has none that can be read; the number of a schema that is ours. What a number stands for
+never changes, so a schema is asked for once; one that the registry does not have yet is asked for
+again.
 
 See "Schema Registry API Reference": ``GET /schemas/ids/{id}``,
-``GET /subjects/{subject}/versions/{version}``.
+``GET /subjects/{subject}/versions/{version}``, ``POST /subjects/{subject}/versions``.
 """
 
 from __future__ import annotations
@@ -17,32 +18,33 @@ from urllib.parse import quote
 
 import requests
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import Sink, Source
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.avro_schema import Schema, SchemaRefused, parse
 from headwater.secrets import Secret
 
 _TIMEOUT = (5.0, 20.0)  # seconds, to connect and to read
 _ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
+_SENT = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
 _UNKNOWN = (40401, 40402, 40403)
 """What a registry itself says of a subject, a version and a schema that it does not have; any
 server says 404 of an address that it does not have."""
 
 
 class Registry:
-    """A registry, for one source.
+    """A registry, for one source or sink.
 
     Args:
-        source: the definition.
+        user: the definition.
         directory: where relative paths start.
 
     Raises:
         ConfigError: ``SECRET_MISSING``.
     """
 
-    def __init__(self, source: Source, directory: Path) -> None:
-        options = source.encode_options
-        self._source, self._address = source, options["registry"].rstrip("/")
+    def __init__(self, user: Source | Sink, directory: Path) -> None:
+        options = user.encode_options
+        self._user, self._address = user, options["registry"].rstrip("/")
         self._auth: tuple[str, str] | None = None
         if "registry_username" in options:
             password = Secret(options["registry_password"]).reveal()
@@ -94,37 +96,79 @@ class Registry:
             yield from self._referred(held, seen)
             yield str(held["schema"])
 
+    def number(self, subject: str, schema: str) -> int:
+        """Return the number of a schema; one that the registry does not have yet gets one.
+
+        Args:
+            subject: what the schema is of, for example ``<topic>-value``.
+            schema: JSON.
+
+        Raises:
+            ServiceError: ``REGISTRY_UNAVAILABLE``.
+            TerminalError: ``REGISTRY_REFUSED``; ``SCHEMA_REFUSED`` if the subject has others, with
+                which it does not go together.
+        """
+        url = f"{self._address}/subjects/{quote(subject, safe='')}/versions"
+        answer = self._answer("POST", url, {"schema": schema})
+        said = _json(answer)
+        if answer.status_code == 200 and isinstance(said.get("id"), int):
+            return int(said["id"])
+        if answer.status_code in (409, 422):
+            raise TerminalError(
+                "SCHEMA_REFUSED",
+                f'the registry at {self._address} does not take the schema of "{self._user.name}" '
+                f'for subject "{subject}": {str(said.get("message", ""))[:300]}',
+                hint="let it take the schema (the compatibility of the subject), or deliver to a"
+                " topic of its own",
+                span=self._user.span,
+            )
+        raise self._unavailable(f"{answer.status_code} {answer.reason} to POST {url}")
+
     def _asked(self, path: str) -> dict[str, Any] | None:
         """What the registry answers; None if it does not have that."""
         url = f"{self._address}/{path}"
-        try:
-            answer = requests.get(
-                url, auth=self._auth, verify=self._verify, timeout=_TIMEOUT, headers=_ACCEPT
-            )
-        except OSError as error:
-            raise self._unavailable(str(error)[:300]) from error
+        answer = self._answer("GET", url)
         said = _json(answer)
         if answer.status_code == 200 and "schema" in said:
             return said
         if answer.status_code == 404 and said.get("error_code") in _UNKNOWN:
             return None
+        raise self._unavailable(f"{answer.status_code} {answer.reason} to GET {url}")
+
+    def _answer(
+        self, method: str, url: str, body: dict[str, str] | None = None
+    ) -> requests.Response:
+        """What is answered to one question; whoever asks is let in."""
+        try:
+            answer = requests.request(
+                method,
+                url,
+                json=body,
+                auth=self._auth,
+                verify=self._verify,
+                timeout=_TIMEOUT,
+                headers=_ACCEPT if body is None else _ACCEPT | _SENT,
+            )
+        except OSError as error:
+            raise self._unavailable(str(error)[:300]) from error
         if answer.status_code in (401, 403):
+            may = "read" if method == "GET" else "write"
             raise TerminalError(
                 "REGISTRY_REFUSED",
-                f'the registry at {self._address} does not let "{self._source.name}" read: '
+                f'the registry at {self._address} does not let "{self._user.name}" {may}: '
                 f"{answer.status_code} {answer.reason}",
-                hint="check registry_username and registry_password, and what the user may read",
-                span=self._source.span,
+                hint=f"check registry_username and registry_password, and what the user may {may}",
+                span=self._user.span,
             )
-        raise self._unavailable(f"{answer.status_code} {answer.reason} to GET {url}")
+        return answer
 
     def _unavailable(self, reason: str) -> ServiceError:
         return ServiceError(
             "REGISTRY_UNAVAILABLE",
-            f'the registry at {self._address} does not answer for "{self._source.name}": {reason}',
+            f'the registry at {self._address} does not answer for "{self._user.name}": {reason}',
             hint="check that it runs, and the option registry: the address under which"
             " /subjects is (of Apicurio …/apis/ccompat/v7); https may need registry_ca",
-            span=self._source.span,
+            span=self._user.span,
         )
 
 

@@ -271,6 +271,8 @@ _REQUIRED = {
     # '${env:HOME}' in a query is text, not the variable
     "spark.sql.variable.substitute": "false",
     "spark.sql.scripting.enabled": "false",
+    # a day before 1582 is written as it is, as everywhere else
+    "spark.sql.avro.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.redaction.regex": f"(?i){_SECRET_NAMES}",
     "spark.sql.redaction.options.regex": f"(?i)url|key|{_SECRET_NAMES}",
 }

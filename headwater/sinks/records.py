@@ -3,23 +3,24 @@
 In: the rows that a view has gained and lost, with their sign. Out: one record for each change that
 is left of them. The formats:
 
-``PLAIN``: a record for each row, its columns as a JSON object.
+``PLAIN``: a record for each row: its columns.
 
 ``UPSERT``: a record for each key that differs: the row as it is now, or no value (a tombstone)
 where the row is gone. A topic compacted by key equals the view.
 
 ``DEBEZIUM``: a change event, ``before`` and ``after`` being whole rows, ``op`` ``c``, ``u`` or
-``d``; a deletion is followed by a tombstone. Values are written as Debezium does with
-``decimal.handling.mode=string`` and ``time.precision.mode=isostring``.
+``d``; a deletion is followed by a tombstone.
 
-Values are what ``ENCODE JSON`` reads back (:mod:`headwater.intake.decode_json`): times in ISO 8601
-with microseconds, in UTC; bytes in base64; numbers that are not finite as text.
+As JSON, values are what ``ENCODE JSON`` reads back (:mod:`headwater.intake.decode_json`): times in
+ISO 8601 with microseconds, in UTC; bytes in base64; numbers that are not finite as text; in events
+as Debezium writes them with ``decimal.handling.mode=string`` and
+``time.precision.mode=isostring``. As Avro they have their own types (:mod:`headwater.sinks.avro`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from sqlglot import exp
@@ -57,31 +58,52 @@ class Batch:
     sent_at: int
 
 
-def records(sink: Sink, changed: DataFrame, batch: Batch) -> DataFrame:
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How structs become keys and values.
+
+    Attributes:
+        key: from the expression of a key's struct to that of the record's key.
+        value: likewise of a row or an event.
+        in_events: Spark SQL of values of a type that is written otherwise in Debezium's events.
+    """
+
+    key: Callable[[str], str]
+    value: Callable[[str], str]
+    in_events: Mapping[exp.DType, Callable[[str], str]] = field(default_factory=dict)
+
+
+def records(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
     """Return the records of a delivery.
 
     Args:
         sink: the definition.
         changed: the rows gained and lost, the sign last.
         batch: what they say of themselves.
+        encoding: how they are encoded, :data:`JSON` or Avro.
+
+    Returns:
+        ``key``, ``value`` (text or bytes) and ``headers``.
     """
-    return _FORMATS[sink.format](sink, changed, batch).selectExpr(
+    return _FORMATS[sink.format](sink, changed, batch, encoding).selectExpr(
         f"{KEY}", f"{VALUE}", f"{_headers(sink, batch)} AS {HEADERS}"
     )
 
 
-def _plain(sink: Sink, changed: DataFrame, batch: Batch) -> DataFrame:
-    key = "CAST(NULL AS STRING)" if sink.key is None else _key(sink)
-    return changed.selectExpr(f"{key} AS {KEY}", f"{_json(_row(sink.fields))} AS {VALUE}")
+def _plain(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+    key = "CAST(NULL AS STRING)" if sink.key is None else encoding.key(_key(sink))
+    value = encoding.value(_row(sink.fields))
+    return changed.selectExpr(f"{key} AS {KEY}", f"{value} AS {VALUE}")
 
 
-def _upsert(sink: Sink, changed: DataFrame, batch: Batch) -> DataFrame:
-    value = f"CASE WHEN {_AFTER} IS NOT NULL THEN {_json(_AFTER)} END"
-    return _net(sink, changed, _row(sink.fields)).selectExpr(KEY, f"{value} AS {VALUE}")
+def _upsert(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+    value = f"CASE WHEN {_AFTER} IS NOT NULL THEN {encoding.value(_AFTER)} END"
+    net = _net(sink, changed, _row(sink.fields), encoding)
+    return net.selectExpr(KEY, f"{value} AS {VALUE}")
 
 
-def _debezium(sink: Sink, changed: DataFrame, batch: Batch) -> DataFrame:
-    net = _net(sink, changed, _row(sink.fields, _AS_DEBEZIUM))
+def _debezium(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+    net = _net(sink, changed, _row(sink.fields, encoding.in_events), encoding)
     op = f"CASE WHEN {_BEFORE} IS NULL THEN 'c' WHEN {_AFTER} IS NULL THEN 'd' ELSE 'u' END"
     parts = {
         "before": _BEFORE,
@@ -90,19 +112,19 @@ def _debezium(sink: Sink, changed: DataFrame, batch: Batch) -> DataFrame:
         "op": op,
         "ts_ms": f"{batch.sent_at}L",
     }
-    event = _json(_struct(parts))
-    ends = f"if({_AFTER} IS NULL, array({event}, CAST(NULL AS STRING)), array({event}))"
+    event = encoding.value(_struct(parts))
+    ends = f"if({_AFTER} IS NULL, array({event}, NULL), array({event}))"
     return net.selectExpr(KEY, f"explode({ends}) AS {VALUE}")
 
 
-def _net(sink: Sink, changed: DataFrame, row: str) -> DataFrame:
+def _net(sink: Sink, changed: DataFrame, row: str, encoding: Encoding) -> DataFrame:
     """What is left of the changes of each key: the row before, the row after, or both."""
     assert sink.key is not None
     keys = ", ".join(name(column) for column in sink.key)
     view = f"_changed_{sink.name}"
     changed.createOrReplaceTempView(view)
     return changed.sparkSession.sql(
-        f"SELECT {_key(sink)} AS {KEY},"
+        f"SELECT {encoding.key(_key(sink))} AS {KEY},"
         f" first({row}) FILTER (WHERE {SIGN} < 0) AS {_BEFORE},"
         f" first({row}) FILTER (WHERE {SIGN} > 0) AS {_AFTER}\n"
         f"FROM {name(view)}{f' GROUP BY {keys}' if keys else ''} HAVING count(*) > 0"
@@ -110,13 +132,17 @@ def _net(sink: Sink, changed: DataFrame, row: str) -> DataFrame:
 
 
 def _key(sink: Sink) -> str:
-    """The JSON object of the key's columns; of equal ones always the same text."""
+    """The struct of the key's columns, which is written alike for equal ones."""
     kinds = {field.name: field.type for field in sink.fields}
-    parts = {
-        column: f"{name(column)} + 0" if t.is_float(kinds[column]) else name(column)  # no -0.0
-        for column in sink.key or ()
-    }
-    return _json(_struct(parts)) if parts else text("{}")
+    return _struct({column: _canonical(name(column), kinds[column]) for column in sink.key or ()})
+
+
+def _canonical(value: str, kind: exp.DataType) -> str:
+    """A value of a key: there is one NaN, and no -0.0."""
+    if not t.is_float(kind):
+        return value
+    own = t.spark_type(kind)
+    return f"nanvl({value} + CAST(0 AS {own}), CAST('NaN' AS {own}))"
 
 
 def _row(
@@ -169,7 +195,9 @@ def _json(value: str) -> str:
     return f"to_json({value}, map({options}))"
 
 
-_FORMATS: Mapping[str, Callable[[Sink, DataFrame, Batch], DataFrame]] = {
+JSON = Encoding(_json, _json, _AS_DEBEZIUM)
+"""Objects as text."""
+_FORMATS: Mapping[str, Callable[[Sink, DataFrame, Batch, Encoding], DataFrame]] = {
     "plain": _plain,
     "upsert": _upsert,
     "debezium": _debezium,

@@ -60,7 +60,7 @@ KINDS: Mapping[str, Kind] = {
         "DECIMAL(9, 2)",
         "1.5",
         "CAST(7 AS DECIMAL(9, 2))",
-        (None, Decimal("-0.25"), Decimal("0.00"), Decimal("1.50"), Decimal("1234567.89")),
+        (None, Decimal("-0.25"), Decimal("0.00"), Decimal("1.50"), Decimal("12345.67")),
     ),
     "wide": Kind(
         "DECIMAL(24, 6)",

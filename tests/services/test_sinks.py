@@ -16,14 +16,18 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import requests
 from confluent_kafka import Consumer, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import DataFrame, SparkSession
 
 from docker.local.kafka import Kafka
+from docker.local.registry import Registry
+from docker.local.web import ask
 from headwater.config import Config, Maintenance
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.land import Landing
+from headwater.intake.registry import Registry as Schemas
 from headwater.lake.catalog import Lake
 from headwater.lake.layout import BEGUN, SINK
 from headwater.lake.retention import History, expirable
@@ -36,6 +40,7 @@ from headwater.serve.status import status
 from headwater.sinks.connectors.base import Epoch
 from headwater.sinks.connectors.kafka import KafkaTopic
 from headwater.sinks.delivery import Delivery
+from tests.avro import fields
 from tests.services.topics import read
 from tests.spark import running as running_module
 from tests.spark.crash import Crash
@@ -134,8 +139,9 @@ class Topic:
         listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
         return f"WITH (connector = 'kafka', {listed})"
 
-    def sink(self, view: str, format_: str, **more: str) -> str:
-        return f"CREATE SINK out FROM {view} {self.options(**more)} FORMAT {format_} ENCODE JSON;\n"
+    def sink(self, view: str, format_: str, encode: str = "JSON", **more: str) -> str:
+        encoding = f"FORMAT {format_} ENCODE {encode}"
+        return f"CREATE SINK out FROM {view} {self.options(**more)} {encoding};\n"
 
 
 def epoch(message: Message) -> int:
@@ -210,6 +216,11 @@ def few_sessions(clones: list[SparkSession], monkeypatch: pytest.MonkeyPatch) ->
     """Views of every test run in the same sessions."""
     given = itertools.cycle(clones)
     monkeypatch.setattr(running_module, "session_for_thread", lambda spark: next(given))
+
+
+@pytest.fixture(autouse=True)
+def on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture
@@ -320,13 +331,31 @@ def test_every_type_comes_back_as_it_was(
     world: World, topic: Topic, format_: str, encoding: str
 ) -> None:
     nested = ("named", "both") if format_ == "DEBEZIUM" else ()  # decimals and times inside
+    comes_back(world, topic, format_, nested, "JSON", f"JSON ({encoding})")
+
+
+@pytest.mark.parametrize("format_", ["PLAIN", "UPSERT", "DEBEZIUM"])
+def test_every_type_comes_back_from_avro(
+    world: World, topic: Topic, registry: Registry, format_: str
+) -> None:
+    comes_back(world, topic, format_, (), in_avro(registry), in_avro(registry))
+
+
+def in_avro(registry: Registry) -> str:
+    return f"AVRO (registry = '{registry.address}')"
+
+
+def comes_back(
+    world: World, topic: Topic, format_: str, nested: tuple[str, ...], wrote: str, reads: str
+) -> None:
+    """Deliver values of all types and land them again."""
     kinds = {name: kind for name, kind in KINDS.items() if name not in nested}
     columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     stored = f"CREATE TABLE log (id BIGINT, {columns}) WITH (connector = 'files',"
     stored += " path = '{folder}') FORMAT PLAIN ENCODE PARQUET;\n"
     keyed = stored.replace("log (id BIGINT", "log (id BIGINT PRIMARY KEY")
     keyed = keyed.replace("FORMAT PLAIN", "FORMAT UPSERT")
-    world.define(topic.sink("log", format_), stored if format_ == "PLAIN" else keyed)
+    world.define(topic.sink("log", format_, wrote), stored if format_ == "PLAIN" else keyed)
     most = max(map(len, VALUES.values()))
     table = {"id": pa.array(range(most), pa.int64())}
     for name in kinds:
@@ -335,17 +364,73 @@ def test_every_type_comes_back_as_it_was(
     pq.write_table(pa.table(table), world.folder / "0001.parquet")
     world.tick()
     world.delivery().step()
-    rest = f"{topic.options()} FORMAT {format_} ENCODE JSON ({encoding});"
+    rest = f"{topic.options()} FORMAT {format_} ENCODE {reads};"
     sized = columns.replace("clock TIMESTAMP", "clock TIMESTAMP(6)")
     again = f"CREATE TABLE again (id BIGINT, {columns}) {rest}"
     if format_ != "PLAIN":
         shown = sized if format_ == "DEBEZIUM" else columns
         again = f"CREATE TABLE again (id BIGINT, {shown}, PRIMARY KEY (id)) {rest}"
     name = "again" if format_ == "PLAIN" else "again__changes"
-    here = landed(world, again, name).select("id", *kinds).orderBy("id").toArrow().to_pylist()
-    there = world.lake.table("log").read().select("id", *kinds).orderBy("id")
-    assert list(map(repr, here)) == list(map(repr, there.toArrow().to_pylist()))
-    assert len(here) == most
+    here, there = landed(world, again, name), world.lake.table("log").read()
+    assert shown_rows(here, kinds) == shown_rows(there, kinds)
+    assert here.count() == most
+
+
+def shown_rows(frame: DataFrame, kinds: Mapping[str, str]) -> list[str]:
+    """Rows in the order of their ids; entries of a map have none."""
+    maps = {name: f"array_sort(map_entries({name}))" for name in kinds if "MAP" in kinds[name]}
+    columns = (f"{maps.get(name, name)} AS {name}" for name in ("id", *kinds))
+    return list(map(repr, frame.selectExpr(*columns).orderBy("id").toArrow().to_pylist()))
+
+
+def test_keys_and_values_in_avro_make_a_keyed_table_that_equals_the_view(
+    world: World, topic: Topic, registry: Registry, spark: SparkSession, lake: Lake
+) -> None:
+    world.define(topic.sink("totals", "UPSERT", in_avro(registry)))
+    world.change(row("a", "x", 1.5), row("b", "x", 3))
+    world.delivery().step()
+    world.change(row("a", "x", 9), row("b", "x", 3, "d"), row("c", "z", 0.01))
+    registry.kill()
+    with pytest.raises(ServiceError, match="does not answer"):
+        world.delivery().step()
+    registry.start()
+    world.delivery().step()
+    tombstones = [one for one in topic.records() if one.value() is None]
+    assert [(epoch(one), (one.key() or b"")[5:]) for one in tombstones] == [(1, b"\x02\x02b")]
+    again = f"""CREATE TABLE again (sku VARCHAR, places BIGINT, amount DECIMAL(38, 2),
+      PRIMARY KEY (sku)) {topic.options()} FORMAT UPSERT ENCODE {in_avro(registry)};"""
+    landed(world, again, "again__changes")
+    running = Running(spark, lake, again)
+    assert not running.tick()
+    assert sorted(running.held("again")) == sorted(world.running.held("totals"))
+
+
+def test_keys_whose_schema_has_another_number_are_refused(
+    world: World, topic: Topic, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.define(topic.sink("totals", "UPSERT", in_avro(registry)))
+    world.change(row("a", "x", 1))
+    world.delivery().step()
+    world.change(row("a", "x", 2))
+    asked = Schemas.number
+    with monkeypatch.context() as patch:  # a registry that was set up anew
+        patch.setattr(Schemas, "number", lambda *given: asked(*given) + 1)
+        assert refused(world) == "SCHEMA_RENUMBERED"
+    assert world.delivery().step() is not None
+
+
+def test_a_schema_that_does_not_go_with_the_one_before_is_refused(
+    world: World, topic: Topic, registry: Registry
+) -> None:
+    subject = f"{registry.address}/subjects/{topic.name}-value/versions"
+    ask(subject, {"schema": json.dumps(fields(sku="long"))})
+    level = f"{registry.address}/config/{topic.name}-value"
+    answer = requests.put(level, json={"compatibility": "FULL"}, timeout=20)
+    assert answer.ok
+    world.define(topic.sink("totals", "UPSERT", in_avro(registry)))
+    world.change(row("a", "x", 1))
+    assert refused(world) == "SCHEMA_REFUSED"
+    assert not topic.records()
 
 
 def test_a_crash_repeats_records_with_their_epoch_and_loses_none(

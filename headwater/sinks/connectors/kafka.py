@@ -19,9 +19,11 @@ from headwater.analyze.definitions import Sink
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.connectors.kafka_cluster import Cluster, client_settings
+from headwater.intake.registry import Registry
 from headwater.lake.catalog import Lake
+from headwater.sinks.avro import key_schema, value_schema, written
 from headwater.sinks.connectors.base import Epoch, Outlet
-from headwater.sinks.records import Batch, records
+from headwater.sinks.records import JSON, Batch, Encoding, records
 
 _OF_KAFKA = re.compile(r"org\.apache\.kafka\.\S*?(\w+(?:Exception|Error)\b.*)")
 _PRODUCER = {
@@ -52,6 +54,8 @@ class KafkaTopic(Outlet):
         self._settings = client_settings(sink.options, directory)
         self._cluster: Cluster | None = None
         self._namespace = ""
+        self._registry = Registry(sink, directory) if sink.encode == "avro" else None
+        self._numbers: dict[str, int] = {}
 
     @staticmethod
     def jars(sink: Sink, directory: Path) -> tuple[str, ...]:  # noqa: ARG004 - of others
@@ -64,7 +68,7 @@ class KafkaTopic(Outlet):
         self._cluster = Cluster(lake.spark, self._settings, self._sink.name)
 
     def place(self, before: str | None) -> str:
-        """See :meth:`Outlet.place`: the topic's id and its number of partitions."""
+        """See :meth:`Outlet.place`: the topic's id, its number of partitions, its keys' schema."""
         topic = self._asked().topics([self._topic], None).get(self._topic)
         if topic is None:
             raise ServiceError(
@@ -74,20 +78,25 @@ class KafkaTopic(Outlet):
                 span=self._sink.span,
             )
         now = f"{topic.id}/{topic.partitions}"
+        if self._registry and self._sink.key is not None:
+            now += f"/{self._number('key', key_schema(self._sink))}"
         if before is None or before == now:
             return now
-        known, _, partitions = before.partition("/")
+        known, partitions, *schema = before.split("/")
         if known != topic.id:
             raise self._refused("TOPIC_RECREATED", "was deleted and made again: it is empty")
         if self._sink.format == "plain":
             return now
-        what = f"has {topic.partitions} partitions, {partitions} before: keys would change theirs"
-        raise self._refused("PARTITIONS_ADDED", what)
+        if partitions != str(topic.partitions):
+            what = f"has {topic.partitions} partitions, {partitions} before: keys would change"
+            raise self._refused("PARTITIONS_ADDED", f"{what} theirs")
+        what = f"has keys that begin with the number {schema[0]} of their schema, which has another"
+        raise self._refused("SCHEMA_RENUMBERED", f"{what} one in the registry now")
 
     def deliver(self, changed: DataFrame, epoch: Epoch) -> None:
         """See :meth:`Outlet.deliver`: a record for each change, acknowledged when this returns."""
         batch = Batch(self._namespace, epoch.marker.epoch, epoch.at, now_micros() // 1000)
-        made = records(self._sink, changed, batch)
+        made = records(self._sink, changed, batch, self._encoding())
         writer = made.write.format("kafka").option("topic", self._topic)
         settings = {**self._settings, **_PRODUCER}
         try:
@@ -97,6 +106,20 @@ class KafkaTopic(Outlet):
             if not causes:
                 raise
             raise self._asked().explained("; ".join(causes)[:300]) from error
+
+    def _encoding(self) -> Encoding:
+        if self._registry is None:
+            return JSON
+        value, key = value_schema(self._sink), key_schema(self._sink)
+        of_keys = written(self._number("key", key), key) if self._sink.key is not None else str
+        return Encoding(of_keys, written(self._number("value", value), value))
+
+    def _number(self, of: str, schema: str) -> int:
+        """The number of the schema of keys or values, asked for once."""
+        assert self._registry is not None, "only Avro has schemas"
+        if of not in self._numbers:
+            self._numbers[of] = self._registry.number(f"{self._topic}-{of}", schema)
+        return self._numbers[of]
 
     def _asked(self) -> Cluster:
         assert self._cluster is not None, "open() comes first"

@@ -27,6 +27,7 @@ class Answers(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.given: dict[str, tuple[int, Json]] = {}
         self.asked: list[str] = []
+        self.sent: list[tuple[str, Json]] = []
         self.users: set[str] = set()
         self.address = f"http://127.0.0.1:{self.server_port}/base"
 
@@ -35,6 +36,11 @@ class Handler(BaseHTTPRequestHandler):
     """Looks an address up."""
 
     server: Answers
+
+    def do_POST(self) -> None:  # noqa: N802 - the name is Python's
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.sent.append((self.headers["Content-Type"], json.loads(body)))
+        self.do_GET()
 
     def do_GET(self) -> None:  # noqa: N802 - the name is Python's
         path = self.path.removeprefix("/base")
@@ -155,3 +161,37 @@ def test_a_user_who_may_not_read_is_told(
     assert caught.value.condition == "REGISTRY_REFUSED"
     assert "hunter2-secret" not in caught.value.render()
     assert server.users == {"Basic " + base64.b64encode(b"ann:hunter2-secret").decode()}
+
+
+def test_a_schema_of_ours_gets_a_number(server: Answers) -> None:
+    server.given["/subjects/a%2Fb-value/versions"] = 200, {"id": 9}
+    assert registry(server).number("a/b-value", '"string"') == 9
+    kind = "application/vnd.schemaregistry.v1+json"
+    assert server.sent == [(kind, {"schema": '"string"'})]
+
+
+@pytest.mark.parametrize("status", [409, 422])
+def test_a_schema_that_is_not_taken_says_why(server: Answers, status: int) -> None:
+    said = {"error_code": status, "message": "Incompatible schema: READER_FIELD_MISSING"}
+    server.given["/subjects/t-value/versions"] = status, said
+    with pytest.raises(TerminalError) as caught:
+        registry(server).number("t-value", '"string"')
+    assert caught.value.condition == "SCHEMA_REFUSED"
+    assert "READER_FIELD_MISSING" in caught.value.message and "t-value" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "condition"),
+    [
+        ((404, {"error_code": 404}), "REGISTRY_UNAVAILABLE"),
+        ((200, {}), "REGISTRY_UNAVAILABLE"),
+        ((403, {}), "REGISTRY_REFUSED"),
+    ],
+)
+def test_without_a_number_nothing_is_written(
+    server: Answers, answer: tuple[int, Json], condition: str
+) -> None:
+    server.given["/subjects/t-value/versions"] = answer
+    with pytest.raises(ServiceError) as caught:
+        registry(server).number("t-value", '"string"')
+    assert caught.value.condition == condition
