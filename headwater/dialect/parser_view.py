@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_base import Clause, ClauseParser
@@ -22,6 +23,18 @@ EMISSIONS = {
     "ON WINDOW CLOSE": "on window close",
     "AFTER WINDOW CLOSE": "on window close",
     "FINAL": "on window close",
+}
+# What cannot be the end of a query: EMIT behind it is a column or a table of that name.
+_BEFORE_A_NAME = {
+    *(TokenType.DOT, TokenType.ALIAS, TokenType.COMMA),
+    *(TokenType.SELECT, TokenType.FROM, TokenType.JOIN),
+}
+_BEFORE_AN_OPERAND = {
+    *(TokenType.ON, TokenType.WHERE, TokenType.HAVING, TokenType.QUALIFY),
+    *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.DPIPE),
+    *(*Parser.CONJUNCTION, *Parser.DISJUNCTION, *Parser.UNARY_PARSERS),
+    *(*Parser.EQUALITY, *Parser.COMPARISON, *Parser.BITWISE, *Parser.TERM, *Parser.FACTOR),
+    *(TokenType.BETWEEN, TokenType.LIKE, TokenType.ILIKE),
 }
 TRANSFORMS = {
     "DAY": "day",
@@ -191,8 +204,7 @@ class ViewParser(DdlParser, ClauseParser):
                 continue
             before = self._tokens[index - 1].token_type
             last = index + 1 == self._tokens_size
-            named = (TokenType.DOT, TokenType.ALIAS, TokenType.COMMA, TokenType.SELECT)
-            if before in named or before in (TokenType.FROM, TokenType.JOIN):
+            if before in _BEFORE_A_NAME or (last and before in _BEFORE_AN_OPERAND):
                 continue
             if last or nearest(self._tokens[index + 1].text, follows):
                 return index

@@ -1,6 +1,6 @@
 """Statements made at random from the grammar's clauses survive printing and parsing."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwater.dialect import parse, to_sql
@@ -220,6 +220,9 @@ sources = st.builds(
 
 @settings(max_examples=80, deadline=None)
 @given(views | sources | query)
+@example("CREATE STREAMING VIEW v AS SELECT a FROM t JOIN u ON emit")
+@example("CREATE STREAMING VIEW v AS SELECT a FROM t WHERE a || emit LIKE emit")
+@example("CREATE STREAMING VIEW v AS SELECT a FROM t GROUP BY emit EMIT CHANGES")
 def test_generated_statements_come_back(text):
     (statement,) = parse(text)
     for pretty in (True, False):
