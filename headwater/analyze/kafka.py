@@ -163,8 +163,6 @@ def _check_transactions(statement: syntax.CreateSource, source: Source, report: 
     if source.format != "debezium":
         hint = "leave it out: only Debezium's events say of which transaction they are"
         report.add("INVALID_OPTION", "transaction_topic without FORMAT DEBEZIUM", node, hint)
-    elif source.encode == "avro":
-        report.not_yet("transaction_topic with ENCODE AVRO", node, "leave it out")
 
 
 def _check_encoding(statement: syntax.CreateSource, source: Source, report: Report) -> None:

@@ -90,6 +90,20 @@ class Schema:
         """Return it for Avro's reader: what the bytes of a record are."""
         return self._written(self.root, set())
 
+    def narrowed(self, *names: str) -> Json:
+        """Return it for Avro's reader with some fields alone, those that the record has.
+
+        Args:
+            names: the fields.
+        """
+        root, seen = self.resolved(self.root), set[str]()
+        fields: list[Json] = [
+            {"name": name, "type": self._written(part, seen)}
+            for name, part in root.parts
+            if name in names
+        ]
+        return {"type": "record", "name": self.label(root.name), "fields": fields}
+
     def label(self, name: str) -> str:
         """Return what a named type is called there."""
         return f"t{list(self.named).index(name)}"

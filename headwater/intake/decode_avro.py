@@ -60,7 +60,16 @@ def beginnings(source: Source) -> dict[str, str]:
     Args:
         source: the definition.
     """
-    return {of: f"substring({of}, 1, {_HEADER})" for of in _columns(source)}
+    return {of: beginning(of) for of in _columns(source)}
+
+
+def beginning(of: str) -> str:
+    """Return the expression of the bytes that tell the schema of a record.
+
+    Args:
+        of: expression of what of it is Avro.
+    """
+    return f"substring({of}, 1, {_HEADER})"
 
 
 def number_of(beginning: bytes) -> int | None:
@@ -72,6 +81,36 @@ def number_of(beginning: bytes) -> int | None:
     if len(beginning) < _HEADER or beginning[0]:
         return None
     return int.from_bytes(beginning[1:], "big")
+
+
+def as_json(value: str, schemas: Mapping[int, Schema | str], *fields: str) -> str:
+    """Return the expression of some fields of a record as JSON; NULL where it cannot be read.
+
+    Args:
+        value: expression of the record's bytes.
+        schemas: those that the records name.
+        fields: the names of the fields.
+    """
+    cases = []
+    for number, schema in schemas.items():
+        if isinstance(schema, Schema) and schema.resolved(schema.root).kind == "record":
+            written, read = (
+                text(json.dumps(j)) for j in (schema.written(), schema.narrowed(*fields))
+            )
+            options = f"map('mode', 'PERMISSIVE', 'avroSchema', {read})"
+            parsed = f"from_avro(substring({value}, {_HEADER + 1}), {written}, {options})"
+            cases.append((begins_with(value, number), f"to_json({parsed})"))
+    return case(cases) if cases else "CAST(NULL AS STRING)"
+
+
+def begins_with(value: str, number: int) -> str:
+    """Return the condition that a record names a schema.
+
+    Args:
+        value: expression of the record's bytes.
+        number: of the schema.
+    """
+    return f"{beginning(value)} = X'{number:010X}'"
 
 
 def avro_records(
@@ -209,10 +248,9 @@ class _Payload:
         yield record_too_long(self._source)
         yield f"coalesce(octet_length({self._of}), 0) = 0", text(f"a record without a {what}")
         says = text(f"its {what} is not Avro with the number of a schema: it begins with ")
-        start = f"substring({self._of}, 1, {_HEADER})"
         yield (
             f"octet_length({self._of}) < {_HEADER} OR NOT startswith({self._of}, X'00')",
-            f"concat({says}, hex({start}))",
+            f"concat({says}, hex({beginning(self._of)}))",
         )
         for number, reason in self._refused.items():
             yield self._begins(number), text(reason)
@@ -244,7 +282,7 @@ class _Payload:
         return f"{self._of}_{number}"
 
     def _begins(self, number: int) -> str:
-        return f"substring({self._of}, 1, {_HEADER}) = X'{number:010X}'"
+        return begins_with(self._of, number)
 
     def _is_whole(self, number: int, within: str = "") -> str:
         return f"{within}{self._name(number)}.e = X'{_END}'"

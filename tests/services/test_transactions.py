@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -14,11 +14,14 @@ from pyspark.sql import SparkSession
 
 from docker.local.connect import Connect
 from docker.local.kafka import Kafka
+from docker.local.registry import Registry
 from headwater.config import Config
 from headwater.errors import ServiceError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from tests.avro import Json, fields, message
 from tests.faults.postgres import postgres
+from tests.services.test_avro import register
 from tests.services.test_capture import comes_to_equal
 from tests.spark.running import Running, planned
 
@@ -26,13 +29,25 @@ pytestmark = pytest.mark.services
 
 TABLE = """CREATE TABLE items (id BIGINT, n BIGINT, PRIMARY KEY (id)) WITH (connector = 'kafka',
 topic = '{prefix}.public.items', transaction_topic = '{prefix}.transaction',
-bootstrap_servers = '{servers}', max_rows_per_epoch = '{most}') FORMAT DEBEZIUM ENCODE JSON;"""
+bootstrap_servers = '{servers}', max_rows_per_epoch = '{most}') FORMAT DEBEZIUM ENCODE {encode};"""
+_OPTIONAL = ["null", {**fields(id="long", n="long"), "name": "Value"}]
+_BLOCK = {**fields(id="string", total_order="long", data_collection_order="long"), "name": "block"}
+EVENT = fields(before=_OPTIONAL, after=["null", "Value"], op="string", transaction=["null", _BLOCK])
+_COUNT = {**fields(data_collection="string", event_count="long"), "name": "collection"}
+_COUNTS = ["null", {"type": "array", "items": _COUNT}]
+END = fields(status="string", id="string", event_count=["null", "long"], data_collections=_COUNTS)
 
 
 class Database:
     """What Debezium writes of a table ``items``, by hand."""
 
-    def __init__(self, broker: Kafka) -> None:
+    def __init__(self, broker: Kafka, registry: Registry | None) -> None:
+        self._numbers = {}
+        if registry:
+            self._numbers = {
+                name: register(registry, f"transactions-{name}", schema)
+                for name, schema in (("event", EVENT), ("end", END))
+            }
         self.prefix, self._servers = f"d{uuid.uuid4().hex[:8]}", broker.address
         self._admin = AdminClient({"bootstrap.servers": broker.address})
         self.create("public.items")
@@ -45,12 +60,14 @@ class Database:
         """Changes of one transaction; of a snapshot without."""
         for number in numbers:
             told = {"id": f"{tx}:{1000 + number}", "data_collection_order": number}
+            told["total_order"] = 99
             event = {
+                "before": None,
                 "op": "r" if tx is None else "c",
                 "after": {"id": number, "n": tx or 0},
                 "transaction": None if tx is None else told,
             }
-            self._write("public.items", json.dumps(event))
+            self._write("public.items", self._encoded("event", EVENT, event))
         if tombstone:
             self._write("public.items", None)
 
@@ -60,17 +77,34 @@ class Database:
         told = [{"data_collection": name, "event_count": n} for name, n in counts.items()]
         for status, listed in (("BEGIN", None), ("END", told)):
             event = {"status": status, "id": f"{tx}:77", "data_collections": listed}
-            self._write("transaction", json.dumps(event))
+            event["event_count"] = None if listed is None else 99
+            self._write("transaction", self._encoded("end", END, event))
 
-    def _write(self, name: str, value: str | None) -> None:
+    def _encoded(self, name: str, schema: Json, event: Json) -> bytes:
+        if not self._numbers:
+            return json.dumps(event).encode()
+        return message(self._numbers[name], schema, event)
+
+    def _write(self, name: str, value: bytes | None) -> None:
         producer = Producer({"bootstrap.servers": self._servers, "acks": "all"})
         producer.produce(f"{self.prefix}.{name}", value, "{}")
         assert producer.flush(60) == 0
 
 
+@pytest.fixture(params=["JSON", "AVRO"])
+def encode(request: pytest.FixtureRequest) -> str:
+    """How Debezium writes its events."""
+    return str(request.param)
+
+
 @pytest.fixture
-def database(broker: Kafka) -> Iterator[Database]:
-    yield Database(broker)
+def schemas(encode: str, request: pytest.FixtureRequest) -> Registry | None:
+    return request.getfixturevalue("registry") if encode == "AVRO" else None
+
+
+@pytest.fixture
+def database(broker: Kafka, schemas: Registry | None) -> Database:
+    return Database(broker, schemas)
 
 
 @pytest.fixture
@@ -79,12 +113,16 @@ def landing(
     lake: Lake,
     proxied: Config,
     broker: Kafka,
+    schemas: Registry | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Landing]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("headwater.intake.connectors.kafka.WHOLE_EVERY", 0.0)
 
     def make(prefix: str, most: int = 500_000) -> Landing:
-        definition = TABLE.format(prefix=prefix, servers=broker.address, most=most)
+        encode = f"AVRO (registry = '{schemas.address}')" if schemas else "JSON"
+        given = {"prefix": prefix, "servers": broker.address, "most": most, "encode": encode}
+        definition = TABLE.format(**given)
         return Landing(spark, lake, planned(definition)[0].sources["items__changes"], proxied)
 
     return make
@@ -148,6 +186,7 @@ def test_epochs_end_with_transactions_and_a_longer_one_is_read_at_once(
     assert landed(land) == [3, 3]  # no rest between two epochs while more waits
 
 
+@pytest.mark.parametrize("encode", ["JSON"], indirect=True)
 def test_every_commit_of_a_table_holds_whole_transactions_of_postgresql(
     broker: Kafka,
     connect: Connect,
@@ -156,7 +195,8 @@ def test_every_commit_of_a_table_holds_whole_transactions_of_postgresql(
     landing: Callable[..., Landing],
 ) -> None:
     rnd, keys = Random(3), 40
-    definition = TABLE.format(prefix="whole", servers=broker.address, most=30)
+    given = {"prefix": "whole", "servers": broker.address, "most": 30, "encode": "JSON"}
+    definition = TABLE.format(**given)
 
     def there() -> list[str]:
         with server.connect() as run:

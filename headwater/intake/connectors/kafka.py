@@ -127,8 +127,8 @@ class Kafka(Connector):
         """See :meth:`Connector.open`."""
         self._cluster = Cluster(spark, self._settings, self._source.name)
         if topic := self._source.options.get("transaction_topic"):
-            records = partial(self._reader.between, spark)
-            self._transactions = Transactions(topic, records, self._cluster)
+            texts = partial(self._reader.texts, spark)
+            self._transactions = Transactions(topic, texts, self._cluster)
 
     def close(self) -> None:
         """See :meth:`Connector.close`."""

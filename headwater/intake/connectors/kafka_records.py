@@ -25,7 +25,7 @@ from headwater.intake.decode import (
     Encoded,
     Records,
 )
-from headwater.intake.decode_avro import avro_records, beginnings, number_of
+from headwater.intake.decode_avro import as_json, avro_records, beginning, beginnings, number_of
 from headwater.intake.decode_csv import csv_lines, raw_records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.envelope import KEY, TOMBSTONE
@@ -147,6 +147,30 @@ class KafkaReader:
         )
         return reader.options(**{f"kafka.{k}": v for k, v in self._settings.items()}).load()
 
+    def texts(self, spark: SparkSession, offsets: Offsets, *fields: str) -> DataFrame:
+        """Return records of some offsets as JSON, but for tombstones.
+
+        Args:
+            spark: a session of the caller's own.
+            offsets: what to read.
+            fields: what is needed of them; of Avro no more is read.
+
+        Returns:
+            ``v``, NULL where it cannot be read, ``offset`` and ``timestamp``.
+
+        Raises:
+            ServiceError: ``REGISTRY_UNAVAILABLE``.
+            TerminalError: ``REGISTRY_REFUSED``.
+        """
+        records = self.between(spark, offsets).where("value IS NOT NULL")
+        value = "CAST(value AS STRING)"
+        if self._registry:
+            starts = records.selectExpr(f"{beginning('value')} AS start").distinct().collect()
+            value = as_json(
+                "value", self._known(self._registry, [row.start for row in starts]), *fields
+            )
+        return records.selectExpr(f"{value} AS v", "offset", "timestamp")
+
     def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
@@ -176,11 +200,13 @@ class KafkaReader:
         sets = (f"collect_set({start}) AS {of}" for of, start in begins.items())
         found = spark.sql(f"SELECT {', '.join(sets)} FROM {records.relation}").first()
         assert found is not None
-        numbers = {of: [number_of(bytes(start)) for start in found[of]] for of in begins}
-        return {
-            of: {number: registry.schema(number) for number in held if number is not None}
-            for of, held in numbers.items()
-        }
+        return {of: self._known(registry, found[of]) for of in begins}
+
+    @staticmethod
+    def _known(registry: Registry, starts: Sequence[bytearray]) -> dict[int, Schema | str]:
+        """The schemas of records that begin so."""
+        numbers = (number_of(bytes(start)) for start in starts)
+        return {number: registry.schema(number) for number in numbers if number is not None}
 
 
 def _carried(source: Source) -> tuple[str, ...]:

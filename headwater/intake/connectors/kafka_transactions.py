@@ -21,7 +21,6 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.errors import ServiceError
 from headwater.intake.connectors.kafka_cluster import Cluster, Partition
-from headwater.intake.connectors.kafka_records import Offsets
 
 _WINDOW = 1_000
 """Records at the end of a range that are looked at first; most transactions are shorter."""
@@ -29,6 +28,7 @@ _SLACK = 10_000
 """Milliseconds by which the END of a transaction may be dated before its changes."""
 _OF_PAYLOAD = "coalesce(get_json_object(v, '$.{0}'), get_json_object(v, '$.payload.{0}'))"
 _XID = "regexp_replace({0}, '^([0-9]+):.*$', '$1')"
+_OF_END = ("status", "id", "data_collections")
 _END = "status STRING, id STRING, data_collections ARRAY<STRUCT<data_collection: STRING,"
 _END += " event_count: BIGINT>>"
 
@@ -38,14 +38,13 @@ class Transactions:
 
     Args:
         topic: where Debezium writes BEGIN and END.
-        records: reads the records of some offsets, as Spark's Kafka source has them.
+        texts: reads fields of the records of some offsets, as JSON ``v`` with ``offset`` and
+            ``timestamp``; a tombstone is none.
         cluster: where the topics are.
     """
 
-    def __init__(
-        self, topic: str, records: Callable[[Offsets], DataFrame], cluster: Cluster
-    ) -> None:
-        self._topic, self._records, self._cluster = topic, records, cluster
+    def __init__(self, topic: str, texts: Callable[..., DataFrame], cluster: Cluster) -> None:
+        self._topic, self._texts, self._cluster = topic, texts, cluster
 
     def upto(self, place: Partition, begin: int, end: int, latest: int) -> int:
         """Return where a range has to end.
@@ -85,12 +84,10 @@ class Transactions:
         return every.orderBy(F.desc("last")).limit(2).collect()
 
     def _by_transaction(self, place: Partition, begin: int, end: int) -> DataFrame:
-        """The last change of each transaction in a range; a tombstone is none."""
-        records = self._records([(*place, begin, end)]).where("value IS NOT NULL")
+        """The last change of each transaction in a range."""
         tx = _XID.format(_OF_PAYLOAD.format("transaction.id"))
         number = _OF_PAYLOAD.format("transaction.data_collection_order")
-        texts = records.selectExpr("CAST(value AS STRING) AS v", "offset", "timestamp")
-        changes = texts.selectExpr(
+        changes = self._texts([(*place, begin, end)], "transaction").selectExpr(
             f"{tx} AS tx",
             f"CAST({number} AS BIGINT) AS number",
             "offset",
@@ -117,11 +114,15 @@ class Transactions:
             )
         places = [(self._topic, number) for number in range(topic.partitions)]
         begins, ends = self._cluster.at(places, newest.at - _SLACK), self._cluster.latest(places)
-        told = self._records(
-            [(*each, begins[each], ends[each]) for each in places if 0 <= begins[each] < ends[each]]
+        told = self._texts(
+            [
+                (*each, begins[each], ends[each])
+                for each in places
+                if 0 <= begins[each] < ends[each]
+            ],
+            *_OF_END,
         )
-        text = F.col("value").cast("string")
-        message = F.coalesce(F.get_json_object(text, "$.payload"), text)
+        message = F.coalesce(F.get_json_object("v", "$.payload"), F.col("v"))
         count = (
             told.select(F.from_json(message, _END).alias("end"))
             .where("end.status = 'END'")
