@@ -76,8 +76,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
             report.add("INVALID_OPTION", "key_encode without Kafka", statement, hint)
         return
     if not source.kept:
-        hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
-        report.not_yet("a SOURCE over Kafka", statement, hint)
+        _check_stream(statement, source, report)
     named, pattern = topics(source), source.options.get("topic_pattern")
     if bool(named) == bool(pattern):
         hint = "add topic = '…', or topic_pattern = '…'"
@@ -96,6 +95,18 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
     _check_transactions(statement, source, report)
     _check_encoding(statement, source, report)
     _check_key(statement, source, report)
+
+
+def _check_stream(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    """Refuse what a SOURCE, which Spark itself reads, cannot have yet."""
+    hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
+    if source.encode == "avro":  # each batch may bring schemas that nobody knows before
+        report.not_yet("a SOURCE over Kafka in Avro", statement, hint)
+    for option, value in (("topic_pattern", None), ("on_data_loss", "skip")):
+        given = source.options.get(option)
+        if given is not None and value in (None, given):
+            said = option if value is None else f"{option} = '{value}'"
+            report.not_yet(f"a SOURCE over Kafka with {said}", option_node(statement, option), hint)
 
 
 def check_topic(statement: exp.Expr, name: str, report: Report) -> None:

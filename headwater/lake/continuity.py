@@ -5,8 +5,9 @@ checkpoint anew from the marker, run committed epochs again to rebuild its state
 runner acts upon it and ``headwater doctor`` explains it, so the two never differ. Knows no Spark.
 
 The markers are the truth. Each holds the exact input range of its epoch and the watermark that its
-rows were decided by; that is all a batch of a view over tables of the lake depends on. Which files
-of a SOURCE make up a range, only the log in the checkpoint knows; the marker proves that log.
+rows were decided by; that is all a batch of a view over tables of the lake depends on, or over
+topics of Kafka. Which files of a SOURCE make up a range, only the log in the checkpoint knows; the
+marker proves that log.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from enum import Enum
 from headwater.errors import TerminalError
 from headwater.lake.checkpoint import OWNER_FILE, Batch, Checkpoint, Owner
 from headwater.lake.marker import Marker
-from headwater.lake.offsets import NOTHING, Stream, cut_of, log_end, log_offset
+from headwater.lake.offsets import NOTHING, Stream, cut_of, log_end, log_offset, records_at
 
 REPLAY_LIMIT = 200
 """How many epochs are run again before a rebuild is the better way; each costs about a second."""
@@ -112,13 +113,19 @@ def cut_at(
         order: the query's sources.
         batch: the batch.
 
+    Returns:
+        Per input its position; in topics of Kafka, without their ids.
+
     Raises:
         TerminalError: ``CUT_SPLIT``, or ``CHECKPOINT_LOST`` if the log of a SOURCE is damaged.
     """
     ends = list(batch.ends)
     for index, item in enumerate(order):
-        upto = log_offset(ends[index]) if item.name and not item.kept else None
+        if not item.name or item.kept:
+            continue
+        upto = log_offset(ends[index])
         if upto is None:
+            ends[index] = records_at(ends[index]) or ends[index]
             continue
         position = checkpoint.file_log(index).position(upto)
         if position is None:
@@ -150,7 +157,7 @@ def ends_of(
             ends.append(offset(item.name, position))
         else:
             number = log_offset(position)
-            ends.append(position if number is None else log_end(number))
+            ends.append(records_at(position) or position if number is None else log_end(number))
     return tuple(ends)
 
 
@@ -208,7 +215,7 @@ def _matches(held: Held, marker: Marker) -> bool:
         cut = cut_at(held.checkpoint, marker.view, held.owner.order, batch)
     except TerminalError:
         return False
-    same = cut == dict(marker.cut_to)
+    same = cut == {name: records_at(at) or at for name, at in marker.cut_to.items()}
     return same and (not held.stateful or batch.watermark == marker.watermark)
 
 
@@ -218,11 +225,16 @@ def _is_readable(held: Held, number: int) -> bool:
 
 
 def _is_log_proven(held: Held, marker: Marker) -> bool:
-    """Whether the logs of the SOURCEs name the very files that the table was made of."""
+    """Whether the logs of the SOURCEs name the very files that the table was made of.
+
+    Offsets of Kafka say themselves which records they were.
+    """
     for index, item in enumerate(held.owner.order):
         if not item.name or item.kept:
             continue
         position = marker.cut_to.get(item.name)
+        if position and records_at(position):
+            continue
         upto = log_offset(position) if position else -1
         log = held.checkpoint.file_log(index)
         if upto is None or (position and log.position(upto) != position):

@@ -7,7 +7,7 @@ of a marker, and back. Knows neither Spark nor files.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater.errors import TerminalError
@@ -83,6 +83,29 @@ def offset_at(snapshot_id: str, added_files: int) -> str:
         "scan_all_files": False,
     }
     return json.dumps(fields, separators=(",", ":"))
+
+
+def records_at(position: str, ids: Mapping[str, str] | None = None) -> str | None:
+    """Return how far topics of Kafka were read, None if it is no such position.
+
+    Args:
+        position: an offset of Spark's source, or a position in a cut, which has ids of topics.
+        ids: by topic, its id, for a position in a cut; without, the offset of Spark's source.
+    """
+    try:
+        topics = json.loads(position)
+    except ValueError:
+        return None
+    if not isinstance(topics, dict) or not all(isinstance(t, dict) for t in topics.values()):
+        return None
+    held = {
+        topic: {
+            **({"id": ids[topic]} if ids else {}),
+            **{number: offsets[number] for number in sorted(offsets.keys() - {"id"}, key=int)},
+        }
+        for topic, offsets in sorted(topics.items())
+    }
+    return json.dumps(held, separators=(",", ":"))
 
 
 def log_offset(end: str) -> int | None:

@@ -190,22 +190,24 @@ class Supervisor:
             self._lease.release()
         self._spark, self._lease = None, None
 
-    # -- start
-
-    def _needed(self) -> tuple[str, ...]:
+    @property
+    def jars(self) -> tuple[str, ...]:
         """What of ``headwater/jars/ivy.xml`` tables, views and sinks need."""
         needed = [*jars_for(self._sinks, self._config.directory)]
-        read = (item.name for plan in self._plans.values() for item in plan.inputs)
+        read = [item.name for plan in self._plans.values() for item in plan.inputs]
         needed += [DELTA] if any(map(self._catalog.is_delta, (*self._plans, *read))) else []
-        for name in self._tables:
-            needed += jars_of(self._catalog.sources[name])
+        for name in (*self._tables, *read):
+            if source := self._catalog.sources.get(name):
+                needed += jars_of(source)
         return tuple(dict.fromkeys(needed))
+
+    # -- start
 
     def _open(self, once: bool) -> None:
         """Take the lease, open Spark, and create what tables are missing."""
         config = self._config
         self._lease = Lease.acquire(config, progress=self._board.tell, on_lost=self._board.wake)
-        self._spark = self._given or open_session(config, further=self._needed())
+        self._spark = self._given or open_session(config, further=self.jars)
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
         for name in self._tables:

@@ -15,6 +15,10 @@ _STATE_DAMAGED = re.compile(
     r"|STATE_STORE_(?:(?:KEY|VALUE)_\w+|UNEXPECTED_EMPTY_FILE_IN_ROCKSDB_ZIP)"
 )
 """What Spark says when it cannot read the state of a query, however often it tries."""
+_DATA_LOSS = re.compile(
+    r"Some data may have been (?:lost|missed)(?s:.*?Reason:\s*(?P<what>[^\n]*))?"
+)
+"""What Spark says when records that a batch is to have are not in Kafka any more."""
 
 
 def failed(view: str, error: BaseException | None) -> HeadwaterError:
@@ -36,6 +40,14 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
         )
         damaged.__cause__ = error
         return damaged
+    if sign := _DATA_LOSS.search(str(error)):
+        what = sign["what"] or _first_line(error)
+        return TerminalError(
+            "DATA_LOSS",
+            f'view "{view}": records that it was to read are gone from Kafka: {what}',
+            hint="keep records longer (retention.ms) than the project may stand still; to begin "
+            "with what is there, define a view of another name",
+        )
     if bad := bad_row(view, error):
         return bad
     found = ServiceError(

@@ -1,7 +1,7 @@
 """What a view does that reads SOURCEs, beside keeping its SELECT: nothing bad goes in unseen.
 
-In: a batch that reads files from outside. Out: the batch written, and word of bad rows before it is
-published; or an error, and then nothing is published.
+In: a batch that reads files or topics from outside. Out: the batch written, and word of bad rows
+before it is published; or an error, and then nothing is published.
 
 JSON is first read as flat lines (``headwater.intake.connectors.flat``). Whether they are is found
 while the batch is being written. The first line that is not makes the batch fail with
@@ -21,8 +21,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
 from headwater.intake.connectors.flat import are_flat, may_be_flat
+from headwater.intake.connectors.kafka_stream import SameTopics
 from headwater.intake.connectors.place import is_hidden
-from headwater.lake.offsets import Stream
+from headwater.lake.offsets import Stream, records_at
 from headwater.streaming.execution import files_read, with_bad_rows
 
 _PATTERN_CHARACTERS = frozenset("[]{}*?\\")
@@ -56,8 +57,36 @@ class Outside:
         self._directory = directory
         self._careful = state / "careful"
         self._on_bad = on_bad
+        self._topics: dict[str, SameTopics] = {}
         self._checks = ThreadPoolExecutor(1, thread_name_prefix="flat")
         self.flat = not self._careful.exists()
+
+    def begin(self, cut: Mapping[str, str]) -> None:
+        """Make sure that the topics of Kafka are those that were read before.
+
+        Args:
+            cut: that of the newest commit.
+
+        Raises:
+            ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
+            TerminalError: ``TOPIC_RECREATED``.
+        """
+        for name, source in self._sources.items():
+            if source.connector == "kafka":
+                position = cut.get(name)
+                self._topics[name] = SameTopics(self._session, source, self._directory, position)
+                self._topics[name].check()
+
+    def cut(self, cut: dict[str, str]) -> dict[str, str]:
+        """Return a cut as markers have it: with the ids of topics.
+
+        Args:
+            cut: what the checkpoint has.
+        """
+        for name, same in self._topics.items():
+            if name in cut:
+                cut[name] = records_at(cut[name], same.ids) or cut[name]
+        return cut
 
     def write(
         self, query: StreamingQuery, order: Sequence[Stream], rows: DataFrame, target: str
@@ -72,6 +101,7 @@ class Outside:
 
         Raises:
             NotFlat: the batch must be read another way.
+            ServiceError: what :meth:`begin` raises, if the topics are not the same any more.
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``.
         """
         files = {
@@ -85,6 +115,8 @@ class Outside:
         if not all(check.result() for check in checks if check):
             self._careful.touch()
             raise NotFlat
+        for same in self._topics.values():
+            same.check()
         for name in with_bad_rows(query, list(self._sources)):
             self._on_bad(name)
             if self._sources[name].on_error == "fail":
@@ -95,8 +127,10 @@ class Outside:
                 )
 
     def close(self) -> None:
-        """End the thread of the checks."""
+        """End the thread of the checks, and the connections."""
         self._checks.shutdown()
+        for same in self._topics.values():
+            same.close()
 
     def _check(self, name: str, paths: Sequence[str]) -> Future[bool] | None:
         source = self._sources[name]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -132,6 +133,7 @@ class StreamingView:
         self._position: Position | None = None
         self._moved = threading.Condition()
         self._started = threading.Event()
+        self._opened = ExitStack()
         self.gate = Gate()
 
     # -- life
@@ -164,6 +166,7 @@ class StreamingView:
         sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
         folder = self._config.directory if self._config else Path()
         self._reading = Outside(session, sources, folder, self._state, self._on_bad)
+        self._opened.callback(self._reading.close)
         streams = open_streams(
             self._lake,
             self.plan,
@@ -189,6 +192,7 @@ class StreamingView:
         ).run(frame)
         marker = self._target.marker()
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
+        self._reading.begin(marker.cut_to if marker else {})
         self._stopping, self._failure = False, None
         self._started.clear()
         poll = self._poll // timedelta(milliseconds=1)
@@ -203,14 +207,12 @@ class StreamingView:
         self._started.set()
 
     def stop(self) -> None:
-        """Finish the running batch, then stop the query. Does nothing if it is not running."""
+        """Finish the running batch, then stop the query, and let go of what starting opened."""
         self._stopping = True
-        query = self._query
-        if query is None:
-            return
-        finish(query)
-        self._query = None
-        self._reading.close()
+        query, self._query = self._query, None
+        if query is not None:
+            finish(query)
+        self._opened.close()
         with self._moved:
             self._moved.notify_all()
 
@@ -425,7 +427,8 @@ class StreamingView:
         return batch
 
     def _cut(self, batch: Batch) -> dict[str, str]:
-        return cut_at(self._checkpoint, self.plan.view.name, self._order, batch)
+        cut = cut_at(self._checkpoint, self.plan.view.name, self._order, batch)
+        return self._reading.cut(cut)
 
     def _watermark(self, batch: Batch, cut: Mapping[str, str]) -> int | None:
         if self._program.stateful:

@@ -19,78 +19,36 @@ Coordinates: ``_path``, ``<topic>/<partition>``, and ``_row``, the offset.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.kafka import topics
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
-from headwater.intake.connectors.kafka_records import KafkaReader, Offsets
+from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic
+from headwater.intake.connectors.kafka_records import ROWS_PER_EPOCH, KafkaReader, Offsets
+from headwater.intake.connectors.kafka_topics import (
+    Position,
+    found_topics,
+    partitions_of,
+    reader_settings,
+    starts,
+)
 from headwater.intake.connectors.kafka_transactions import Transactions
 from headwater.intake.ledger import Entry
 
 logger = logging.getLogger(__name__)
-
-ROWS_PER_EPOCH = 500_000
-_RECORDS_PER_POLL = "10000"
-"""Spark polls whenever it has used up what it has: with 500, Kafka's default, a third slower."""
 
 LOOK_EVERY = 3.0
 """Seconds between two looks for new partitions and topics made again, while no record comes."""
 
 WHOLE_EVERY = 0.5
 """Seconds between two looks for the END of a transaction that is there in part."""
-
-
-@dataclass(slots=True)
-class Position:
-    """How far topics were read.
-
-    Attributes:
-        ids: by topic, its id.
-        offsets: by partition, the offset that comes next.
-    """
-
-    ids: dict[str, str] = field(default_factory=dict)
-    offsets: dict[Partition, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, text: str | None) -> Position:
-        """Return the position that a commit holds.
-
-        Args:
-            text: JSON, ``{topic: {"id": …, "<partition>": offset}}``; None before the first.
-        """
-        position = cls()
-        for topic, held in json.loads(text or "{}").items():
-            position.ids[topic] = held.pop("id")
-            for number, offset in held.items():
-                position.offsets[topic, int(number)] = offset
-        return position
-
-    def text(self) -> str:
-        """Return it as a commit holds it."""
-        held: dict[str, dict[str, str | int]] = {t: {"id": i} for t, i in sorted(self.ids.items())}
-        for (topic, number), offset in sorted(self.offsets.items()):
-            held[topic][str(number)] = offset
-        return json.dumps(held, separators=(",", ":"))
-
-    def to(self, offsets: Mapping[Partition, int]) -> Position:
-        """Return the position with some partitions read further.
-
-        Args:
-            offsets: their offsets that come next.
-        """
-        return Position({**self.ids}, {**self.offsets, **offsets})
 
 
 class Kafka(Connector):
@@ -107,11 +65,7 @@ class Kafka(Connector):
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         self._source = source
-        self._settings = {
-            **client_settings(source.options, config.directory),
-            "isolation.level": source.options.get("isolation", "read_committed"),
-            "max.poll.records": _RECORDS_PER_POLL,
-        }
+        self._settings = reader_settings(source, config.directory)
         self._most = int(source.options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
         self._skips = source.options.get("on_data_loss") == "skip"
         self._reader = KafkaReader(source, self._settings, config)
@@ -139,8 +93,7 @@ class Kafka(Connector):
         held = Position.of(after)
         if self._is_quiet(held):
             return None
-        found = self._topics()
-        self._check_topics(held, found)
+        found = found_topics(self._source, self._asked(), held.ids)
         if new := self._new_partitions(held, found):
             return self._begin(held, found, new)
         if not held.offsets:
@@ -264,40 +217,8 @@ class Kafka(Connector):
                 whole[each] = upto - begin
         return whole
 
-    def _topics(self) -> dict[str, Topic]:
-        return self._asked().topics(topics(self._source), self._source.options.get("topic_pattern"))
-
-    def _check_topics(self, held: Position, found: Mapping[str, Topic]) -> None:
-        """Refuse topics that are gone or are others than before."""
-        for name in {*held.ids, *topics(self._source)}:
-            if name not in found:
-                raise ServiceError(
-                    "TOPIC_MISSING",
-                    f'topic "{name}" of table "{self._source.name}" does not exist',
-                    hint="create it, or correct the option topic",
-                    span=self._source.span,
-                )
-            one_order = self._source.one_order
-            if one_order and found[name].partitions > 1:
-                raise TerminalError(
-                    "NO_ORDER",
-                    f'topic "{name}" of table "{self._source.name}" has {found[name].partitions} '
-                    f"partitions, whose changes have no one order, which {one_order} needs",
-                    hint=f"write the topic with one partition, or leave {one_order} out",
-                    span=self._source.span,
-                )
-            if held.ids.get(name, found[name].id) != found[name].id:
-                raise TerminalError(
-                    "TOPIC_RECREATED",
-                    f'topic "{name}" of table "{self._source.name}" was deleted and made again: '
-                    "its offsets mean other records now",
-                    hint="read it into a table of another name",
-                    span=self._source.span,
-                )
-
     def _new_partitions(self, held: Position, found: Mapping[str, Topic]) -> list[Partition]:
-        every = [(name, n) for name, topic in found.items() for n in range(topic.partitions)]
-        new = [each for each in every if each not in held.offsets]
+        new = [each for each in partitions_of(found) if each not in held.offsets]
         grown = [name for name, _ in new if name in held.ids]
         if grown and self._source.is_changes:
             raise TerminalError(
@@ -312,26 +233,10 @@ class Kafka(Connector):
 
     def _begin(self, held: Position, found: Mapping[str, Topic], new: list[Partition]) -> Range:
         """An epoch without rows that says where new partitions begin."""
-        starts = self._starts(new) if not held.ids else self._asked().earliest(new)
-        begun = held.to(starts)
+        asked = self._asked()
+        begun = held.to(asked.earliest(new) if held.ids else starts(self._source, asked, new))
         begun.ids = {name: topic.id for name, topic in found.items()}
         return Range(begun.text(), 0)
-
-    def _starts(self, new: list[Partition]) -> dict[Partition, int]:
-        """Where the first reading begins."""
-        start = self._source.start
-        if start.kind == "latest":
-            return self._asked().latest(new)
-        if start.kind == "timestamp":
-            ends = self._asked().latest(new)
-            found = self._asked().at(new, -(-int(start.value) // 1000))
-            return {each: found[each] if found[each] >= 0 else ends[each] for each in new}
-        earliest = self._asked().earliest(new)
-        if start.kind == "offsets":
-            given = json.loads(start.value)
-            said = {(t, int(n)): offset for t, held in given.items() for n, offset in held.items()}
-            return {each: said.get(each, earliest[each]) for each in new}
-        return earliest
 
     def _after_gaps(self, held: Position) -> tuple[dict[Partition, int], int]:
         """Where reading can go on, and how many records before that are gone."""

@@ -119,6 +119,27 @@ class Cluster:
                     topics[name] = Topic(topic.topicId().toString(), partitions)
             return topics
 
+    def compacted(self, names: Iterable[str]) -> list[str]:
+        """Return which topics lose records that others of the same key follow.
+
+        Args:
+            names: the topics; of one whose settings the user may not see, nothing is known.
+
+        Raises:
+            ServiceError: ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
+        """
+        resource = java_class(self._spark, "org.apache.kafka.common.config.ConfigResource")
+        kind = java_class(self._spark, "org.apache.kafka.common.config.ConfigResource$Type")
+        asked = {name: resource(kind.valueOf("TOPIC"), name) for name in names}
+        with self._asking() as admin:
+            values = admin.describeConfigs(self._list(asked.values())).values()
+            held = {name: _permitted(values[each]) for name, each in asked.items()}
+            return [
+                name
+                for name, settings in held.items()
+                if settings and "compact" in settings.get("cleanup.policy").value()
+            ]
+
     def earliest(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset of the oldest record of some partitions that is still there.
 
@@ -179,7 +200,7 @@ class Cluster:
                 for each, held in places.items()
             }
 
-    def _list(self, items: Iterable[str]) -> JavaObject:
+    def _list(self, items: Iterable[str | JavaObject]) -> JavaObject:
         listed = java_class(self._spark, "java.util.ArrayList")()
         for item in items:
             listed.add(item)
@@ -237,6 +258,16 @@ def _present(future: JavaObject) -> JavaObject | None:
         return future.get()
     except Py4JJavaError as error:
         if "UnknownTopicOrPartitionException" in _causes(error):
+            return None
+        raise
+
+
+def _permitted(future: JavaObject) -> JavaObject | None:
+    """What a client gives; None if the user may not know it."""
+    try:
+        return future.get()
+    except Py4JJavaError as error:
+        if "Authorization" in _causes(error):
             return None
         raise
 

@@ -32,6 +32,7 @@ from headwater.intake.envelope import KEY, TOMBSTONE
 from headwater.intake.registry import Registry
 from headwater.intake.sqltext import moment
 
+ROWS_PER_EPOCH = 500_000
 _ROWS_PER_TASK = 50_000
 _OF_RECORDS = {
     "_topic": "topic",
@@ -107,19 +108,7 @@ class KafkaReader:
         return self._decoded(spark, records, arrived_at)
 
     def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
-        value = "CAST(value AS STRING)"
-        if self._registry:  # a tombstone of Debezium is none of our records
-            value = "value" if self._source.format == "debezium" else "coalesce(value, X'')"
-        elif self._source.format == "upsert":  # its key says which row goes
-            value = f"coalesce({value}, '{{}}')"
-        elif self._source.encode != "raw":  # what is no line must not look like none
-            value = f"coalesce({value}, 'null')"
-        return self.between(spark, offsets).selectExpr(
-            f"{value} AS {VALUE}",
-            f"concat(topic, '/', partition) AS {PATH}",
-            f"offset AS {ROW}",
-            *(f"{_OF_RECORDS[column]} AS {column}" for column in self._carried),
-        )
+        return self.between(spark, offsets).selectExpr(*record_columns(self._source))
 
     def between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
         """Return the records of some offsets, as Spark's own source has them.
@@ -142,7 +131,7 @@ class KafkaReader:
             assign=json.dumps(partitions),
             startingOffsets=json.dumps(begins),
             endingOffsets=json.dumps(ends),
-            includeHeaders=str("_headers" in self._carried).lower(),
+            includeHeaders=needs_headers(self._source),
             failOnDataLoss="true",
         )
         return reader.options(**{f"kafka.{k}": v for k, v in self._settings.items()}).load()
@@ -174,7 +163,7 @@ class KafkaReader:
     def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
-        encoded = self._encoded(spark, Records(view, KNOWN, self._carried, lines=False))
+        encoded = self._encoded(spark, kafka_records(self._source, view))
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
         return Rows(
             spark.sql(decoder.rows()),
@@ -186,11 +175,7 @@ class KafkaReader:
         if self._registry:
             schemas = self._schemas(spark, records, self._registry)
             return avro_records(self._source, records, schemas)
-        if self._source.encode == "csv":
-            return csv_lines(self._source, records, None)
-        if self._source.encode == "raw":
-            return raw_records(self._source, records)
-        return json_lines(self._source, records)
+        return encoding_of(self._source, records)
 
     def _schemas(
         self, spark: SparkSession, records: Records, registry: Registry
@@ -207,6 +192,60 @@ class KafkaReader:
         """The schemas of records that begin so."""
         numbers = (number_of(bytes(start)) for start in starts)
         return {number: registry.schema(number) for number in numbers if number is not None}
+
+
+def record_columns(source: Source) -> list[str]:
+    """Return the columns that decoding reads, as expressions over those of Spark's Kafka source.
+
+    Args:
+        source: the definition.
+    """
+    value = "CAST(value AS STRING)"
+    if source.encode == "avro":  # a tombstone of Debezium is none of our records
+        value = "value" if source.format == "debezium" else "coalesce(value, X'')"
+    elif source.format == "upsert":  # its key says which row goes
+        value = f"coalesce({value}, '{{}}')"
+    elif source.encode != "raw":  # what is no line must not look like none
+        value = f"coalesce({value}, 'null')"
+    return [
+        f"{value} AS {VALUE}",
+        f"concat(topic, '/', partition) AS {PATH}",
+        f"offset AS {ROW}",
+        *(f"{_OF_RECORDS[column]} AS {column}" for column in _carried(source)),
+    ]
+
+
+def needs_headers(source: Source) -> str:
+    """Return whether Spark has to read headers, as it wants it.
+
+    Args:
+        source: the definition.
+    """
+    return str("_headers" in _carried(source)).lower()
+
+
+def kafka_records(source: Source, view: str) -> Records:
+    """Return what decoding needs to know of a view with :func:`record_columns`.
+
+    Args:
+        source: the definition.
+        view: its name.
+    """
+    return Records(view, KNOWN, _carried(source), lines=False)
+
+
+def encoding_of(source: Source, records: Records) -> Encoded:
+    """Return how records that are not Avro are decoded.
+
+    Args:
+        source: the definition.
+        records: the records.
+    """
+    if source.encode == "csv":
+        return csv_lines(source, records, None)
+    if source.encode == "raw":
+        return raw_records(source, records)
+    return json_lines(source, records)
 
 
 def _carried(source: Source) -> tuple[str, ...]:

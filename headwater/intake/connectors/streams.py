@@ -27,6 +27,8 @@ from headwater.errors import SqlError
 from headwater.intake.connectors.base import IntakeConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
 from headwater.intake.connectors.flat import flat_reader, may_be_flat
+from headwater.intake.connectors.kafka_records import encoding_of, kafka_records
+from headwater.intake.connectors.kafka_stream import kafka_stream
 from headwater.intake.connectors.place import folder_prefix
 from headwater.intake.connectors.raw import SETTINGS, coordinates, record_columns, relative_path
 from headwater.intake.decode import (
@@ -87,7 +89,8 @@ def stream(
         WATERMARK.
 
     Raises:
-        SqlError: ``NOT_YET`` for CSV with a header and for the number of a row.
+        SqlError: ``NOT_YET`` for CSV with a header and for the number of a row in a file.
+        HeadwaterError: what :func:`~headwater.intake.connectors.kafka_stream.kafka_stream` raises.
     """
     decoder = _decoder(spark, source, config, flat=flat and may_be_flat(source))
     counted = spark.sql(decoder.rows()).observe(bad_rows(source.name), F.count_if(BAD))
@@ -115,6 +118,10 @@ def _decoder(
     view = f"_stream_{source.name}"
     if source.connector == "datagen":
         encoded = _datagen(spark, source, config, view)
+    elif source.connector == "kafka":
+        records = kafka_stream(spark, source, config.directory, config.state)
+        records.createOrReplaceTempView(view)
+        encoded = encoding_of(source, kafka_records(source, view))
     else:
         encoded = _files(spark, source, config, view, flat=flat)
     return Decoder(source, encoded, ARRIVAL, config.max_future)

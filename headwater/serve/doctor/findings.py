@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
 from headwater.lake.layout import MARKER_TAG, VERSION, quarantine_of, state_folder
-from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, snapshot_of
+from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake import (
     Commit,
@@ -168,16 +168,23 @@ def _order(
         return inputs
     found = []
     for index, end in enumerate(batch.ends):
-        upto = log_offset(end)
-        kept = upto is None
-        at = snapshot_of(end) if upto is None else checkpoint.file_log(index).position(upto)
+        upto, records = log_offset(end), records_at(end)
+        kept = upto is None and records is None
+        if upto is not None:
+            at = checkpoint.file_log(index).position(upto)
+        else:
+            at = records or snapshot_of(end)
         same = [
             item
             for item in inputs
-            if item.kept is kept and at == newest.cut_to.get(item.name or "")
+            if item.kept is kept and at == _offset(newest.cut_to.get(item.name or ""))
         ]
         found.append(same[0] if same and at is not None else HEARTBEAT)
     return tuple(found)
+
+
+def _offset(position: str | None) -> str | None:
+    return position and (records_at(position) or position)
 
 
 def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
@@ -204,8 +211,11 @@ def lost_input(subject: Subject) -> str:
             if subject.lake.table(item.name) is None:
                 return f'table "{item.name}" is missing'
             continue
-        if subject.project.catalog.sources[item.name].connector == "datagen":
+        connector = subject.project.catalog.sources[item.name].connector
+        if connector == "datagen":
             continue
+        if connector == "kafka":
+            return f'whether Kafka still has every record of "{item.name}" is not known here'
         if reason := _lost_files(subject, item.name):
             return reason
     return ""

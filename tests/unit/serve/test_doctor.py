@@ -18,7 +18,7 @@ from headwater.cli.main import main
 from headwater.lake.checkpoint import Batch, Checkpoint, Owner
 from headwater.lake.filelog import FileLog
 from headwater.lake.marker import Marker
-from headwater.lake.offsets import HEARTBEAT, NOTHING, Stream, offset_at
+from headwater.lake.offsets import HEARTBEAT, NOTHING, Stream, offset_at, records_at
 from headwater.plan.planner import plan_project
 from headwater.runtime.lease import Lease
 from headwater.serve.doctor.diagnosis import diagnose
@@ -35,6 +35,11 @@ CREATE SOURCE taps (user_id BIGINT) WITH (connector = 'files', path = 'taps')
 FORMAT PLAIN ENCODE JSON;
 
 CREATE STREAMING VIEW tapped AS SELECT user_id FROM taps;
+
+CREATE SOURCE pings (user_id BIGINT) WITH (connector = 'kafka', topic = 'pings, more',
+  bootstrap_servers = 'localhost:1') FORMAT PLAIN ENCODE JSON;
+
+CREATE STREAMING VIEW pinged AS SELECT user_id FROM pings;
 
 CREATE STREAMING VIEW per_hour AS
 SELECT window_start, count(*) AS clicks
@@ -337,6 +342,50 @@ def tapped(lake: FakeLake) -> Path:
     marker = Marker("tapped", 1, 0, {}, {"taps": position}, fingerprint=plan.fingerprint)
     lake.append("tapped", [{"user_id": 1}], marker)
     return file
+
+
+def test_view_of_topics_goes_on_from_the_offsets_in_its_marker(lake: FakeLake) -> None:
+    offset = pinged(lake)
+    finding = only(lake, "checkpoint")
+    assert (finding.name, finding.repair) == ("pinged", Repair.RESUME)
+    repair(lake)
+    assert found(lake) == []
+    checkpoint = Checkpoint(state(lake, "pinged") / "checkpoint")
+    batch = checkpoint.batch(1)
+    assert batch is not None
+    assert batch.ends == (offset,)
+    (checkpoint.folder / "headwater.json").unlink()
+    assert "goes on from it all the same" in only(lake, "checkpoint").safe  # known by its offsets
+
+
+def test_offsets_of_another_place_are_not_taken_for_those_of_the_marker(lake: FakeLake) -> None:
+    pinged(lake)
+    repair(lake)
+    checkpoint = Checkpoint(state(lake, "pinged") / "checkpoint")
+    checkpoint.plan(1, Batch(None, ('{"more":{"0":7},"pings":{"0":2,"1":10}}',)))
+    assert only(lake, "checkpoint").repair is Repair.RESUME
+
+
+def test_view_of_topics_is_not_computed_again_by_itself(lake: FakeLake) -> None:
+    pinged(lake)
+    repair(lake)
+    error = {"condition": "REPLAY_DIFFERS", "message": "it is broken"}
+    said = {"pid": 0, "views": {"pinged": {"state": "failed", "error": error}}}
+    (lake.project.config.state / "run.json").write_text(json.dumps(said))
+    finding = only(lake, "error")
+    assert (finding.repair, "whether Kafka still has" in finding.safe) == (None, True)
+
+
+def pinged(lake: FakeLake) -> str:
+    """Two commits of the view of topics, without a checkpoint; returns the offset of the last."""
+    lake.create("pinged", pa.schema({"user_id": pa.int64()}))
+    plan, ids = plan_project(lake.project.catalog)["pinged"], {"pings": "a", "more": "b"}
+    offsets = [f'{{"pings":{{"10":1,"0":{n}}},"more":{{"0":7}}}}' for n in (1, 2)]
+    cuts = [{"pings": records_at(offset, ids) or ""} for offset in offsets]
+    for epoch, (cut_from, cut_to) in enumerate(zip([{}, cuts[0]], cuts, strict=True)):
+        marker = Marker("pinged", 1, epoch, cut_from, cut_to, fingerprint=plan.fingerprint)
+        lake.append("pinged", [{"user_id": 1}], marker)
+    return '{"more":{"0":7},"pings":{"0":2,"10":1}}'
 
 
 def test_bad_rows_that_wait_are_a_note(lake: FakeLake) -> None:

@@ -1,0 +1,143 @@
+"""Topics of Kafka as a stream, for a SOURCE: Spark's own source, from a place that stays the same.
+
+In: a SOURCE over Kafka. Out: a streaming DataFrame of its records, and the ids of its topics.
+
+Where reading begins, unless with the earliest record, is found once and kept in the state
+folder: all views of the source begin there, and so does the reading of its bad rows. Under
+``read_committed`` Spark's batches end before the first open transaction, so a batch that is run
+again has the same records; records that are gone make the query fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from threading import Lock
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Source
+from headwater.analyze.kafka import topics
+from headwater.errors import TerminalError
+from headwater.intake.connectors.kafka_cluster import Cluster
+from headwater.intake.connectors.kafka_records import ROWS_PER_EPOCH, needs_headers, record_columns
+from headwater.intake.connectors.kafka_topics import (
+    Position,
+    found_topics,
+    partitions_of,
+    reader_settings,
+    starts,
+)
+from headwater.lake.checkpoint import put
+
+_EARLIEST = -2
+"""What Spark takes for the oldest record of a partition."""
+_one_finds = Lock()
+
+
+def kafka_stream(spark: SparkSession, source: Source, directory: Path, state: Path) -> DataFrame:
+    """Return the records of a SOURCE as a stream, in the columns that decoding reads.
+
+    Args:
+        spark: the session of the query.
+        source: the definition.
+        directory: the project's folder.
+        state: the project's state folder.
+
+    Raises:
+        ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
+        TerminalError: ``TOPIC_RECREATED``, ``TOPIC_COMPACTED``.
+    """
+    settings = reader_settings(source, directory)
+    cluster = Cluster(spark, settings, source.name)
+    try:
+        _refuse_compacted(source, cluster)
+        begin = _begin(source, cluster, state)
+    finally:
+        cluster.close()
+    reader = spark.readStream.format("kafka").options(
+        subscribe=",".join(topics(source)),
+        startingOffsets=begin,
+        maxOffsetsPerTrigger=source.options.get("max_rows_per_epoch", str(ROWS_PER_EPOCH)),
+        includeHeaders=needs_headers(source),
+        failOnDataLoss="true",
+    )
+    records = reader.options(**{f"kafka.{k}": v for k, v in settings.items()}).load()
+    return records.selectExpr(*record_columns(source))
+
+
+class SameTopics:
+    """Sees to it that the topics of a SOURCE stay the ones whose offsets are recorded.
+
+    Args:
+        spark: any session of the JVM.
+        source: the definition.
+        directory: the project's folder.
+        position: how far the newest commit has read them, None before it.
+
+    Attributes:
+        ids: by topic, its id; of all of them once :meth:`check` was called.
+    """
+
+    def __init__(
+        self, spark: SparkSession, source: Source, directory: Path, position: str | None
+    ) -> None:
+        self._source = source
+        self._cluster = Cluster(spark, reader_settings(source, directory), source.name)
+        self.ids = Position.of(position).ids
+
+    def check(self) -> None:
+        """Ask whether they still are; to be called when a batch was read, before it is published.
+
+        Raises:
+            ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
+            TerminalError: ``TOPIC_RECREATED``.
+        """
+        found = found_topics(self._source, self._cluster, self.ids)
+        self.ids = {name: topic.id for name, topic in found.items()}
+
+    def close(self) -> None:
+        """End the connection."""
+        self._cluster.close()
+
+
+def _refuse_compacted(source: Source, cluster: Cluster) -> None:
+    """A batch that is run again, to rebuild the state, must have the records that it had."""
+    for name in cluster.compacted(found_topics(source, cluster, {})):
+        raise TerminalError(
+            "TOPIC_COMPACTED",
+            f'topic "{name}" of source "{source.name}" is compacted: records go once others of '
+            "their key follow, so what was read of it cannot be read again",
+            hint="write CREATE TABLE instead of CREATE SOURCE: what was read is kept; with FORMAT "
+            "UPSERT, the newest of each key",
+            span=source.span,
+        )
+
+
+def _begin(source: Source, cluster: Cluster, state: Path) -> str:
+    """Where Spark begins to read, as it wants it: every partition that there is."""
+    if source.start.kind == "earliest":
+        return "earliest"
+    with _one_finds:
+        begun = _kept_start(source, cluster, state)
+    begins: dict[str, dict[str, int]] = {}
+    for topic, number in partitions_of(found_topics(source, cluster, begun.ids)):
+        offset = begun.offsets.get((topic, number), _EARLIEST)
+        begins.setdefault(topic, {})[str(number)] = offset
+    return json.dumps(begins)
+
+
+def _kept_start(source: Source, cluster: Cluster, state: Path) -> Position:
+    """Where the source begins; the same whoever asks, and when."""
+    asked = json.dumps([topics(source), source.start.kind, source.start.value])
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
+    file = state / "kafka" / f"{source.name}-{digest}.json"
+    if file.exists():
+        return Position.of(file.read_text(encoding="utf-8"))
+    found = found_topics(source, cluster, {})
+    ids = {name: topic.id for name, topic in found.items()}
+    begun = Position(ids, starts(source, cluster, partitions_of(found)))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    put(file, begun.text())
+    return begun
