@@ -27,8 +27,9 @@ def check_redis(statement: syntax.CreateSource, source: Source, report: Report) 
     if source.connector != "redis":
         return
     if not source.kept:
-        hint = "write CREATE TABLE: a queue is read once, and its rows are kept for views"
-        report.not_yet("a SOURCE over Redis", statement, hint)
+        hint = "write CREATE TABLE: its rows are kept before the queue lets go of them"
+        message = "a SOURCE cannot read a queue: what was read once is not there for another view"
+        report.add("INVALID_OPTION", message, statement, hint)
     if source.format != "plain":
         hint = "write FORMAT PLAIN: each entry is a row"
         report.not_yet(f"FORMAT {source.format.upper()} with connector redis", statement, hint)
