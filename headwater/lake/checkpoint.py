@@ -199,6 +199,19 @@ class Checkpoint:
         for old in self.folder.parent.glob(f".{self.folder.name}-*"):
             shutil.rmtree(old, ignore_errors=True)
 
+    def put_back(self, copy: Path) -> None:
+        """Take a copy of the checkpoint in its place; what was there is kept beside it.
+
+        Args:
+            copy: a folder of the same file system; it is moved.
+        """
+        self._logs.clear()
+        aside = self.folder.with_name(f"{self.folder.name}.refused")
+        shutil.rmtree(aside, ignore_errors=True)
+        if self.folder.exists():
+            self.folder.rename(aside)
+        copy.rename(self.folder)
+
     def cut_back(self, number: int) -> None:
         """Forget every batch after one.
 

@@ -102,6 +102,15 @@ def judge(held: Held) -> Verdict:
     return _replayed(held, held.newest, damage, -1 if foreign else _last_good(held, held.newest))
 
 
+def has_lost_all(verdict: Verdict) -> bool:
+    """Return whether nothing of a checkpoint is of use, so that a copy of it may be.
+
+    Args:
+        verdict: how its view can go on.
+    """
+    return verdict.way is Way.REFUSE or (verdict.way is Way.REPLAY and verdict.epoch < 0)
+
+
 def cut_at(
     checkpoint: Checkpoint, view: str, order: Sequence[Stream], batch: Batch
 ) -> dict[str, str]:

@@ -131,10 +131,15 @@ class Bucket(Warehouse):
                 sink.write(b"headwater")
             store.delete_file(probe)
         except OSError as error:
-            raise _unreachable(error) from error
+            raise store_failure(error) from error
 
 
-def _unreachable(error: OSError) -> HeadwaterError:
+def store_failure(error: OSError) -> HeadwaterError:
+    """Return what a failure of an object store means.
+
+    Args:
+        error: what Arrow raised.
+    """
     first = str(error).splitlines()[0]
     hint = "see [warehouse] in headwater.toml, and the store's own log"
     return explain_failure(error) or ServiceError("STORE_FAILED", first, hint=hint)

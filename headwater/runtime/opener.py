@@ -19,6 +19,7 @@ from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from headwater.lake.copies import copies_of
 from headwater.lake.layout import VERSION, quarantine_of, state_folder
 from headwater.lake.warehouse import folder_of
 from headwater.plan.nodes import ViewPlan
@@ -91,6 +92,7 @@ class Opener:
             self._catalog,
             state,
             config=self._config,
+            copies=copies_of(self._config, plan.view.name),
             writer=self._writer,
             fence=self._lease,
             poll=min(POLL, self._config.trigger) if hurry else self._config.trigger,

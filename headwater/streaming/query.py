@@ -31,6 +31,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.checkpoint import Batch, Checkpoint, Owner
 from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.continuity import cut_at
+from headwater.lake.copies import COPY_EVERY, Copies
 from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
 from headwater.plan.nodes import ViewPlan
@@ -89,6 +90,7 @@ class StreamingView:
         writer: what its markers carry.
         fence: asked before each commit, if given.
         config: settings that reading a SOURCE needs.
+        copies: where copies of its checkpoint are kept, if anywhere.
         poll: how often the inputs are looked at.
         hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
         on_bad: told the name of a SOURCE that has bad rows in a batch, before the batch is
@@ -106,6 +108,7 @@ class StreamingView:
         writer: Writer = Writer(),  # noqa: B008 - frozen
         fence: Fence | None = None,
         config: StreamConfig | None = None,
+        copies: Copies | None = None,
         poll: timedelta = POLL,
         hurry: bool = False,
         on_bad: Callable[[str], None] = lambda source: None,
@@ -125,6 +128,8 @@ class StreamingView:
         self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        # all else goes on from its marker
+        self._copies = copies if self._program.stateful or self._outside else None
         self._guarded = Guarded(lake, plan)
         self._checkpoint = Checkpoint(state / "checkpoint")
         self._query: StreamingQuery | None = None
@@ -189,6 +194,7 @@ class StreamingView:
             self._target,
             self._program.stateful,
             self._inputs,
+            self._copies,
         ).run(frame)
         marker = self._target.marker()
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
@@ -212,6 +218,8 @@ class StreamingView:
         query, self._query = self._query, None
         if query is not None:
             finish(query)
+            if self._copies and self._position:
+                self._copies.finish(self._checkpoint.folder, self.epoch)
         self._opened.close()
         with self._moved:
             self._moved.notify_all()
@@ -361,6 +369,8 @@ class StreamingView:
         try:
             with self.gate.commit():
                 self._commit(rows, epoch)
+                if self._copies and (epoch + 1) % COPY_EVERY == 0:
+                    self._copies.begin(self._checkpoint.folder, epoch)
         except BaseException as error:
             self._failure = error
             raise

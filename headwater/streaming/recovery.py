@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
 from headwater.lake.checkpoint import Batch, Checkpoint, Owner
-from headwater.lake.continuity import Held, Verdict, Way, ends_of, judge
+from headwater.lake.continuity import Held, Verdict, Way, ends_of, has_lost_all, judge
+from headwater.lake.copies import Copies
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
 from headwater.lake.offsets import NOTHING, log_offset, offset_at
@@ -33,6 +34,7 @@ class Recovery:
         target: the view's table.
         stateful: whether the query keeps state in its checkpoint.
         inputs: the view's inputs in the lake.
+        copies: the copies of the checkpoint, if there are any.
     """
 
     checkpoint: Checkpoint
@@ -40,6 +42,7 @@ class Recovery:
     target: Table
     stateful: bool
     inputs: Mapping[str, InputTable]
+    copies: Copies | None = None
     _history: dict[int, Commit] = field(default_factory=dict)
 
     def run(self, query: DataFrame) -> Verdict:
@@ -55,6 +58,7 @@ class Recovery:
             TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if only a rebuild helps,
                 ``SNAPSHOT_EXPIRED``, ``REPLAY_DIFFERS``, ``STATE_DAMAGED``; ``HISTORY_EXPIRED`` if
                 an input cannot be read from its beginning.
+            ServiceError: the store of the copies cannot be reached, and one is needed.
         """
         self.checkpoint.sweep()
         newest = self.target.marker()
@@ -65,6 +69,8 @@ class Recovery:
             self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
         )
         verdict = judge(held)
+        if self.copies and has_lost_all(verdict) and self.copies.restore(self.checkpoint):
+            verdict = judge(held)
         self._act(verdict, newest, query)
         self._mend_heartbeats()
         self.checkpoint.sign(self.owner)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater.lake.checkpoint import Checkpoint
-from headwater.lake.continuity import Way, judge
+from headwater.lake.continuity import Way, has_lost_all, judge
 from headwater.lake.layout import BRANCH_PREFIX, quarantine_of
 from headwater.lake.marker import PREFIX
 from headwater.lake.retention import MAINTENANCE
@@ -136,6 +136,10 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
     if verdict is None or (subject.running and verdict.way is not Way.REFUSE):
         return
     found = "; ".join(verdict.damage)
+    if has_lost_all(verdict) and subject.copied is not None:
+        safe = f"the next run begins with its copy of epoch {subject.copied} in the object store"
+        yield Finding(subject.name, "checkpoint", found, safe)
+        return
     match verdict.way:
         case Way.GO_ON:
             if found:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.continuity import Held, Verdict, judge
+from headwater.lake.copies import copies_of
 from headwater.lake.layout import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
 from headwater.plan.program import StreamingProgram
@@ -152,6 +153,12 @@ class Subject:
             if str(oldest.snapshot_id) == after:
                 return True
         return after is None and oldest is not None and oldest.parent_snapshot_id is None
+
+    @cached_property
+    def copied(self) -> int | None:
+        """The epoch of the newest copy of its checkpoint in an object store, None without one."""
+        copies = copies_of(self.project.config, self.name)
+        return copies.newest() if copies else None
 
     @cached_property
     def verdict(self) -> Verdict | None:

@@ -1,0 +1,107 @@
+"""A machine that has lost the checkpoint of a view goes on from a copy of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kept import JOIN, LINEAR, WINDOW, Kept
+from pyarrow.fs import FileSystem, LocalFileSystem
+from test_checkpoint_damage import Outside
+
+from headwater.errors import TerminalError
+from headwater.lake import continuity
+from headwater.lake.copies import Copies
+from headwater.streaming import query as module
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Copies]:
+    """Copies every two epochs; what a copy lacks can be run again for one epoch alone."""
+    monkeypatch.setattr(module, "COPY_EVERY", 2)
+    monkeypatch.setattr(continuity, "REPLAY_LIMIT", 1)
+    return lambda: Copies(LocalFileSystem, str(tmp_path / "store"))
+
+
+def lives(view: Kept, copies: Copies, runs: int) -> None:
+    for _ in range(runs):
+        view.land()
+        view.run(copies=copies)
+
+
+@pytest.mark.parametrize("query", [WINDOW, JOIN], ids=["window", "join"])
+def test_a_view_with_state_goes_on_from_its_copy(
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies], query: Any
+) -> None:
+    view = Kept(spark, lake, tmp_path / "v1", query)
+    lives(view, copies(), 4)
+    shutil.rmtree(view.state)
+    view.land()
+    with pytest.raises(TerminalError, match="epochs behind the table"):
+        view.run()
+    view.run(copies=copies())
+    lives(view, copies(), 1)
+    view.check()
+
+
+def test_what_the_table_has_beyond_the_copy_is_run_again(
+    spark: Any,
+    lake: Any,
+    tmp_path: Path,
+    copies: Callable[[], Copies],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view, own = Kept(spark, lake, tmp_path / "v1", WINDOW), copies()
+    monkeypatch.setattr(module, "COPY_EVERY", 4)
+    with monkeypatch.context() as killed:  # nothing is copied at the end
+        killed.setattr(Copies, "finish", lambda self, checkpoint, epoch: self._wait())
+        lives(view, own, 3)
+    assert (own.newest(), view.top) == (3, 5)
+    monkeypatch.setattr(continuity, "REPLAY_LIMIT", 3)  # from epoch 2, which the copy has finished
+    shutil.rmtree(view.state)
+    view.land()
+    view.run(copies=copies())
+    view.check()
+
+
+def test_a_damaged_checkpoint_gives_way_to_the_copy(
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies]
+) -> None:
+    view = Kept(spark, lake, tmp_path / "v1", WINDOW)
+    lives(view, copies(), 3)
+    for file in view.checkpoint.glob("offsets/*"):
+        file.write_text("v1\n{")
+    view.land()
+    view.run(copies=copies())
+    view.check()
+    assert (view.state / "checkpoint.refused" / "offsets" / "0").read_text() == "v1\n{"
+
+
+def test_a_view_of_files_goes_on_from_the_copy_made_when_it_was_stopped(
+    spark: Any, lake: Any, spark_config: Any, tmp_path: Path, copies: Callable[[], Copies]
+) -> None:
+    view = Outside(spark, lake, tmp_path / "v1", LINEAR)
+    view.config = replace(spark_config, directory=tmp_path, state=tmp_path / "state")
+    lives(view, copies(), 2)
+    shutil.rmtree(view.state)
+    view.land()
+    with pytest.raises(TerminalError, match="which files"):
+        view.run()
+    view.run(copies=copies())
+    view.check()
+
+
+def test_a_store_that_fails_stops_no_view(
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies], caplog: Any
+) -> None:
+    def down() -> FileSystem:
+        raise OSError("the store is down")
+
+    view = Kept(spark, lake, tmp_path / "v1", WINDOW)
+    lives(view, Copies(down, "x"), 3)
+    view.check()
+    assert "was not copied: the store is down" in caplog.text
