@@ -113,7 +113,7 @@ class Cluster:
             found = admin.describeTopics(self._list(wanted)).topicNameValues()
             topics = {}
             for name in wanted:
-                topic = _present(found[name])
+                topic = _unless("UnknownTopicOrPartitionException", found[name])
                 if topic is not None:
                     partitions = topic.partitions().size()
                     topics[name] = Topic(topic.topicId().toString(), partitions)
@@ -133,7 +133,7 @@ class Cluster:
         asked = {name: resource(kind.valueOf("TOPIC"), name) for name in names}
         with self._asking() as admin:
             values = admin.describeConfigs(self._list(asked.values())).values()
-            held = {name: _permitted(values[each]) for name, each in asked.items()}
+            held = {name: _unless("Authorization", values[each]) for name, each in asked.items()}
             return [
                 name
                 for name, settings in held.items()
@@ -252,22 +252,12 @@ class Cluster:
         )
 
 
-def _present(future: JavaObject) -> JavaObject | None:
-    """What a client gives of a topic; None if there is none."""
+def _unless(refusal: str, future: JavaObject) -> JavaObject | None:
+    """What a client gives; None if it says no more than that it must not or cannot be given."""
     try:
         return future.get()
     except Py4JJavaError as error:
-        if "UnknownTopicOrPartitionException" in _causes(error):
-            return None
-        raise
-
-
-def _permitted(future: JavaObject) -> JavaObject | None:
-    """What a client gives; None if the user may not know it."""
-    try:
-        return future.get()
-    except Py4JJavaError as error:
-        if "Authorization" in _causes(error):
+        if refusal in _causes(error):
             return None
         raise
 
