@@ -74,6 +74,16 @@ def table(name: str, broker: SecureKafka, given: dict[str, str], ca: str = "ca.p
     return f"CREATE TABLE {name} (id BIGINT) {rest}"
 
 
+def ran(project: Path, *arguments: str) -> str:
+    """Run a command that succeeds; return all that it says."""
+    done = subprocess.run(
+        [sys.executable, "-m", "headwater", "--project", project, *arguments],
+        env={**os.environ, **PASSWORDS}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
 def newest(records: list[Message]) -> dict[int, int]:
     """The rows of the view that a topic of one partition holds."""
     rows = [json.loads(one.value() or b"") for one in records]
@@ -85,19 +95,20 @@ def test_a_project_reads_and_writes_by_every_way_in(secure: SecureKafka, tmp_pat
     sql = "".join(table(name, secure, given) for name, given in ways.items())
     every = " UNION ALL ".join(f"SELECT id FROM {name}" for name in ways)
     sql += f"CREATE STREAMING VIEW per_id AS SELECT id, count(*) AS n FROM ({every}) GROUP BY id;\n"
+    for name, given in ways.items():
+        sql += table(f"{name}_source", secure, given).replace("CREATE TABLE", "CREATE SOURCE")
+    straight = " UNION ALL ".join(f"SELECT id FROM {name}_source" for name in ways)
+    sql += f"CREATE STREAMING VIEW straight AS {straight};\n"
     sink = options(secure, "out", by_password("scram-sha-512"))
     sql += f"CREATE SINK told FROM per_id {sink} FORMAT UPSERT ENCODE JSON;\n"
     (tmp_path / "headwater.toml").write_text('name = "secure"\n')
     (tmp_path / "views.sql").write_text(sql)
     for name in ("ca.pem", "client.pem"):
         (tmp_path / name).write_bytes((secure.folder / name).read_bytes())
-    done = subprocess.run(
-        [sys.executable, "-m", "headwater", "--project", tmp_path, "run", "--once"],
-        env={**os.environ, **PASSWORDS}, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
+    said = ran(tmp_path, "run", "--once")
     assert not [secret for secret in PASSWORDS.values() if secret in said]
+    counted = ran(tmp_path, "sql", "SELECT count(*) FROM straight", "--output", "csv")
+    assert counted.split()[-1] == str(3 * len(ways))
     read(secure, "out", lambda held: newest(held) == {n: len(ways) for n in range(3)})
     state = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert state
