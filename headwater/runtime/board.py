@@ -55,10 +55,10 @@ class Board:
             self._moved.notify_all()
 
     def measure(self, name: str, waiting: Mapping[str, int]) -> None:
-        """Note what waits to be landed; if it has changed, tell it, and write it once a second.
+        """Note what waits to be read; if it has changed, tell it, and write it once a second.
 
         Args:
-            name: of the table.
+            name: of the table, or of a view that reads topics straight.
             waiting: records by part of its input; nothing for inputs without parts.
         """
         with self._moved:

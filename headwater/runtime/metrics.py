@@ -166,7 +166,7 @@ def _states(relations: Sequence[Relation]) -> Metric:
 
 
 def _waiting(relations: Sequence[Relation]) -> Metric:
-    text = "Records of Kafka or Redis that are not landed yet, by partition or stream"
+    text = "Records of Kafka or Redis that are not read yet, by partition or stream"
     found = GaugeMetricFamily("headwater_waiting_records", text, labels=(*LABELS, "partition"))
     for each in relations:
         for partition, records in each.waiting.items():

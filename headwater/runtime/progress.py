@@ -77,10 +77,10 @@ class EpochLanded:
 
 @dataclass(frozen=True, slots=True)
 class RecordsWaiting:
-    """What waits to be landed in a table has changed.
+    """What waits to be read has changed.
 
     Attributes:
-        table: its name.
+        table: name of the table, or of a view that reads topics straight.
         records: how many, by part of its input; nothing for inputs without parts.
     """
 

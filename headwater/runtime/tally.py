@@ -62,7 +62,7 @@ class Relation:
         watermark: watermark in its newest commit, microseconds since 1970 UTC.
         committed_at: when its newest commit was made, seconds since 1970 UTC.
         cut: per input, the snapshot up to which it has read.
-        waiting: records that are not landed yet, by part of its input.
+        waiting: records that are not read yet, by part of its input.
         counts: rows since the process began: ``out``, ``late``, ``quarantined``, ``dropped``; of
             tables also ``in`` and ``lost``.
         commits: commits since the process began.

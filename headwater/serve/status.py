@@ -39,16 +39,18 @@ class Status:
             ``new`` before the first commit, ``external`` for a table that somebody else writes.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
-        lag: commits of its inputs that are not in its newest commit; None for tables.
+        lag: commits of its inputs that are not in its newest commit; None for tables, and for views
+            that read nothing but a SOURCE.
         age: age of its newest commit.
-        rows_in: rows read: by a table from its connector, by a view or sink from its inputs.
+        rows_in: rows read: by a table from its connector, by a view or sink from its inputs in the
+            lake; None for views that read nothing but a SOURCE.
         rows_out: rows written; by commits that were expired, those that are still there. None for
             sinks.
         late: rows too late, over all commits that are kept.
         quarantined: rows that could not be taken, over all commits that are kept.
         unknown: records with fields that the table does not name, by field, since the beginning.
         added: columns that were added to the table: the first epoch that has them.
-        waiting: records that are not landed yet, of Kafka by ``<topic>/<partition>``, of Redis by
+        waiting: records that are not read yet, of Kafka by ``<topic>/<partition>``, of Redis by
             stream, as the supervisor last saw it; None when none runs, and for other inputs.
         lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
             commits that are kept.
@@ -65,7 +67,7 @@ class Status:
     watermark: datetime | None = None
     lag: int | None = None
     age: timedelta | None = None
-    rows_in: int = 0
+    rows_in: int | None = 0
     rows_out: int | None = 0
     late: int = 0
     quarantined: int = 0
@@ -96,7 +98,14 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     tables = [name for name, source in catalog.sources.items() if source.kept]
     rows = [_row(name, "table", (), history, said, now) for name in tables]
     rows += [
-        _row(name, "table" if view.changes else "view", view.inputs, history, said, now)
+        _row(
+            name,
+            "table" if view.changes else "view",
+            tuple(each for each in view.inputs if each in catalog.views or each in tables),
+            history,
+            said,
+            now,
+        )
         for name, view in catalog.views.items()
     ]
     rows += [
@@ -209,7 +218,7 @@ def _row(
         watermark=from_micros(watermark),
         lag=_lag(newest, inputs, histories) if inputs else None,
         age=max(now - newest.at, timedelta(0)),
-        rows_in=_read(newest, inputs, histories) if inputs else written + refused,
+        rows_in=_rows_in(kind, newest, inputs, histories, written + refused),
         rows_out=None if kind == "sink" else written,
         late=counts["late"],
         quarantined=bad["quarantined"],
@@ -235,8 +244,12 @@ def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
     return sum(_behind(newest, name, histories[name]) for name in inputs)
 
 
-def _read(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
-    """Count the rows of the inputs up to the cut of a view's newest commit."""
+def _rows_in(
+    kind: str, newest: Commit, inputs: tuple[str, ...], histories: _Histories, taken: int
+) -> int | None:
+    """Count the rows of the inputs up to the cut of a view's newest commit; of a SOURCE, nobody."""
+    if not inputs:
+        return taken if kind == "table" else None
     return sum(_added(histories[name][_behind(newest, name, histories[name]) :]) for name in inputs)
 
 

@@ -38,7 +38,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.shape import MICROSECOND
-from headwater.streaming.execution import finish
+from headwater.streaming.execution import finish, records_waiting
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
 from headwater.streaming.outside import NotFlat, Outside
@@ -260,6 +260,14 @@ class StreamingView:
         at = self._position
         if at and self.idle:
             self._pacemaker.beat(at.epoch, at.cut)
+
+    def waiting(self) -> Mapping[str, int]:
+        """Return how many records of topics that it reads straight it has not read yet.
+
+        By ``<topic>/<partition>``, as its last batch knew; nothing where it reads no topics.
+        """
+        query = self._query
+        return records_waiting(query) if query and self._reading.has_topics else {}
 
     def drain(
         self,

@@ -6,7 +6,7 @@ import gc
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -29,7 +29,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.marker import Marker
 from headwater.project import load_project
-from headwater.runtime.progress import Event, State, StateChanged
+from headwater.runtime.progress import Event, RecordsWaiting, State, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from headwater.streaming import query as module
 from tests.services.test_kafka_tables import Topic, clients
@@ -58,6 +58,7 @@ class Project:
         self._spark, self.lake, self._config, self._folder = spark, lake, config, folder
         self.topic = topic
         self.failed: dict[str, str] = {}
+        self.waiting: list[Mapping[str, int]] = []
         (folder / "headwater.toml").write_text('name = "t"\n')
 
     def run(self, *views: str, start: str = "", **options: str) -> int:
@@ -76,7 +77,9 @@ class Project:
         self.failed.clear()
 
         def tell(event: Event) -> None:
-            if isinstance(event, StateChanged) and event.state is State.FAILED:
+            if isinstance(event, RecordsWaiting):
+                self.waiting.append(event.records)
+            elif isinstance(event, StateChanged) and event.state is State.FAILED:
                 assert event.error is not None
                 self.failed[event.name] = event.error.condition
 
@@ -164,6 +167,10 @@ def test_every_commit_holds_the_records_up_to_its_offsets(
             written[str(partition)].append(n)
             project.topic.write(click(n), partition=partition)
         assert project.run(PLACES, max_rows_per_epoch="6") == 0
+    partitions = {f"{project.topic.name}/{number}" for number in written}
+    told = [each for each in project.waiting if each]  # nothing right after a start
+    assert all(set(each) == partitions for each in told)
+    assert max(sum(each.values()) for each in told) >= 6
     commits = project.commits()
     assert len(commits) >= 10
     assert {*crashes} == {"committed", "commit"}

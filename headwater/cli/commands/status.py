@@ -46,7 +46,7 @@ def status(context: Context, watch: bool, interval: float) -> None:
     Lag counts the commits of the inputs that a view or sink has not read yet; age is how long ago
     the newest commit was (how far behind its input it was then is freshness, in the relation
     commits); rows are counted over the commits that are kept. Of tables over Kafka and Redis,
-    waiting records are not landed yet (in brackets the partition that has most of them; --output
+    waiting records are not read yet (in brackets the partition that has most of them; --output
     json has them all), lost records were deleted before they were read. Unknown are the fields that
     a table does not name, and how many records had them; added are columns with the first epoch
     that has them. The cut names the commits of landed tables that a view is made of, as

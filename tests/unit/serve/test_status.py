@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from fake_lake import CLICKS, FakeLake
+from fake_lake import CLICKS, FakeLake, make_lake
 
 from headwater.cli.commands.status import _most
 from headwater.lake.fields import with_fields
@@ -17,6 +18,11 @@ from headwater.serve.status import Status, status
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
 PER_USER = pa.schema({"user_id": pa.int64()})
+SOURCE = """
+CREATE SOURCE pings (user_id BIGINT) WITH (connector = 'kafka', topic = 'pings',
+  bootstrap_servers = 'localhost:1') FORMAT PLAIN ENCODE JSON;
+CREATE STREAMING VIEW pinged AS SELECT user_id FROM pings;
+"""
 
 
 def of(lake: FakeLake, name: str) -> Status:
@@ -164,3 +170,14 @@ def test_the_cut_of_a_view_names_the_epochs_of_the_tables_below_it(lake: FakeLak
     lake.append("per_user", [], Marker("per_user", 1, 1, {"clicks": str(first)}, cut))
     assert of(lake, "per_user").cut == ("clicks@1",)
     assert of(lake, "clicks").cut == ()
+
+
+def test_what_a_view_of_a_source_has_behind_it_is_not_known_as_commits(tmp_path: Path) -> None:
+    lake = make_lake(tmp_path, SOURCE)
+    lake.create("pinged", PER_USER)
+    cut = {"pings": '{"pings":{"id":"x","0":1}}'}
+    lake.append("pinged", [{"user_id": 1}], Marker("pinged", 1, 0, {}, cut))
+    run_file(lake, os.getpid(), {"pinged": {"state": "running", "waiting": {"pings/0": 7}}})
+    found = of(lake, "pinged")
+    assert (found.lag, found.rows_in, found.rows_out) == (None, None, 1)
+    assert found.waiting == {"pings/0": 7}
