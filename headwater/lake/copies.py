@@ -66,7 +66,11 @@ class Copies:
         """
         if self._running is None or self._running.done():
             still = checkpoint.with_name(f".{checkpoint.name}-copy")
-            _link(checkpoint, still)
+            try:
+                _link(checkpoint, still)
+            except OSError as error:
+                self._tell(error)
+                return
             self._running = self._thread.submit(self._copy, still, epoch)
 
     def finish(self, checkpoint: Path, epoch: int) -> None:
@@ -119,17 +123,21 @@ class Copies:
             raise store_failure(error) from error
         return False
 
+    def _tell(self, error: Exception) -> None:
+        """A failure costs time later, and never the view."""
+        logger.warning("%s: a checkpoint was not copied there: %s", self._place, error)
+
     def _wait(self) -> None:
         if self._running:
             self._running.result()
 
     def _copy(self, still: Path, epoch: int) -> None:
-        """Upload what was linked; a failure costs time later, and never the view."""
+        """Upload what was linked."""
         try:
             self._upload(self._open(), still, epoch)
             self._copied = epoch
         except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
-            logger.warning("%s: its checkpoint was not copied: %s", self._place, error)
+            self._tell(error)
         finally:
             shutil.rmtree(still, ignore_errors=True)
 

@@ -21,16 +21,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog
-from headwater.errors import HeadwaterError, ServiceError, TerminalError
-from headwater.incremental.changes import Range, least_watermark, open_inputs
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.incremental.changes import open_inputs
 from headwater.incremental.guarded import Guarded
 from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, committed, ensure_target
 from headwater.intake.connectors.streams import StreamConfig
 from headwater.lake.catalog import Lake
-from headwater.lake.checkpoint import Batch, Checkpoint, Owner
+from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.commit import Fence, Outcome, commit
-from headwater.lake.continuity import cut_at
 from headwater.lake.copies import COPY_EVERY, Copies
 from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
@@ -38,6 +37,7 @@ from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.shape import MICROSECOND
+from headwater.streaming.batches import Batches
 from headwater.streaming.execution import finish, records_waiting
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
@@ -199,6 +199,14 @@ class StreamingView:
         marker = self._target.marker()
         self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
         self._reading.begin(marker.cut_to if marker else {})
+        self._batches = Batches(
+            self.plan.view.name,
+            self._checkpoint,
+            self._order,
+            self._inputs,
+            self._reading,
+            self._program.stateful,
+        )
         self._stopping, self._failure = False, None
         self._started.clear()
         poll = self._poll // timedelta(milliseconds=1)
@@ -385,26 +393,19 @@ class StreamingView:
 
     def _commit(self, rows: DataFrame, epoch: int) -> None:
         began = time.monotonic()
-        batch = self._planned(epoch)
-        cut_from = self._cut(self._planned(epoch - 1)) if epoch else {}
-        cut_to = self._cut(batch)
-        spans = {
-            name: Range(int(cut_from[name]) if name in cut_from else None, int(cut_to[name]))
-            for name in self._inputs
-            if name in cut_to and cut_to[name] != cut_from.get(name)
-        }
+        read = self._batches.read(epoch)
         session = rows.sparkSession
         with (
-            self._late.of(session, spans) as late,
-            self._guarded.of(session, self._inputs, spans) as bad,
+            self._late.of(session, read.spans) as late,
+            self._guarded.of(session, self._inputs, read.spans) as bad,
         ):
             marker = Marker(
                 view=self.plan.view.name,
                 version=self._writer.version,
                 epoch=epoch,
-                cut_from=cut_from,
-                cut_to=cut_to,
-                watermark=self._watermark(batch, cut_to),
+                cut_from=read.cut_from,
+                cut_to=read.cut_to,
+                watermark=read.watermark,
                 token=self._writer.token,
                 fingerprint=self.plan.fingerprint,
                 counts={**late.counts, **bad.counts},
@@ -422,7 +423,7 @@ class StreamingView:
             # Spark needs the batch to have run: for its state, and for the watermark after it
             rows.write.format("noop").mode("overwrite").save()
         with self._moved:
-            self._position = Position(epoch, cut_to, marker.watermark)
+            self._position = Position(epoch, read.cut_to, read.watermark)
             self._moved.notify_all()
         self._on_commit(done)
 
@@ -433,24 +434,3 @@ class StreamingView:
         self._started.wait()
         assert self._query is not None
         self._reading.write(self._query, self._order, rows, target)
-
-    def _planned(self, epoch: int) -> Batch:
-        batch = self._checkpoint.batch(epoch)
-        if batch is None:
-            raise TerminalError(
-                "CHECKPOINT_LOST",
-                f'the checkpoint of view "{self.plan.view.name}" has no epoch {epoch}',
-                hint=f"run `headwater doctor {self.plan.view.name}`: it says what can be done",
-            )
-        return batch
-
-    def _cut(self, batch: Batch) -> dict[str, str]:
-        cut = cut_at(self._checkpoint, self.plan.view.name, self._order, batch)
-        return self._reading.cut(cut)
-
-    def _watermark(self, batch: Batch, cut: Mapping[str, str]) -> int | None:
-        if self._program.stateful:
-            return batch.watermark
-        pins = {name: int(cut[name]) for name in self._inputs if name in cut}
-        read = [item for name, item in self._inputs.items() if name in pins]
-        return least_watermark(read, pins) if len(read) == len(self._inputs) else None

@@ -113,6 +113,23 @@ def test_a_copy_that_is_not_whole_gives_way_to_the_one_before(
     assert (folder / "metadata").read_text() == before
 
 
+def test_a_disk_that_is_full_stops_no_view(
+    folder: Path,
+    copies: Callable[[], Copies],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def full(source: Path, linked: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.link", full)
+    own = copies()
+    own.begin(folder, 1)
+    own.finish(folder, 1)
+    assert "No space left on device" in caplog.text
+    assert own.newest() is None
+
+
 def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
