@@ -254,11 +254,15 @@ def test_records_that_are_gone_before_they_were_read_stop_the_view(project: Proj
     project.topic.write(*map(click, range(3)))
     assert project.run(PLACES) == 0
     project.topic.write(*map(click, range(3, 6)))
-    gone = TopicPartition(project.topic.name, 0, 5)
-    project.topic.admin.delete_records([gone])[gone].result()
+    delete_before(project.topic, 5)
     assert project.run(PLACES) == 3
     assert project.failed == {"places": "DATA_LOSS"}
     assert project.numbers() == [0, 1, 2]
+
+
+def delete_before(topic: Topic, offset: int) -> None:
+    gone = TopicPartition(topic.name, 0, offset)
+    topic.admin.delete_records([gone])[gone].result()
 
 
 @pytest.mark.parametrize("start", ["START FROM LATEST", "START FROM TIMESTAMP '2038-01-01 00:00'"])
@@ -271,6 +275,10 @@ def test_all_views_of_a_source_begin_where_it_was_first_read(project: Project, s
     assert project.numbers("places") == project.numbers("others") == [3, 4, 5]
     kept = project.lake.table("clicks__quarantine").read()
     assert [row["_row"] for row in kept.collect()] == [6]
+    delete_before(project.topic, 4)
+    third = PLACES.replace("VIEW places", "VIEW third")
+    assert project.run(PLACES, more, third, start=start) == 0
+    assert project.numbers("third") == [4, 5]
 
 
 def test_a_source_begins_at_offsets_and_reads_new_partitions(project: Project) -> None:

@@ -121,10 +121,13 @@ def _begin(source: Source, cluster: Cluster, state: Path) -> str:
         return "earliest"
     with _one_finds:
         begun = _kept_start(source, cluster, state)
+    offsets = begun.offsets
+    if source.start.kind != "offsets":  # a view made later begins with what is left
+        oldest = cluster.earliest(offsets)
+        offsets = {each: max(offset, oldest[each]) for each, offset in offsets.items()}
     begins: dict[str, dict[str, int]] = {}
     for topic, number in partitions_of(found_topics(source, cluster, begun.ids)):
-        offset = begun.offsets.get((topic, number), _EARLIEST)
-        begins.setdefault(topic, {})[str(number)] = offset
+        begins.setdefault(topic, {})[str(number)] = offsets.get((topic, number), _EARLIEST)
     return json.dumps(begins)
 
 
