@@ -21,6 +21,8 @@ from headwater.lake.checkpoint import OWNER_FILE, Batch, Checkpoint, Owner
 from headwater.lake.marker import Marker
 from headwater.lake.offsets import NOTHING, Stream, cut_of, log_end, log_offset, records_at
 
+CHECKPOINT_REFUSED = ("CHECKPOINT_LOST", "CHECKPOINT_MISMATCH")
+"""Conditions of a view that cannot go on from what there is of its checkpoint."""
 REPLAY_LIMIT = 200
 """How many epochs are run again before a rebuild is the better way; each costs about a second."""
 
@@ -283,7 +285,7 @@ def _replayed(held: Held, newest: Marker, damage: tuple[str, ...], good: int) ->
 
 def _refused(held: Held, damage: tuple[str, ...], reason: str) -> Verdict:
     lost = held.checkpoint.last_planned() is None
-    condition = "CHECKPOINT_LOST" if lost else "CHECKPOINT_MISMATCH"
+    condition = CHECKPOINT_REFUSED[not lost]
     return Verdict(Way.REFUSE, -1, damage, condition, reason)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.lake.checkpoint import Checkpoint, Owner
-from headwater.lake.continuity import Held, Verdict, judge
+from headwater.lake.continuity import CHECKPOINT_REFUSED, REPLAY_LIMIT, Held, Verdict, judge
 from headwater.lake.copies import copies_of
 from headwater.lake.layout import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
@@ -156,9 +156,18 @@ class Subject:
 
     @cached_property
     def copied(self) -> int | None:
-        """The epoch of the newest copy of its checkpoint in an object store, None without one."""
+        """The epoch of the copy of its checkpoint that the next run begins with, None without one.
+
+        None too if a run has refused it, or will: a SOURCE cannot be read again from an older one.
+        """
         copies = copies_of(self.project.config, self.name)
-        return copies.newest() if copies else None
+        error = self.said.get("error") or {}
+        if copies is None or error.get("condition") in CHECKPOINT_REFUSED or not self.newest:
+            return None
+        epoch, top = copies.newest(), self.newest.epoch
+        straight = any(item.kind == "source" for item in self.plan.inputs) if self.plan else False
+        oldest = top if straight else top - REPLAY_LIMIT + 1
+        return epoch if epoch is not None and epoch >= oldest else None
 
     @cached_property
     def verdict(self) -> Verdict | None:

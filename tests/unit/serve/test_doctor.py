@@ -6,21 +6,26 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from fake_lake import CLICKS, FakeLake, make_lake
+from pyarrow.fs import LocalFileSystem
 from pyiceberg.exceptions import NoSuchTableError
 
 from headwater.cli.main import main
+from headwater.lake import continuity
 from headwater.lake.checkpoint import Batch, Checkpoint, Owner
+from headwater.lake.copies import Copies
 from headwater.lake.filelog import FileLog
 from headwater.lake.marker import Marker
 from headwater.lake.offsets import HEARTBEAT, NOTHING, Stream, offset_at, records_at
 from headwater.plan.planner import plan_project
 from headwater.runtime.lease import Lease
+from headwater.serve.doctor import findings
 from headwater.serve.doctor.diagnosis import diagnose
 from headwater.serve.doctor.findings import Finding, Repair
 from headwater.serve.doctor.repairs import Offer, carry_out, offers
@@ -116,9 +121,9 @@ def found(lake: FakeLake, *names: str) -> list[Finding]:
 
 
 def only(lake: FakeLake, check: str) -> Finding:
-    findings = found(lake)
-    assert [finding.check for finding in findings] == [check], findings
-    return findings[0]
+    every = found(lake)
+    assert [finding.check for finding in every] == [check], every
+    return every[0]
 
 
 def repairs(lake: FakeLake) -> Sequence[Offer]:
@@ -222,9 +227,9 @@ def test_lost_table_metadata_is_told_and_the_other_tables_examined(lake: FakeLak
     table = lake.catalog.load_table((lake.project.config.namespace, "per_hour"))
     Path(table.metadata_location.removeprefix("file://")).unlink()
     land(lake, 9)
-    findings = found(lake)
-    assert {finding.name for finding in findings} >= {"clicks", "per_hour"}
-    assert any("cannot be read" in finding.problem for finding in findings)
+    every = found(lake)
+    assert {finding.name for finding in every} >= {"clicks", "per_hour"}
+    assert any("cannot be read" in finding.problem for finding in every)
 
 
 def test_input_rolled_back_below_the_cut_is_found(lake: FakeLake) -> None:
@@ -401,6 +406,59 @@ def test_lost_checkpoint_of_a_quarantine_is_told(lake: FakeLake) -> None:
     lake.append("taps__quarantine", [{"reason": "x"}], Marker("taps", 1, 1, {}, {"taps": "2"}))
     finding = only(lake, "quarantine")
     assert (finding.name, finding.serious, finding.repair) == ("taps", True, None)
+
+
+def copied(
+    lake: FakeLake, monkeypatch: pytest.MonkeyPatch, view: str, epoch: int, *, limit: int = 1
+) -> None:
+    """A copy of a checkpoint that is lost then; no more than one epoch is run again."""
+    copies = Copies(LocalFileSystem, str(lake.project.config.directory / "store" / view))
+    copies.finish(state(lake, view) / "checkpoint", epoch)
+    shutil.rmtree(state(lake, view))
+    monkeypatch.setattr(findings, "copies_of", lambda config, name: copies)
+    for module in (continuity, findings):
+        monkeypatch.setattr(module, "REPLAY_LIMIT", limit)
+
+
+def test_the_copy_that_the_next_run_begins_with_is_told(
+    lake: FakeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied(lake, monkeypatch, "per_hour", 1)
+    finding = only(lake, "checkpoint")
+    assert (finding.repair, "copy of epoch 1" in finding.safe) == (None, True)
+
+
+def test_a_copy_that_is_too_old_is_no_promise(
+    lake: FakeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied(lake, monkeypatch, "per_hour", 0)
+    finding = only(lake, "checkpoint")
+    assert (finding.repair, "epochs behind" in finding.safe) == (Repair.REBUILD, True)
+
+
+def test_a_copy_that_a_run_has_refused_is_no_promise(
+    lake: FakeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied(lake, monkeypatch, "per_hour", 1)
+    error = {"condition": "CHECKPOINT_LOST", "message": "it is lost"}
+    said = {"pid": 0, "views": {"per_hour": {"state": "failed", "error": error}}}
+    (lake.project.config.state / "run.json").write_text(json.dumps(said))
+    by_check = {finding.check: finding for finding in found(lake)}
+    assert by_check["checkpoint"].repair is Repair.REBUILD
+
+
+@pytest.mark.parametrize(("epoch", "told"), [(0, True), (-1, False)])
+def test_a_view_of_a_source_needs_the_copy_of_its_newest_epoch(
+    lake: FakeLake, monkeypatch: pytest.MonkeyPatch, epoch: int, told: bool
+) -> None:
+    tapped(lake)
+    if epoch < 0:
+        marker = markers(lake, "tapped")[-1]
+        later = replace(marker, epoch=1, cut_from=marker.cut_to)
+        lake.append("tapped", [{"user_id": 2}], later)
+    copied(lake, monkeypatch, "tapped", 0, limit=200)
+    finding = only(lake, "checkpoint")
+    assert ("copy of epoch 0" in finding.safe) is told
 
 
 # -- the command
