@@ -107,6 +107,10 @@ def _late(plan: ViewPlan) -> str:
     into = f", kept in {plan.late.into}" if plan.late.into else ""
     if plan.late.accept:
         return f"accept: every row counts{into}"
+    program = plan.program
+    straight = [r.name for r in plan.shape.relations if r.event_time and not r.tells_lateness]
+    if straight and isinstance(program, StreamingProgram) and program.stateful:
+        into = f"; those of {', '.join(dict.fromkeys(straight))} are not counted (a SOURCE)"
     if plan.late.allowed:
         return f"accept for {duration(plan.late.allowed)}, then leave out and count{into}"
     return f"leave out and count{into}"

@@ -98,7 +98,7 @@ COUNTERS = (
         lambda each: each.rows_read() if each.inputs else _rows("in")(each),
     ),
     Family("headwater_rows_out", "Rows written", _rows("out", sinks=False)),
-    Family("headwater_rows_late", "Rows left out as too late", _rows("late")),
+    Family("headwater_rows_late", "Rows left out as too late (not of a SOURCE)", _rows("late")),
     Family("headwater_rows_quarantined", "Bad rows that were kept", _rows("quarantined")),
     Family("headwater_rows_dropped", "Bad rows that were let go", _rows("dropped")),
     Family("headwater_records_lost", "Records deleted before they were read", _rows("lost")),

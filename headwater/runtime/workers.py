@@ -263,7 +263,7 @@ class StreamWorker(Worker, Generic[Query]):
         assert self.view is not None
         self.view.check()
         if isinstance(self.view, StreamingView):
-            self._board.measure(self.name, self.view.waiting())
+            self._board.measure(self.name, self.view.waiting)
         before, self._furthest = self._furthest, max(self._furthest, self.view.epoch)
         return self._furthest > before
 

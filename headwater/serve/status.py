@@ -46,7 +46,8 @@ class Status:
             lake; None for views that read nothing but a SOURCE.
         rows_out: rows written; by commits that were expired, those that are still there. None for
             sinks.
-        late: rows too late, over all commits that are kept.
+        late: rows too late, over all commits that are kept; None for views of a SOURCE with a
+            WATERMARK, whose late rows nobody counts.
         quarantined: rows that could not be taken, over all commits that are kept.
         unknown: records with fields that the table does not name, by field, since the beginning.
         added: columns that were added to the table: the first epoch that has them.
@@ -69,7 +70,7 @@ class Status:
     age: timedelta | None = None
     rows_in: int | None = 0
     rows_out: int | None = 0
-    late: int = 0
+    late: int | None = 0
     quarantined: int = 0
     unknown: Mapping[str, int] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
@@ -171,6 +172,12 @@ class _Histories(dict[str, list[Commit]]):
                 found.add(f"{name}@{read.marker.epoch}")
         return found
 
+    def uncounted(self, name: str) -> bool:
+        """Return whether a view may leave out late rows of a SOURCE, which nobody counts."""
+        view = self._catalog.views.get(name)
+        read = [self._catalog.sources.get(each) for each in view.inputs] if view else []
+        return any(source and not source.kept and source.watermark for source in read)
+
     def rejected(self, name: str) -> Counter[str]:
         """Return how many rows of a table were refused, as its quarantine's marker says."""
         table = self._lake.table(quarantine_of(name))
@@ -220,7 +227,7 @@ def _row(
         age=max(now - newest.at, timedelta(0)),
         rows_in=_rows_in(kind, newest, inputs, histories, written + refused),
         rows_out=None if kind == "sink" else written,
-        late=counts["late"],
+        late=None if histories.uncounted(name) else counts["late"],
         quarantined=bad["quarantined"],
         unknown=fields_in(bad),
         added=newest.marker.since,

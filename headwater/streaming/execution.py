@@ -7,7 +7,6 @@ over, which is too late for a commit that depends on them; the files it does not
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from urllib.parse import unquote
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.intake.connectors.streams import bad_rows
-from headwater.lake.offsets import Stream, records_at
+from headwater.lake.offsets import Stream
 
 
 def finish(query: StreamingQuery) -> None:
@@ -62,35 +61,6 @@ def files_read(query: StreamingQuery, order: Sequence[Stream]) -> Mapping[str, l
             paths = [unquote(file.removeprefix("file:")) for file in found]
             files.setdefault(stream.name, []).extend(paths)
     return files
-
-
-def records_waiting(query: StreamingQuery) -> dict[str, int]:
-    """Return how many records of Kafka the query has not read, by ``<topic>/<partition>``.
-
-    Args:
-        query: the query; what it knew when its last batch began.
-    """
-    progress = query.lastProgress
-    waiting: dict[str, int] = {}
-    # not by its attributes, which are Python's words for what was JSON
-    for source in json.loads(progress.json)["sources"] if progress else ():
-        latest, read = (_offsets(source[end]) for end in ("latestOffset", "endOffset"))
-        for place, offset in latest.items():
-            # partitions that it has not heard of wait whole, but where they begin is not known here
-            behind = offset - read.get(place, offset)
-            waiting[place] = max(behind, waiting.get(place, 0))
-    return waiting
-
-
-def _offsets(position: Any) -> dict[str, int]:  # noqa: ANN401 - JSON
-    """Offsets by partition; none where a source is no topic."""
-    if records_at(json.dumps(position)) is None:
-        return {}
-    return {
-        f"{topic}/{number}": offset
-        for topic, offsets in position.items()
-        for number, offset in offsets.items()
-    }
 
 
 def _execution(query: StreamingQuery) -> Any:  # noqa: ANN401 - a Java object

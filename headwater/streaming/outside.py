@@ -61,11 +61,6 @@ class Outside:
         self._checks = ThreadPoolExecutor(1, thread_name_prefix="flat")
         self.flat = not self._careful.exists()
 
-    @property
-    def has_topics(self) -> bool:
-        """Whether one of them is over Kafka."""
-        return bool(self._topics)
-
     def begin(self, cut: Mapping[str, str]) -> None:
         """Make sure that the topics of Kafka are those that were read before.
 

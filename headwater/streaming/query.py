@@ -38,13 +38,14 @@ from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.shape import MICROSECOND
 from headwater.streaming.batches import Batches
-from headwater.streaming.execution import finish, records_waiting
+from headwater.streaming.execution import finish
 from headwater.streaming.failures import failed
 from headwater.streaming.heartbeat import Heartbeats
 from headwater.streaming.outside import NotFlat, Outside
 from headwater.streaming.pacemaker import Pacemaker
 from headwater.streaming.recovery import Recovery
 from headwater.streaming.streams import open_streams
+from headwater.streaming.told import Told
 
 POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
@@ -128,6 +129,7 @@ class StreamingView:
         self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        self._told = Told(plan.view.name, self._outside)
         # all else goes on from its marker
         self._copies = copies if self._program.stateful or self._outside else None
         self._guarded = Guarded(lake, plan)
@@ -226,6 +228,7 @@ class StreamingView:
         query, self._query = self._query, None
         if query is not None:
             finish(query)
+            self._told.hear(query)
             if self._copies and self._position:
                 self._copies.finish(self._checkpoint.folder, self.epoch)
         self._opened.close()
@@ -265,17 +268,15 @@ class StreamingView:
                 raise failed(self.plan.view.name, error)
             self.stop()
             self.start()
+        self._told.hear(query)
         at = self._position
         if at and self.idle:
             self._pacemaker.beat(at.epoch, at.cut)
 
+    @property
     def waiting(self) -> Mapping[str, int]:
-        """Return how many records of topics that it reads straight it has not read yet.
-
-        By ``<topic>/<partition>``, as its last batch knew; nothing where it reads no topics.
-        """
-        query = self._query
-        return records_waiting(query) if query and self._reading.has_topics else {}
+        """Records of topics that it reads straight and has not read, see :class:`Told`."""
+        return self._told.waiting
 
     def drain(
         self,

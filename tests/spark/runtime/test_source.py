@@ -11,6 +11,7 @@ import pytest
 
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
+from headwater.serve.status import status
 from headwater.streaming.quarantine import SourceQuarantine
 from headwater.testing.harness import warehouse_of
 
@@ -133,6 +134,20 @@ def test_rows_on_which_an_expression_fails_can_be_left_out(
     found = replace(load_project(folder), config=project.config)
     assert Supervisor(found, spark=spark).run(once=True) == 0
     assert [row["n"] for row in lake.table("homes").read().collect()] == [7]
+
+
+def test_late_rows_are_told_and_not_said_to_be_none(
+    spark: Any, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert "came too late" not in caplog.text
+    lines = ['{"url": "/", "at": "2024-01-01T00:40:00Z"}'] * 2
+    (project.config.directory / "in" / "b.json").write_text("\n".join(lines))
+    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert 'view "per_hour": at least 1 rows of clicks came too late in epoch' in caplog.text
+    assert 'view "homes"' not in caplog.text
+    late = {each.name: each.late for each in status(project)}
+    assert late == {"homes": None, "per_hour": None}
 
 
 def test_a_file_name_that_is_a_pattern_is_refused(spark: Any, lake: Any, project: Project) -> None:
