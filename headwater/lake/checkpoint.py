@@ -206,11 +206,20 @@ class Checkpoint:
             copy: a folder of the same file system; it is moved.
         """
         self._logs.clear()
-        aside = self.folder.with_name(f"{self.folder.name}.refused")
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(self._aside, ignore_errors=True)
         if self.folder.exists():
-            self.folder.rename(aside)
+            self.folder.rename(self._aside)
         copy.rename(self.folder)
+
+    def take_back(self) -> None:
+        """Undo :meth:`put_back`."""
+        self.discard()
+        if self._aside.exists():
+            self._aside.rename(self.folder)
+
+    @property
+    def _aside(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.refused")
 
     def cut_back(self, number: int) -> None:
         """Forget every batch after one.

@@ -70,7 +70,11 @@ class Recovery:
         )
         verdict = judge(held)
         if self.copies and has_lost_all(verdict) and self.copies.restore(self.checkpoint):
-            verdict = judge(held)
+            again = judge(held)
+            if again.way is Way.REFUSE:  # what was there is worth no less than the copy
+                self.checkpoint.take_back()
+            else:
+                verdict = again
         self._act(verdict, newest, query)
         self._mend_heartbeats()
         self.checkpoint.sign(self.owner)

@@ -57,11 +57,13 @@ class Told:
 def _since(query: StreamingQuery, batch: int) -> Iterator[Mapping[str, Any]]:
     """What Spark tells of the batches after one, the oldest first."""
     last = query.lastProgress
-    if last is not None and last.batchId > batch:
-        for each in query.recentProgress:
-            if each.batchId > batch:
-                # not by its attributes, which are Python's words for what was JSON
-                yield json.loads(each.json)
+    if last is None or last.batchId <= batch:
+        return
+    # a hundred batches are kept: not to be fetched for one
+    for each in [last] if last.batchId == batch + 1 else query.recentProgress:
+        if each.batchId > batch:
+            # not by its attributes, which are Python's words for what was JSON
+            yield json.loads(each.json)
 
 
 def _waiting(progress: Mapping[str, Any]) -> dict[str, int]:

@@ -179,21 +179,22 @@ def test_every_commit_holds_the_records_up_to_its_offsets(
     assert commits[0][1] == list(range(60))
 
 
-def test_a_view_without_state_goes_on_from_its_marker(project: Project) -> None:
+def run_after_losing_the_state(project: Project, view: str) -> int:
+    """Keep three records, lose the state folder, and run on with two more; the exit code."""
     project.topic.write(*map(click, range(3)))
-    assert project.run(PLACES) == 0
+    assert project.run(view) == 0
     shutil.rmtree(project.state)
     project.topic.write(*map(click, range(3, 5)))
-    assert project.run(PLACES) == 0
+    return project.run(view)
+
+
+def test_a_view_without_state_goes_on_from_its_marker(project: Project) -> None:
+    assert run_after_losing_the_state(project, PLACES) == 0
     assert project.numbers() == [0, 1, 2, 3, 4]
 
 
 def test_windows_are_refused_without_their_checkpoint(project: Project) -> None:
-    project.topic.write(*map(click, range(3)))
-    assert project.run(PER_HOUR) == 0
-    shutil.rmtree(project.state)
-    project.topic.write(*map(click, range(3, 5)))
-    assert project.run(PER_HOUR) == 3
+    assert run_after_losing_the_state(project, PER_HOUR) == 3
     assert project.failed == {"per_hour": "CHECKPOINT_LOST"}
     assert [n for _, n in project.rows("per_hour")] == [1] * 3
 

@@ -59,7 +59,6 @@ class KafkaReader:
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
         self._source, self._settings, self._max_future = source, settings, config.max_future
-        self._carried = _carried(source)
         in_avro = source.encode == "avro"
         self._registry = Registry(source, config.directory) if in_avro else None
 
@@ -98,7 +97,7 @@ class KafkaReader:
         """
         value = "raw" if self._registry else "CAST(raw AS STRING)"
         records = kept.selectExpr(f"{value} AS {VALUE}", PATH, ROW)
-        if self._carried:
+        if _carried(self._source):
             place = F.regexp_extract(PATH, "^(.*)/", 1), F.regexp_extract(PATH, "([0-9]+)$", 1)
             spans = kept.groupBy(place[0].alias("t"), place[1].cast("int").alias("p")).agg(
                 F.min(ROW).alias("begin"), (F.max(ROW) + 1).alias("end")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
 
@@ -52,7 +53,6 @@ def kafka_stream(spark: SparkSession, source: Source, directory: Path, state: Pa
     settings = reader_settings(source, directory)
     cluster = Cluster(spark, settings, source.name)
     try:
-        _refuse_compacted(source, cluster)
         begin = _begin(source, cluster, state)
     finally:
         cluster.close()
@@ -102,9 +102,35 @@ class SameTopics:
         self._cluster.close()
 
 
-def _refuse_compacted(source: Source, cluster: Cluster) -> None:
+def _begin(source: Source, cluster: Cluster, state: Path) -> str:
+    """Where Spark begins to read, as it wants it: every partition that there is."""
+    with _one_finds:
+        begun, file = Position(), _kept_start(source, state)
+        if file.exists():
+            begun = Position.of(file.read_text(encoding="utf-8"))
+        found = found_topics(source, cluster, begun.ids)
+        _refuse_compacted(source, cluster, found)
+        if source.start.kind == "earliest":
+            return "earliest"
+        every = partitions_of(found)
+        if not begun.ids:
+            begun.ids = {name: topic.id for name, topic in found.items()}
+            begun.offsets = starts(source, cluster, every)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            put(file, begun.text())
+    offsets = begun.offsets
+    if source.start.kind != "offsets":  # a view made later begins with what is left
+        oldest = cluster.earliest(offsets)
+        offsets = {each: max(offset, oldest[each]) for each, offset in offsets.items()}
+    begins: dict[str, dict[str, int]] = {}
+    for topic, number in every:
+        begins.setdefault(topic, {})[str(number)] = offsets.get((topic, number), _EARLIEST)
+    return json.dumps(begins)
+
+
+def _refuse_compacted(source: Source, cluster: Cluster, found: Iterable[str]) -> None:
     """A batch that is run again, to rebuild the state, must have the records that it had."""
-    for name in cluster.compacted(found_topics(source, cluster, {})):
+    for name in cluster.compacted(found):
         raise TerminalError(
             "TOPIC_COMPACTED",
             f'topic "{name}" of source "{source.name}" is compacted: records go once others of '
@@ -115,32 +141,8 @@ def _refuse_compacted(source: Source, cluster: Cluster) -> None:
         )
 
 
-def _begin(source: Source, cluster: Cluster, state: Path) -> str:
-    """Where Spark begins to read, as it wants it: every partition that there is."""
-    if source.start.kind == "earliest":
-        return "earliest"
-    with _one_finds:
-        begun = _kept_start(source, cluster, state)
-    offsets = begun.offsets
-    if source.start.kind != "offsets":  # a view made later begins with what is left
-        oldest = cluster.earliest(offsets)
-        offsets = {each: max(offset, oldest[each]) for each, offset in offsets.items()}
-    begins: dict[str, dict[str, int]] = {}
-    for topic, number in partitions_of(found_topics(source, cluster, begun.ids)):
-        begins.setdefault(topic, {})[str(number)] = offsets.get((topic, number), _EARLIEST)
-    return json.dumps(begins)
-
-
-def _kept_start(source: Source, cluster: Cluster, state: Path) -> Position:
-    """Where the source begins; the same whoever asks, and when."""
+def _kept_start(source: Source, state: Path) -> Path:
+    """The file that says where the source begins, whoever asks and when."""
     asked = json.dumps([topics(source), source.start.kind, source.start.value])
     digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
-    file = state / "kafka" / f"{source.name}-{digest}.json"
-    if file.exists():
-        return Position.of(file.read_text(encoding="utf-8"))
-    found = found_topics(source, cluster, {})
-    ids = {name: topic.id for name, topic in found.items()}
-    begun = Position(ids, starts(source, cluster, partitions_of(found)))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    put(file, begun.text())
-    return begun
+    return state / "kafka" / f"{source.name}-{digest}.json"

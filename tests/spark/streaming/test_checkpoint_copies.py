@@ -33,17 +33,22 @@ def lives(view: Kept, copies: Copies, runs: int) -> None:
         view.run(copies=copies)
 
 
+def loses_all(view: Kept, refused: str, copies: Copies) -> None:
+    """Its state is gone: refused without a copy, it goes on with one."""
+    shutil.rmtree(view.state)
+    view.land()
+    with pytest.raises(TerminalError, match=refused):
+        view.run()
+    view.run(copies=copies)
+
+
 @pytest.mark.parametrize("query", [WINDOW, JOIN], ids=["window", "join"])
 def test_a_view_with_state_goes_on_from_its_copy(
     spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies], query: Any
 ) -> None:
     view = Kept(spark, lake, tmp_path / "v1", query)
     lives(view, copies(), 4)
-    shutil.rmtree(view.state)
-    view.land()
-    with pytest.raises(TerminalError, match="epochs behind the table"):
-        view.run()
-    view.run(copies=copies())
+    loses_all(view, "epochs behind the table", copies())
     lives(view, copies(), 1)
     view.check()
 
@@ -87,12 +92,25 @@ def test_a_view_of_files_goes_on_from_the_copy_made_when_it_was_stopped(
     view = Outside(spark, lake, tmp_path / "v1", LINEAR)
     view.config = replace(spark_config, directory=tmp_path, state=tmp_path / "state")
     lives(view, copies(), 2)
-    shutil.rmtree(view.state)
-    view.land()
-    with pytest.raises(TerminalError, match="which files"):
-        view.run()
-    view.run(copies=copies())
+    loses_all(view, "which files", copies())
     view.check()
+
+
+def test_a_copy_that_does_not_help_leaves_what_was_there(
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies]
+) -> None:
+    view, own = Kept(spark, lake, tmp_path / "v1", WINDOW), copies()
+    lives(view, own, 1)
+    for _ in range(2):  # without copies
+        view.land()
+        view.run()
+    for file in view.checkpoint.glob("offsets/*"):
+        file.write_text("v1\n{")
+    view.land()
+    for _ in range(2):
+        with pytest.raises(TerminalError, match="epochs behind the table"):
+            view.run(copies=own)
+        assert (view.checkpoint / "offsets" / "5").read_text() == "v1\n{"
 
 
 def test_a_store_that_fails_stops_no_view(
