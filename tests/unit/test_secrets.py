@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ from headwater.secrets import Secret, private_folder, written_secrets
 from headwater.spark_settings import RESERVED
 
 SECRET = "hunter2-and-more"
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    redact.forget()
-    yield
-    redact.forget()
 
 
 def refusal(folder: Path, text: str) -> HeadwaterError:
