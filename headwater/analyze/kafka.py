@@ -100,8 +100,6 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
 def _check_stream(statement: syntax.CreateSource, source: Source, report: Report) -> None:
     """Refuse what a SOURCE, which Spark itself reads, cannot have yet."""
     hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
-    if source.encode == "avro":  # each batch may bring schemas that nobody knows before
-        report.not_yet("a SOURCE over Kafka in Avro", statement, hint)
     if "topic_pattern" in source.options:
         node = option_node(statement, "topic_pattern")
         report.not_yet("a SOURCE over Kafka with topic_pattern", node, hint)

@@ -63,11 +63,13 @@ class Schema:
         number: its number in the registry.
         root: its type.
         named: the types that have names.
+        texts: what it was parsed from: those that it refers to, then itself.
     """
 
     number: int
     root: Type
     named: Mapping[str, Type]
+    texts: tuple[str, ...]
 
     def resolved(self, kind: Type) -> Type:
         """Return a type itself, where there may be a reference to it."""
@@ -154,7 +156,7 @@ def parse(number: int, text: str, referred: Sequence[str] = ()) -> Schema:
         raise SchemaRefused(str(error)[:200]) from error
     if missing := parser.missing():
         raise SchemaRefused(f'type "{missing}" is not defined')
-    return Schema(number, root, parser.named)
+    return Schema(number, root, parser.named, (*referred, text))
 
 
 class _Parser:

@@ -121,6 +121,8 @@ class Encoded:
         values: what is known of the number of its values (``headwater.intake.unknown``): an
             expression over the columns of :attr:`sql`.
         unknown: the fields that the definition does not name, over ``_value`` and the above.
+        strange: a condition over ``_value`` and an expression that fails: on a record that must not
+            be judged yet.
     """
 
     sql: str
@@ -130,6 +132,7 @@ class Encoded:
     beside: tuple[str, ...] = ()
     values: str = "0"
     unknown: str = NONE
+    strange: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,8 @@ class Decoder:
     def _judged(self) -> str:
         conditions = [BROKEN, *(condition for condition, _ in self._refusals())]
         bad = " OR ".join(f"coalesce({condition}, false)" for condition in conditions)
+        if self.encoded.strange:  # not beside OR: what is true without it would never see it
+            bad = "CASE WHEN {} THEN {} ELSE {} END".format(*self.encoded.strange, bad)
         kept = self._kept()
         if self.source.is_changes:  # what reasons are made of
             of_reasons = [c.name for c in stored(self.source)]

@@ -16,7 +16,7 @@ the registry does not know.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater.analyze.definitions import Column, Source
@@ -72,15 +72,35 @@ def beginning(of: str) -> str:
     return f"substring({of}, 1, {_HEADER})"
 
 
-def number_of(beginning: bytes) -> int | None:
-    """Return the number of the schema of records that begin so; None if there is none.
+def numbers_of(beginnings: Iterable[bytes | bytearray]) -> set[int]:
+    """Return the numbers of the schemas of records that begin so; some may name none.
 
     Args:
-        beginning: as :func:`beginnings` say.
+        beginnings: as :func:`beginnings` say.
     """
-    if len(beginning) < _HEADER or beginning[0]:
-        return None
-    return int.from_bytes(beginning[1:], "big")
+    named = (each for each in beginnings if len(each) == _HEADER and not each[0])
+    return {int.from_bytes(each[1:], "big") for each in named}
+
+
+def is_of_other(value: str, numbers: Iterable[int]) -> str:
+    """Return the condition that a record names a schema, and none of some.
+
+    Args:
+        value: expression of the record's bytes.
+        numbers: of the schemas.
+    """
+    names_one = f"octet_length({value}) >= {_HEADER} AND startswith({value}, X'00')"
+    known = ", ".join(_start(number) for number in numbers)
+    return f"{names_one} AND {beginning(value)} NOT IN ({known})" if known else names_one
+
+
+def number_shown(value: str) -> str:
+    """Return the expression of the number of the schema that a record names, as text.
+
+    Args:
+        value: expression of the record's bytes.
+    """
+    return f"conv(hex(substring({value}, 2, {_HEADER - 1})), 16, 10)"
 
 
 def as_json(value: str, schemas: Mapping[int, Schema | str], *fields: str) -> str:
@@ -110,7 +130,7 @@ def begins_with(value: str, number: int) -> str:
         value: expression of the record's bytes.
         number: of the schema.
     """
-    return f"{beginning(value)} = X'{number:010X}'"
+    return f"{beginning(value)} = {_start(number)}"
 
 
 def avro_records(
@@ -286,6 +306,11 @@ class _Payload:
 
     def _is_whole(self, number: int, within: str = "") -> str:
         return f"{within}{self._name(number)}.e = X'{_END}'"
+
+
+def _start(number: int) -> str:
+    """What a record of a schema begins with."""
+    return f"X'{number:010X}'"
 
 
 def _longer(kind: Json) -> Json:

@@ -178,7 +178,7 @@ def explain_failure(error: BaseException) -> ServiceError | None:
         return error
     if isinstance(error, HeadwaterError):
         return None
-    text = "\n".join(_texts(error))
+    text = text_of(error)
     for condition in _CONDITIONS:
         found = condition.signs.search(text)
         if found:
@@ -194,7 +194,7 @@ def data_error(error: BaseException | None) -> str | None:
     Args:
         error: the exception, with its causes.
     """
-    found = _DATA_ERROR.search("\n".join(_texts(error))) if error is not None else None
+    found = _DATA_ERROR.search(text_of(error)) if error is not None else None
     return found[0] if found else None
 
 
@@ -218,7 +218,12 @@ def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
     return found
 
 
-def _texts(error: BaseException) -> list[str]:
+def text_of(error: BaseException) -> str:
+    """Return all that an exception says, with its causes and the stacks of Java.
+
+    Args:
+        error: the exception.
+    """
     texts: list[str] = []
     current: BaseException | None = error
     while current is not None and len(texts) < 40:
@@ -228,7 +233,7 @@ def _texts(error: BaseException) -> list[str]:
             getattr(current, "_stackTrace", None) or "",
         ]
         current = current.__cause__ or current.__context__
-    return texts
+    return "\n".join(texts)
 
 
 def _line_of(text: str, at: int) -> str:

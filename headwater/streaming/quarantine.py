@@ -21,7 +21,8 @@ from headwater.analyze.definitions import Source
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.target import Writer
 from headwater.intake.connectors import open_connector, quarantine_stream
-from headwater.intake.connectors.streams import StreamConfig
+from headwater.intake.connectors.base import StreamConfig
+from headwater.intake.connectors.kafka_schemas import learned
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
 from headwater.lake.checkpoint import Checkpoint
@@ -109,22 +110,27 @@ class SourceQuarantine:
         """Start a pass if bad rows are waiting; notice the end of one.
 
         Raises:
-            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``CHECKPOINT_LOST``.
-            ServiceError: ``QUERY_FAILED``.
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``CHECKPOINT_LOST``;
+                ``REGISTRY_REFUSED``.
+            ServiceError: ``QUERY_FAILED``; ``REGISTRY_UNAVAILABLE``.
         """
         query = self._query
         if query is None:
             if (mark := self._waiting.seen()) is not None:
                 self._taken, self._query = mark, self._pass()
         elif not query.isActive:
-            if self._failure or query.exception():
+            error = self._failure or query.exception()
+            if error is None:
+                self._waiting.clear(self._taken)
+                self._query = None
+            elif learned(self._lake.spark, error, {self._source.name: self._source}, self._config):
+                self._query = self._pass()
+            else:
                 raise self._failure or ServiceError(
                     "QUERY_FAILED",
-                    f'the quarantine of source "{self._source.name}" failed: {query.exception()}',
+                    f'the quarantine of source "{self._source.name}" failed: {error}',
                     hint="it is started again; if it keeps failing, run with --debug",
                 )
-            self._waiting.clear(self._taken)
-            self._query = None
 
     @property
     def exhausted(self) -> bool:

@@ -26,7 +26,8 @@ from headwater.incremental.changes import open_inputs
 from headwater.incremental.guarded import Guarded
 from headwater.incremental.late import LateRows
 from headwater.incremental.target import Committed, Writer, committed, ensure_target
-from headwater.intake.connectors.streams import StreamConfig
+from headwater.intake.connectors.base import StreamConfig
+from headwater.intake.connectors.kafka_schemas import learned
 from headwater.lake.catalog import Lake
 from headwater.lake.checkpoint import Checkpoint, Owner
 from headwater.lake.commit import Fence, Outcome, commit
@@ -138,6 +139,7 @@ class StreamingView:
         self._failure: BaseException | None = None
         self._stopping = False
         self._position: Position | None = None
+        self._cuts: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
         self._moved = threading.Condition()
         self._started = threading.Event()
         self._opened = ExitStack()
@@ -264,7 +266,11 @@ class StreamingView:
             return
         if not query.isActive:
             error = self._failure or query.exception()
-            if not isinstance(error, NotFlat) and not self._guarded.turn_on(error):
+            if not (
+                isinstance(error, NotFlat)
+                or learned(self._lake.spark, error, self._catalog.sources, self._config, self._cuts)
+                or self._guarded.turn_on(error)
+            ):
                 raise failed(self.plan.view.name, error)
             self.stop()
             self.start()
@@ -395,6 +401,7 @@ class StreamingView:
     def _commit(self, rows: DataFrame, epoch: int) -> None:
         began = time.monotonic()
         read = self._batches.read(epoch)
+        self._cuts = read.cut_from, read.cut_to
         session = rows.sparkSession
         with (
             self._late.of(session, read.spans) as late,

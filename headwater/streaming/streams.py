@@ -12,7 +12,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Catalog
-from headwater.intake.connectors.streams import StreamConfig, stream
+from headwater.intake.connectors.base import StreamConfig
+from headwater.intake.connectors.streams import stream
 from headwater.lake.catalog import Lake
 from headwater.lake.offsets import HEARTBEAT, Stream
 from headwater.plan.nodes import ViewPlan

@@ -41,7 +41,7 @@ SOURCE = """CREATE SOURCE clicks (
   place BIGINT METADATA FROM 'offset', told ARRAY(ROW(key VARCHAR, value VARBINARY)) METADATA FROM
   'headers', WATERMARK FOR at AS at - INTERVAL '1' MINUTE
 ) WITH (connector = 'kafka', topic = '{topic}', bootstrap_servers = '{servers}'{options})
-{start} FORMAT PLAIN ENCODE JSON;
+{start} FORMAT PLAIN ENCODE {encode};
 """
 PLACES = "CREATE STREAMING VIEW places AS SELECT n, part, place FROM clicks;"
 PER_HOUR = """CREATE STREAMING VIEW per_hour AS
@@ -57,6 +57,7 @@ class Project:
     ) -> None:
         self._spark, self.lake, self._config, self._folder = spark, lake, config, folder
         self.topic = topic
+        self.encode = "JSON"
         self.failed: dict[str, str] = {}
         self.waiting: list[Mapping[str, int]] = []
         (folder / "headwater.toml").write_text('name = "t"\n')
@@ -65,7 +66,7 @@ class Project:
         """Run it until the input ends; returns the exit code."""
         more = "".join(f", {name} = '{value}'" for name, value in options.items())
         given = {"topic": self.topic.name, "servers": self.topic.broker.address, "options": more}
-        sql = SOURCE.format(**given, start=start) + "\n".join(views)
+        sql = SOURCE.format(**given, start=start, encode=self.encode) + "\n".join(views)
         (self._folder / "views.sql").write_text(sql)
         found = load_project(self._folder)
         config = replace(

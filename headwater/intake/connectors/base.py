@@ -49,6 +49,14 @@ class IntakeConfig(Protocol):
         """How far event times may be ahead of arrival, where the source does not say."""
 
 
+class StreamConfig(IntakeConfig, Protocol):
+    """What a stream needs to know of a project (``headwater.config.Config`` has it)."""
+
+    @property
+    def state(self) -> Path:
+        """Folder of checkpoints and the like."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Upper bounds of one epoch; None means the source's own or the project's.

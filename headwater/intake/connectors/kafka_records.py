@@ -7,7 +7,7 @@ In: ranges of offsets. Out: all rows with ``_bad``, and the bad rows (see
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -25,7 +25,7 @@ from headwater.intake.decode import (
     Encoded,
     Records,
 )
-from headwater.intake.decode_avro import as_json, avro_records, beginning, beginnings, number_of
+from headwater.intake.decode_avro import as_json, avro_records, beginning, beginnings, numbers_of
 from headwater.intake.decode_csv import csv_lines, raw_records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.envelope import KEY, TOMBSTONE
@@ -107,33 +107,10 @@ class KafkaReader:
         return self._decoded(spark, records, arrived_at)
 
     def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
-        return self.between(spark, offsets).selectExpr(*record_columns(self._source))
+        return self._between(spark, offsets).selectExpr(*record_columns(self._source))
 
-    def between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
-        """Return the records of some offsets, as Spark's own source has them.
-
-        Args:
-            spark: a session of the caller's own.
-            offsets: what to read.
-        """
-        begins: dict[str, dict[str, int]] = {}
-        ends: dict[str, dict[str, int]] = {}
-        for topic, partition, begin, end in offsets:
-            begins.setdefault(topic, {})[str(partition)] = begin
-            ends.setdefault(topic, {})[str(partition)] = end
-        if not offsets:
-            schema = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT"
-            schema += ", timestamp TIMESTAMP, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
-            return spark.createDataFrame([], schema)
-        partitions = {topic: [int(number) for number in held] for topic, held in begins.items()}
-        reader = spark.read.format("kafka").options(
-            assign=json.dumps(partitions),
-            startingOffsets=json.dumps(begins),
-            endingOffsets=json.dumps(ends),
-            includeHeaders=needs_headers(self._source),
-            failOnDataLoss="true",
-        )
-        return reader.options(**{f"kafka.{k}": v for k, v in self._settings.items()}).load()
+    def _between(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
+        return records_between(spark, self._source, self._settings, offsets)
 
     def texts(self, spark: SparkSession, offsets: Offsets, *fields: str) -> DataFrame:
         """Return records of some offsets as JSON, but for tombstones.
@@ -150,13 +127,11 @@ class KafkaReader:
             ServiceError: ``REGISTRY_UNAVAILABLE``.
             TerminalError: ``REGISTRY_REFUSED``.
         """
-        records = self.between(spark, offsets).where("value IS NOT NULL")
+        records = self._between(spark, offsets).where("value IS NOT NULL")
         value = "CAST(value AS STRING)"
         if self._registry:
-            starts = records.selectExpr(f"{beginning('value')} AS start").distinct().collect()
-            value = as_json(
-                "value", self._known(self._registry, [row.start for row in starts]), *fields
-            )
+            schemas = _known(self._registry, schema_numbers(records))
+            value = as_json("value", schemas, *fields)
         return records.selectExpr(f"{value} AS v", "offset", "timestamp")
 
     def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
@@ -184,13 +159,48 @@ class KafkaReader:
         sets = (f"collect_set({start}) AS {of}" for of, start in begins.items())
         found = spark.sql(f"SELECT {', '.join(sets)} FROM {records.relation}").first()
         assert found is not None
-        return {of: self._known(registry, found[of]) for of in begins}
+        return {of: _known(registry, numbers_of(found[of])) for of in begins}
 
-    @staticmethod
-    def _known(registry: Registry, starts: Sequence[bytearray]) -> dict[int, Schema | str]:
-        """The schemas of records that begin so."""
-        numbers = (number_of(bytes(start)) for start in starts)
-        return {number: registry.schema(number) for number in numbers if number is not None}
+
+def records_between(
+    spark: SparkSession, source: Source, settings: Mapping[str, str], offsets: Offsets
+) -> DataFrame:
+    """Return the records of some offsets, as Spark's own source has them.
+
+    Args:
+        spark: a session of the caller's own.
+        source: the definition.
+        settings: of the client.
+        offsets: what to read.
+    """
+    begins: dict[str, dict[str, int]] = {}
+    ends: dict[str, dict[str, int]] = {}
+    for topic, partition, begin, end in offsets:
+        begins.setdefault(topic, {})[str(partition)] = begin
+        ends.setdefault(topic, {})[str(partition)] = end
+    if not offsets:
+        schema = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT"
+        schema += ", timestamp TIMESTAMP, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+        return spark.createDataFrame([], schema)
+    partitions = {topic: [int(number) for number in held] for topic, held in begins.items()}
+    reader = spark.read.format("kafka").options(
+        assign=json.dumps(partitions),
+        startingOffsets=json.dumps(begins),
+        endingOffsets=json.dumps(ends),
+        includeHeaders=needs_headers(source),
+        failOnDataLoss="true",
+    )
+    return reader.options(**{f"kafka.{k}": v for k, v in settings.items()}).load()
+
+
+def schema_numbers(records: DataFrame) -> set[int]:
+    """Return the numbers of the schemas that records of Avro name.
+
+    Args:
+        records: as :func:`records_between` returns them.
+    """
+    starts = records.where("value IS NOT NULL").selectExpr(f"{beginning('value')} AS start")
+    return numbers_of(row.start for row in starts.distinct().collect())
 
 
 def record_columns(source: Source) -> list[str]:
@@ -245,6 +255,10 @@ def encoding_of(source: Source, records: Records) -> Encoded:
     if source.encode == "raw":
         return raw_records(source, records)
     return json_lines(source, records)
+
+
+def _known(registry: Registry, numbers: Iterable[int]) -> dict[int, Schema | str]:
+    return {number: registry.schema(number) for number in numbers}
 
 
 def _carried(source: Source) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from headwater.errors import TerminalError
 from headwater.intake.connectors.kafka_cluster import Cluster
 from headwater.intake.connectors.kafka_records import ROWS_PER_EPOCH, needs_headers, record_columns
 from headwater.intake.connectors.kafka_topics import (
+    EARLIEST,
     Position,
     found_topics,
     partitions_of,
@@ -32,8 +33,6 @@ from headwater.intake.connectors.kafka_topics import (
 )
 from headwater.lake.checkpoint import put
 
-_EARLIEST = -2
-"""What Spark takes for the oldest record of a partition."""
 _one_finds = Lock()
 
 
@@ -124,7 +123,7 @@ def _begin(source: Source, cluster: Cluster, state: Path) -> str:
         offsets = {each: max(offset, oldest[each]) for each, offset in offsets.items()}
     begins: dict[str, dict[str, int]] = {}
     for topic, number in every:
-        begins.setdefault(topic, {})[str(number)] = offsets.get((topic, number), _EARLIEST)
+        begins.setdefault(topic, {})[str(number)] = offsets.get((topic, number), EARLIEST)
     return json.dumps(begins)
 
 

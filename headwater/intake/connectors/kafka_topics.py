@@ -17,6 +17,8 @@ from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic,
 
 _RECORDS_PER_POLL = "10000"
 """Spark polls whenever it has used up what it has: with 500, Kafka's default, a third slower."""
+EARLIEST = -2
+"""What Spark takes for the oldest record of a partition."""
 
 
 @dataclass(slots=True)

@@ -16,18 +16,19 @@ take each CSV file by its own header (``header`` must be ``false``), and stamp l
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Source
 from headwater.errors import SqlError
-from headwater.intake.connectors.base import IntakeConfig
+from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.datagen import ROWS_PER_EPOCH, generated
 from headwater.intake.connectors.flat import flat_reader, may_be_flat
 from headwater.intake.connectors.kafka_records import encoding_of, kafka_records
+from headwater.intake.connectors.kafka_schemas import Schemas, refuse_unasked
 from headwater.intake.connectors.kafka_stream import kafka_stream
 from headwater.intake.connectors.place import folder_prefix
 from headwater.intake.connectors.raw import SETTINGS, coordinates, record_columns, relative_path
@@ -36,12 +37,14 @@ from headwater.intake.decode import (
     PATH,
     ROW,
     UNNUMBERED,
+    VALUE,
     Decoder,
     Encoded,
     Records,
     ddl,
     stored,
 )
+from headwater.intake.decode_avro import avro_records
 from headwater.intake.decode_csv import csv_lines, parquet_rows
 from headwater.intake.decode_json import json_lines, json_rows
 from headwater.intake.sqltext import name
@@ -53,14 +56,6 @@ would be part of the generated code, which then is compiled anew for each batch;
 interpreted, and keeps it out."""
 _ROWS_PER_FILE = 25_000
 _ARRIVED = "NOT (_metadata.file_name LIKE '%.tmp' OR _metadata.file_name LIKE '%.crc')"
-
-
-class StreamConfig(IntakeConfig, Protocol):
-    """What a stream needs to know of a project (``headwater.config.Config`` has it)."""
-
-    @property
-    def state(self) -> Path:
-        """Folder of checkpoints and the like."""
 
 
 def bad_rows(source: str) -> str:
@@ -119,12 +114,21 @@ def _decoder(
     if source.connector == "datagen":
         encoded = _datagen(spark, source, config, view)
     elif source.connector == "kafka":
-        records = kafka_stream(spark, source, config.directory, config.state)
-        records.createOrReplaceTempView(view)
-        encoded = encoding_of(source, kafka_records(source, view))
+        encoded = _topics(spark, source, config, view)
     else:
         encoded = _files(spark, source, config, view, flat=flat)
     return Decoder(source, encoded, ARRIVAL, config.max_future)
+
+
+def _topics(spark: SparkSession, source: Source, config: StreamConfig, view: str) -> Encoded:
+    frame = kafka_stream(spark, source, config.directory, config.state)
+    frame.createOrReplaceTempView(view)
+    records = kafka_records(source, view)
+    if source.encode != "avro":
+        return encoding_of(source, records)
+    known = Schemas(source, config).known()
+    encoded = avro_records(source, records, {VALUE: known})
+    return replace(encoded, strange=refuse_unasked(source, VALUE, known))
 
 
 def _files(
