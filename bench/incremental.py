@@ -31,7 +31,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.config import Config
 from headwater.dialect import parse
 from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.tick import WORKERS, Ticks
+from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
@@ -105,11 +105,11 @@ class Bench:
         spark: the session.
         rows: how many facts there are at first.
         limits: from when on a tick computes the whole view.
-        workers: how many views are computed at the same time.
+        workers: how many views are computed at the same time; by default one for each core.
     """
 
     def __init__(
-        self, spark: SparkSession, rows: int, limits: Limits, workers: int = WORKERS
+        self, spark: SparkSession, rows: int, limits: Limits, workers: int | None = None
     ) -> None:
         self.limits, self.workers = limits, workers
         self.spark, self.first, self.rows = spark, rows, rows
@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--warm", type=int, default=0, help="ticks before those measured")
     parser.add_argument("--only", nargs="+", default=list(CASES))
-    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--workers", type=int)
     parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()

@@ -16,7 +16,8 @@ from headwater.incremental.target import Committed
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 
-WORKERS = 2
+MOST_WORKERS = 8
+"""More views at a time only wait for each other: for the catalog, and for memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ class Ticks:
     Args:
         lake: the lake, for the pins.
         inputs: names of all inputs that no view of the ticks writes.
-        workers: how many views are computed at the same time.
+        workers: how many views are computed at the same time; by default one for each core.
     """
 
-    def __init__(self, lake: Lake, inputs: Sequence[str], workers: int = WORKERS) -> None:
+    def __init__(self, lake: Lake, inputs: Sequence[str], workers: int | None = None) -> None:
         self._lake, self._names = lake, inputs
         self._inputs: dict[str, InputTable] = {}
         self._unread: dict[str, Exception] = {}
+        cores = lake.spark.sparkContext.defaultParallelism
+        workers = workers or min(max(cores, 2), MOST_WORKERS)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tick")
 
     def pin(self) -> dict[str, int]:
