@@ -144,6 +144,7 @@ def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
     elif hazard:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
+        name = f.written_name(func)
         hint = did_you_mean(name, f.names(), "functions")
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)

@@ -8,6 +8,7 @@ DuckDB over the same rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -17,6 +18,7 @@ from sqlglot import exp
 from headwater.analyze import types as t
 from headwater.analyze.determinism import NODES
 
+_CALL = re.compile(r"(\w+)\(")
 Result = Callable[[Sequence[exp.DataType]], exp.DataType]
 
 
@@ -269,6 +271,12 @@ def function_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
     return NODES.get(type(node)) or cast(exp.Func, node).sql_name().lower()
+
+
+def written_name(node: exp.Func) -> str:
+    """Return the name under which Trino has a function that we do not, lower case."""
+    called = _CALL.match(node.sql(dialect="trino"))
+    return called[1].lower() if called else function_name(node)
 
 
 def arguments(node: exp.Func) -> list[exp.Expr]:

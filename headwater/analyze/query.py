@@ -319,7 +319,9 @@ def _ungrouped(head: exp.Expr, keys: Sequence[exp.Expr]) -> list[exp.Column]:
     while stack:
         node = stack.pop()
         aggregate = isinstance(node, (exp.AggFunc, exp.Filter)) and not is_over(node)
-        if aggregate or isinstance(node, (exp.Query, exp.WithinGroup)) or node in keys:
+        # a call that was refused, as Anonymous ones are, may have been of an aggregate
+        covers = (exp.Query, exp.WithinGroup, exp.Anonymous)
+        if aggregate or isinstance(node, covers) or node in keys:
             continue
         if isinstance(node, exp.Column):
             found.append(node)

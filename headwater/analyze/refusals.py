@@ -134,6 +134,8 @@ def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
     They end up in the SQL of three engines; the system's own names begin with ``_``.
     """
     for node in statement.expression.find_all(exp.Alias, exp.TableAlias):
+        if isinstance(node.parent, exp.Values):  # refused as a whole, and may be named by sqlglot
+            continue
         if isinstance(node, exp.Alias):
             given = [(node.args["alias"], "column")]
         else:
