@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,6 +21,7 @@ from headwater.intake.connectors.redis_server import client
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
+from tests.services.project import headwater, rows
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import planned
 
@@ -417,18 +415,3 @@ def test_a_user_of_few_rights_whose_password_nobody_sees(
 def counts(land: Landing) -> Mapping[str, int]:
     assert land.marker is not None
     return land.marker.counts
-
-
-def headwater(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a command over a project."""
-    command = [sys.executable, "-m", "headwater", *arguments, "--project", str(folder)]
-    return subprocess.run(
-        command, env=os.environ | environ, capture_output=True, text=True, timeout=300
-    )
-
-
-def rows(folder: Path, query: str) -> list[dict[str, object]]:
-    """What a query over a project gives."""
-    done = headwater(folder, "sql", query, "--output", "json")
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout))
