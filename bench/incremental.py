@@ -268,6 +268,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=0, help="ticks before those measured")
     parser.add_argument("--only", nargs="+", default=list(CASES))
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--memory", help="heap of the JVM, as 2g; by default Headwater's own")
     parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
@@ -285,6 +286,7 @@ def main() -> None:
         config = Config(
             directory=home, name="bench", namespace="bench", warehouse=home / "warehouse",
             state=home / "state", master="local[2]", shuffle_partitions=2,
+            spark={"spark.driver.memory": given.memory} if given.memory else {},
         )  # fmt: skip
         limits = NEVER if given.never_recompute else Limits(config.recompute_below)
         spark = open_session(config, app_name="headwater-bench")
