@@ -17,7 +17,7 @@ from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 
 MOST_WORKERS = 8
-"""More views at a time only wait for each other: for the catalog, and for memory."""
+"""Each view that is computed holds memory of the one JVM: on many cores not one for each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A record begins with a zero byte and the number of its writer's schema, four bytes; the rest is Avro
 (Confluent's wire format). Each schema in a range has a decoding of its own, so the caller finds out
-first which there are (:func:`beginnings`) and asks the registry for them.
+first which there are (:func:`in_avro`) and asks the registry for them.
 
 Spark's ``from_avro`` gives a row of NULLs for what it cannot read, and stops where a record ends.
 So a record is read as the first part of a longer one, whose second part is appended here: if that
@@ -54,13 +54,13 @@ _END = "8D1F3A5B7C9E2046A1B3C5D7E9F00112"
 bytes too early or too late."""
 
 
-def beginnings(source: Source) -> dict[str, str]:
-    """Return what tells the schemas of records: what of them is Avro → the bytes it begins with.
+def in_avro(source: Source) -> tuple[str, ...]:
+    """Return what of records is Avro, the key first; each names schemas of its own.
 
     Args:
         source: the definition.
     """
-    return {of: beginning(of) for of in _columns(source)}
+    return tuple(_columns(source))
 
 
 def beginning(of: str) -> str:
@@ -72,13 +72,13 @@ def beginning(of: str) -> str:
     return f"substring({of}, 1, {_HEADER})"
 
 
-def numbers_of(beginnings: Iterable[bytes | bytearray]) -> set[int]:
+def numbers_of(starts: Iterable[bytes | bytearray]) -> set[int]:
     """Return the numbers of the schemas of records that begin so; some may name none.
 
     Args:
-        beginnings: as :func:`beginnings` say.
+        starts: the bytes that :func:`beginning` gives.
     """
-    named = (each for each in beginnings if len(each) == _HEADER and not each[0])
+    named = (each for each in starts if len(each) == _HEADER and not each[0])
     return {int.from_bytes(each[1:], "big") for each in named}
 
 
@@ -141,7 +141,7 @@ def avro_records(
     Args:
         source: the definition.
         records: the records, their values as bytes.
-        schemas: of each of :func:`beginnings` the schemas that the records name, by number, or why
+        schemas: of each of :func:`in_avro` the schemas that the records name, by number, or why
             one cannot be read.
     """
     payloads = [_Payload(source, of, held, schemas[of]) for of, held in _columns(source).items()]

@@ -139,6 +139,7 @@ class StreamingView:
         self._failure: BaseException | None = None
         self._stopping = False
         self._position: Position | None = None
+        # before and after the batch that runs, or ran last
         self._cuts: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
         self._moved = threading.Condition()
         self._started = threading.Event()

@@ -25,7 +25,7 @@ from headwater.intake.decode import (
     Encoded,
     Records,
 )
-from headwater.intake.decode_avro import as_json, avro_records, beginning, beginnings, numbers_of
+from headwater.intake.decode_avro import as_json, avro_records, beginning, in_avro, numbers_of
 from headwater.intake.decode_csv import csv_lines, raw_records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.envelope import KEY, TOMBSTONE
@@ -59,8 +59,7 @@ class KafkaReader:
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
         self._source, self._settings, self._max_future = source, settings, config.max_future
-        in_avro = source.encode == "avro"
-        self._registry = Registry(source, config.directory) if in_avro else None
+        self._registry = Registry(source, config.directory) if source.encode == "avro" else None
 
     def read(self, spark: SparkSession, offsets: Offsets, arrived_at: int) -> Rows:
         """Return the rows of some offsets, not read yet; of Avro, the schemas are asked for.
@@ -130,7 +129,7 @@ class KafkaReader:
         records = self._between(spark, offsets).where("value IS NOT NULL")
         value = "CAST(value AS STRING)"
         if self._registry:
-            schemas = _known(self._registry, schema_numbers(records))
+            schemas = _known(self._registry, schema_numbers(records, "value")["value"])
             value = as_json("value", schemas, *fields)
         return records.selectExpr(f"{value} AS v", "offset", "timestamp")
 
@@ -155,11 +154,8 @@ class KafkaReader:
         self, spark: SparkSession, records: Records, registry: Registry
     ) -> dict[str, dict[int, Schema | str]]:
         """The schemas that some records name; to know which, their beginnings are read."""
-        begins = beginnings(self._source)
-        sets = (f"collect_set({start}) AS {of}" for of, start in begins.items())
-        found = spark.sql(f"SELECT {', '.join(sets)} FROM {records.relation}").first()
-        assert found is not None
-        return {of: _known(registry, numbers_of(found[of])) for of in begins}
+        numbers = schema_numbers(spark.table(records.relation), *in_avro(self._source))
+        return {of: _known(registry, named) for of, named in numbers.items()}
 
 
 def records_between(
@@ -193,14 +189,20 @@ def records_between(
     return reader.options(**{f"kafka.{k}": v for k, v in settings.items()}).load()
 
 
-def schema_numbers(records: DataFrame) -> set[int]:
-    """Return the numbers of the schemas that records of Avro name.
+def schema_numbers(records: DataFrame, *of: str) -> dict[str, set[int]]:
+    """Return the numbers of the schemas that records name; their beginnings are read.
 
     Args:
-        records: as :func:`records_between` returns them.
+        records: the records.
+        of: the columns that are Avro.
+
+    Returns:
+        By column, the numbers.
     """
-    starts = records.where("value IS NOT NULL").selectExpr(f"{beginning('value')} AS start")
-    return numbers_of(row.start for row in starts.distinct().collect())
+    found = records.selectExpr(*(f"collect_set({beginning(each)}) AS {each}" for each in of))
+    row = found.first()
+    assert row is not None
+    return {each: numbers_of(row[each]) for each in of}
 
 
 def record_columns(source: Source) -> list[str]:

@@ -139,4 +139,4 @@ def _numbers_named(
     before, after = Position.of(begin).offsets, Position.of(end).offsets
     offsets = [(*place, before.get(place, EARLIEST), upto) for place, upto in after.items()]
     records = records_between(spark, source, reader_settings(source, directory), offsets)
-    return schema_numbers(records)
+    return schema_numbers(records, "value")["value"]
