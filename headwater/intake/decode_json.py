@@ -15,6 +15,7 @@ Empty lines are skipped. Nesting is limited to 1,000 levels and one string to 20
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -51,6 +52,9 @@ _SURROGATE = (
 """Half of a surrogate pair, which would silently become ``?``."""
 _EXPONENT = "[eE][+-]?0*[1-9][0-9]{3}"
 """Spark writes 1e10000000 out, digit by digit, before it finds that no DECIMAL holds it: 30 s."""
+_TO_NUMBER = r"[ \t\r\n]*:[ \t\r\n]*[-.0-9]*"
+"""Between the quote that ends a name and the exponent of its number."""
+_FEW, _PLAIN_NAME = 3, re.compile("[a-z0-9_ ]+")
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 _PATTERN = "yyyy-MM-dd['T'][' ']HH:mm[:ss][.SSSSSSSSS][XXX]"
 """Of times inside arrays, maps and rows; Spark's own default adds today's date to a time of day."""
@@ -249,12 +253,33 @@ def _line_faults(source: Source) -> list[tuple[str, str]]:
             "'lone surrogate in a \\\\u escape'",
         ),
     ]
-    kinds = [kind for c in stored(source) for kind in c.type.find_all(exp.DataType)]
-    if any(kind.this is exp.DataType.Type.DECIMAL for kind in kinds):
-        bare = f"regexp_replace({VALUE}, {text(_QUOTED)}, '')"
-        huge = f"{VALUE} RLIKE {text(_EXPONENT)} AND {bare} RLIKE {text('[0-9]' + _EXPONENT)}"
+    if huge := _huge_exponent(stored(source)):
         faults.append((huge, "'a number with an exponent of more than three digits'"))
     return faults
+
+
+def _huge_exponent(columns: Sequence[Column]) -> str | None:
+    """Return the condition that a number has an exponent that a DECIMAL must not be given.
+
+    A scan for exponents costs a quarter of the parsing, one for a name of a few letters next to
+    nothing. So only what follows the names of the columns is looked at, where they are few; a
+    record with a backslash may spell a name otherwise, and is looked at everywhere.
+    """
+    decimals = [c for c in columns if any(map(_is_decimal, c.type.find_all(exp.DataType)))]
+    if not decimals:
+        return None
+    bare = f"regexp_replace({VALUE}, {text(_QUOTED)}, '')"
+    anywhere = f"{VALUE} RLIKE {text(_EXPONENT)} AND {bare} RLIKE {text('[0-9]' + _EXPONENT)}"
+    few = len(decimals) <= _FEW and all(_is_decimal(c.type) for c in decimals)
+    if not few or not all(_PLAIN_NAME.fullmatch(c.name) for c in decimals):
+        return anywhere
+    after = (text(f'"{c.name}"{_TO_NUMBER}{_EXPONENT}') for c in decimals)
+    named = " OR ".join(f"{VALUE} RLIKE {pattern}" for pattern in after)
+    return f"IF(contains({VALUE}, {text(chr(92))}), {anywhere}, {named})"
+
+
+def _is_decimal(kind: exp.DataType) -> bool:
+    return kind.this is exp.DataType.Type.DECIMAL
 
 
 def _value_faults(
