@@ -23,7 +23,7 @@ from headwater.errors import TerminalError
 from headwater.intake.connectors.flat import are_flat, may_be_flat
 from headwater.intake.connectors.kafka_stream import SameTopics
 from headwater.intake.connectors.place import is_hidden
-from headwater.lake.offsets import Stream, records_at
+from headwater.lake.offsets import Stream
 from headwater.streaming.execution import files_read, with_bad_rows
 
 _PATTERN_CHARACTERS = frozenset("[]{}*?\\")
@@ -82,10 +82,13 @@ class Outside:
 
         Args:
             cut: what the checkpoint has.
+
+        Raises:
+            HeadwaterError: what :meth:`begin` raises, of a topic that is new.
         """
         for name, same in self._topics.items():
             if name in cut:
-                cut[name] = records_at(cut[name], same.ids) or cut[name]
+                cut[name] = same.position(cut[name])
         return cut
 
     def write(

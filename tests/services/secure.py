@@ -16,6 +16,7 @@ from confluent_kafka.admin import (
 
 from docker.local.kafka import Kafka
 from docker.local.service import CONFIGURATION, HOST
+from tests.services.topics import client
 
 USER, PASSWORD = "reader", 'a " and a \\ in it'
 """Of SASL; the password has what a line of JAAS must quote."""
@@ -71,7 +72,7 @@ class SecureKafka(Kafka):
     def start(self) -> None:
         """Start it, and tell it the user's password."""
         super().start()
-        admin = AdminClient({"bootstrap.servers": self.address})
+        admin = AdminClient(client(self))
         for kind in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             info = ScramCredentialInfo(kind, 4096)
             told = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())

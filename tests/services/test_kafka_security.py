@@ -20,7 +20,7 @@ from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from tests.services.secure import KEY_PASSWORD, PASSWORD, USER, SecureKafka
-from tests.services.topics import read, write
+from tests.services.topics import client, read, write
 from tests.spark.running import planned
 
 pytestmark = pytest.mark.services
@@ -48,7 +48,7 @@ def by_password(mechanism: str) -> dict[str, str]:
 def secure() -> Iterator[SecureKafka]:
     """A broker with the topic ``orders`` of three records, and ``out`` without any."""
     with temporary_stack() as folder, SecureKafka(folder) as broker:
-        admin = AdminClient({"bootstrap.servers": broker.address})
+        admin = AdminClient(client(broker))
         topics = [NewTopic(name, 1, 1) for name in ("orders", "out")]
         for made in admin.create_topics(topics).values():
             made.result()

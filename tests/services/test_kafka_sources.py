@@ -40,7 +40,7 @@ SOURCE = """CREATE SOURCE clicks (
   n BIGINT NOT NULL, at TIMESTAMP WITH TIME ZONE, part INTEGER METADATA FROM 'partition',
   place BIGINT METADATA FROM 'offset', told ARRAY(ROW(key VARCHAR, value VARBINARY)) METADATA FROM
   'headers', WATERMARK FOR at AS at - INTERVAL '1' MINUTE
-) WITH (connector = 'kafka', topic = '{topic}', bootstrap_servers = '{servers}'{options})
+) WITH (connector = 'kafka', {which}, bootstrap_servers = '{servers}'{options})
 {start} FORMAT PLAIN ENCODE {encode};
 """
 PLACES = "CREATE STREAMING VIEW places AS SELECT n, part, place FROM clicks;"
@@ -57,7 +57,7 @@ class Project:
     ) -> None:
         self._spark, self.lake, self._config, self._folder = spark, lake, config, folder
         self.topic = topic
-        self.encode = "JSON"
+        self.which, self.encode = f"topic = '{topic.name}'", "JSON"
         self.failed: dict[str, str] = {}
         self.waiting: list[Mapping[str, int]] = []
         (folder / "headwater.toml").write_text('name = "t"\n')
@@ -65,7 +65,7 @@ class Project:
     def run(self, *views: str, start: str = "", **options: str) -> int:
         """Run it until the input ends; returns the exit code."""
         more = "".join(f", {name} = '{value}'" for name, value in options.items())
-        given = {"topic": self.topic.name, "servers": self.topic.broker.address, "options": more}
+        given = {"which": self.which, "servers": self.topic.broker.address, "options": more}
         sql = SOURCE.format(**given, start=start, encode=self.encode) + "\n".join(views)
         (self._folder / "views.sql").write_text(sql)
         found = load_project(self._folder)
@@ -297,13 +297,44 @@ def test_a_source_begins_at_offsets_and_reads_new_partitions(project: Project) -
     assert project.numbers() == [2, 3, 4, 5, 6, 7]
 
 
-def test_a_compacted_topic_is_refused(project: Project) -> None:
-    project.topic.write(*map(click, range(3)))
-    resource = ConfigResource(ConfigResource.Type.TOPIC, project.topic.name)
+def test_a_pattern_reads_the_topics_that_fit_and_those_that_come_later(project: Project) -> None:
+    first = project.topic
+    project.which = f"topic_pattern = '{first.name}(-[a-z]+)?'"
+    Topic(first.broker, name=f"{first.name}-b2").write(click(99))
+    Topic(first.broker, name=f"x{first.name}").write(click(99))
+    first.write(*map(click, range(3)))
+    assert project.run(PLACES) == 0
+    Topic(first.broker, name=f"{first.name}-later").write(click(3), ("k", "not json"))
+    first.write(click(4))
+    assert project.run(PLACES, PLACES.replace("VIEW places", "VIEW others")) == 0
+    assert project.numbers("places") == project.numbers("others") == [0, 1, 2, 3, 4]
+    kept = project.lake.table("clicks__quarantine").read()
+    assert [row["_path"] for row in kept.collect()] == [f"{first.name}-later/0"]
+    compact(Topic(first.broker, name=f"{first.name}-compact"))
+    assert project.run(PLACES) == 3
+    assert project.failed == {"places": "TOPIC_COMPACTED"}
+
+
+def test_a_pattern_that_begins_with_nothing_begins_there_for_all_views(project: Project) -> None:
+    project.which = f"topic_pattern = '{project.topic.name}-.*'"
+    assert project.run(PLACES, start="START FROM LATEST") == 0
+    Topic(project.topic.broker, name=f"{project.topic.name}-b").write(click(0))
+    more = PLACES.replace("VIEW places", "VIEW others")
+    assert project.run(PLACES, more, start="START FROM LATEST") == 0
+    assert project.numbers("places") == project.numbers("others") == [0]
+
+
+def compact(topic: Topic) -> None:
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic.name)
     resource.add_incremental_config(
         ConfigEntry("cleanup.policy", "compact", incremental_operation=AlterConfigOpType.APPEND)
     )
-    project.topic.admin.incremental_alter_configs([resource])[resource].result()
+    topic.admin.incremental_alter_configs([resource])[resource].result()
+
+
+def test_a_compacted_topic_is_refused(project: Project) -> None:
+    project.topic.write(*map(click, range(3)))
+    compact(project.topic)
     assert project.run(PLACES) == 3
     assert project.failed == {"places": "TOPIC_COMPACTED"}
 

@@ -26,6 +26,7 @@ from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.progress import silent
 from headwater.runtime.workers import LandingWorker
+from tests.services.topics import client
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned
 
@@ -37,9 +38,9 @@ Record = tuple[str | None, str | None]
 class Topic:
     """A topic of the broker with a name of its own."""
 
-    def __init__(self, broker: Kafka, partitions: int = 2) -> None:
-        self.name, self.broker = f"t{uuid.uuid4().hex[:8]}", broker
-        self.admin = AdminClient({"bootstrap.servers": broker.address})
+    def __init__(self, broker: Kafka, partitions: int = 2, name: str = "") -> None:
+        self.name, self.broker = name or f"t{uuid.uuid4().hex[:8]}", broker
+        self.admin = AdminClient(client(broker))
         self.create(partitions)
 
     def create(self, partitions: int = 2) -> None:
@@ -54,8 +55,8 @@ class Topic:
             time.sleep(0.2)
 
     def producer(self, **settings: str) -> Producer:
-        servers = {"bootstrap.servers": self.broker.address, "acks": "all"}
-        return Producer(servers | {name.replace("_", "."): v for name, v in settings.items()})
+        every = client(self.broker) | {"acks": "all"}
+        return Producer(every | {name.replace("_", "."): v for name, v in settings.items()})
 
     def write(self, *records: Record, partition: int = 0, headers: object = None) -> None:
         producer = self.producer()

@@ -41,7 +41,7 @@ from headwater.sinks.connectors.base import Epoch
 from headwater.sinks.connectors.kafka import KafkaTopic
 from headwater.sinks.delivery import Delivery
 from tests.avro import fields
-from tests.services.topics import read
+from tests.services.topics import client, read
 from tests.spark import running as running_module
 from tests.spark.crash import Crash
 from tests.spark.running import Running, planned
@@ -109,7 +109,7 @@ class Topic:
 
     def __init__(self, broker: Kafka) -> None:
         self.name, self.broker = f"s{uuid.uuid4().hex[:8]}", broker
-        self.admin = AdminClient({"bootstrap.servers": broker.address})
+        self.admin = AdminClient(client(broker))
         self.create()
 
     def create(self, partitions: int = 3) -> None:
@@ -124,7 +124,7 @@ class Topic:
         return sorted(found, key=lambda one: one.offset() or 0)
 
     def _ends(self) -> dict[int, int]:
-        consumer = Consumer({"bootstrap.servers": self.broker.address, "group.id": "ends"})
+        consumer = Consumer(client(self.broker) | {"group.id": "ends"})
         numbers = consumer.list_topics(self.name, timeout=30).topics[self.name].partitions
         places = {number: TopicPartition(self.name, number) for number in numbers}
         found = {

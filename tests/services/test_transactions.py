@@ -23,6 +23,7 @@ from tests.avro import Json, fields, message
 from tests.faults.postgres import postgres
 from tests.services.test_avro import register
 from tests.services.test_capture import comes_to_equal
+from tests.services.topics import client
 from tests.spark.running import Running, planned
 
 pytestmark = pytest.mark.services
@@ -48,8 +49,8 @@ class Database:
                 name: register(registry, f"transactions-{name}", schema)
                 for name, schema in (("event", EVENT), ("end", END))
             }
-        self.prefix, self._servers = f"d{uuid.uuid4().hex[:8]}", broker.address
-        self._admin = AdminClient({"bootstrap.servers": broker.address})
+        self.prefix, self._broker = f"d{uuid.uuid4().hex[:8]}", broker
+        self._admin = AdminClient(client(broker))
         self.create("public.items")
 
     def create(self, name: str) -> None:
@@ -86,7 +87,7 @@ class Database:
         return message(self._numbers[name], schema, event)
 
     def _write(self, name: str, value: bytes | None) -> None:
-        producer = Producer({"bootstrap.servers": self._servers, "acks": "all"})
+        producer = Producer(client(self._broker) | {"acks": "all"})
         producer.produce(f"{self.prefix}.{name}", value, "{}")
         assert producer.flush(60) == 0
 

@@ -13,9 +13,14 @@ from docker.local.kafka import Kafka
 _PATIENCE = 120.0  # seconds, for a broker or a connector that has just started again
 
 
+def client(broker: Kafka) -> dict[str, str]:
+    """Settings of a client; it may outlive the broker, and be silent about it."""
+    return {"bootstrap.servers": broker.address, "log_level": "2"}
+
+
 def write(broker: Kafka, topic: str, values: Iterable[bytes]) -> None:
     """Write messages; they are acknowledged when this returns."""
-    producer = Producer({"bootstrap.servers": broker.address, "acks": "all"})
+    producer = Producer(client(broker) | {"acks": "all"})
     for value in values:
         producer.produce(topic, value)
     assert producer.flush(_PATIENCE) == 0
@@ -25,7 +30,7 @@ def read(broker: Kafka, topic: str, until: Callable[[list[Message]], bool]) -> l
     """Read a topic from its beginning until what has come is what was waited for."""
     settings = {"group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"}
     settings |= {"topic.metadata.refresh.interval.ms": "500"}  # the topic may not be there yet
-    consumer = Consumer({"bootstrap.servers": broker.address} | settings)
+    consumer = Consumer(client(broker) | settings)
     consumer.subscribe([topic])
     messages: list[Message] = []
     deadline = time.monotonic() + _PATIENCE

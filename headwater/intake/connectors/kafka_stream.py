@@ -27,11 +27,13 @@ from headwater.intake.connectors.kafka_topics import (
     EARLIEST,
     Position,
     found_topics,
+    missing,
     partitions_of,
     reader_settings,
     starts,
 )
 from headwater.lake.checkpoint import put
+from headwater.lake.offsets import records_at
 
 _one_finds = Lock()
 
@@ -55,8 +57,12 @@ def kafka_stream(spark: SparkSession, source: Source, directory: Path, state: Pa
         begin = _begin(source, cluster, state)
     finally:
         cluster.close()
+    pattern = source.options.get("topic_pattern")
+    which = {"subscribe": ",".join(topics(source))}
+    if pattern:  # Spark takes what matches a part of a name
+        which = {"subscribePattern": f"^(?:{pattern})$"}
     reader = spark.readStream.format("kafka").options(
-        subscribe=",".join(topics(source)),
+        **which,
         startingOffsets=begin,
         maxOffsetsPerTrigger=source.options.get("max_rows_per_epoch", str(ROWS_PER_EPOCH)),
         includeHeaders=needs_headers(source),
@@ -76,7 +82,7 @@ class SameTopics:
         position: how far the newest commit has read them, None before it.
 
     Attributes:
-        ids: by topic, its id; of all of them once :meth:`check` was called.
+        ids: by topic, its id; of all that there are once :meth:`check` was called.
     """
 
     def __init__(
@@ -91,10 +97,28 @@ class SameTopics:
 
         Raises:
             ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
-            TerminalError: ``TOPIC_RECREATED``.
+            TerminalError: ``TOPIC_RECREATED``; ``TOPIC_COMPACTED``.
         """
         found = found_topics(self._source, self._cluster, self.ids)
+        if new := found.keys() - self.ids.keys():
+            _refuse_compacted(self._source, self._cluster, sorted(new))
         self.ids = {name: topic.id for name, topic in found.items()}
+
+    def position(self, end: str) -> str:
+        """Return how far a batch has read, as the cut of a marker has it.
+
+        Args:
+            end: the offset of Spark's source; of a topic that is new, the id is asked for.
+
+        Raises:
+            HeadwaterError: what :meth:`check` raises.
+        """
+        read = json.loads(records_at(end) or "{}").keys()
+        if not read <= self.ids.keys():
+            self.check()
+        for gone in sorted(read - self.ids.keys()):
+            raise missing(self._source, gone)
+        return records_at(end, self.ids) or end
 
     def close(self) -> None:
         """End the connection."""
@@ -112,7 +136,7 @@ def _begin(source: Source, cluster: Cluster, state: Path) -> str:
         if source.start.kind == "earliest":
             return "earliest"
         every = partitions_of(found)
-        if not begun.ids:
+        if not file.exists():  # of a pattern, there may be no topic yet
             begun.ids = {name: topic.id for name, topic in found.items()}
             begun.offsets = starts(source, cluster, every)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -142,6 +166,7 @@ def _refuse_compacted(source: Source, cluster: Cluster, found: Iterable[str]) ->
 
 def _kept_start(source: Source, state: Path) -> Path:
     """The file that says where the source begins, whoever asks and when."""
-    asked = json.dumps([topics(source), source.start.kind, source.start.value])
+    which = source.options.get("topic_pattern") or topics(source)
+    asked = json.dumps([which, source.start.kind, source.start.value])
     digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
     return state / "kafka" / f"{source.name}-{digest}.json"

@@ -93,15 +93,10 @@ def found_topics(source: Source, cluster: Cluster, ids: Mapping[str, str]) -> di
         TerminalError: ``NO_ORDER``; ``TOPIC_RECREATED``.
     """
     found = cluster.topics(topics(source), source.options.get("topic_pattern"))
-    what = "table" if source.kept else "source"
+    what = _what(source)
     for name in {*ids, *topics(source)}:
         if name not in found:
-            raise ServiceError(
-                "TOPIC_MISSING",
-                f'topic "{name}" of {what} "{source.name}" does not exist',
-                hint="create it, or correct the option topic",
-                span=source.span,
-            )
+            raise missing(source, name)
         one_order = source.one_order
         if one_order and found[name].partitions > 1:
             raise TerminalError(
@@ -120,6 +115,25 @@ def found_topics(source: Source, cluster: Cluster, ids: Mapping[str, str]) -> di
                 span=source.span,
             )
     return found
+
+
+def missing(source: Source, name: str) -> ServiceError:
+    """Return the error that a topic is not there.
+
+    Args:
+        source: that reads it.
+        name: its name.
+    """
+    return ServiceError(
+        "TOPIC_MISSING",
+        f'topic "{name}" of {_what(source)} "{source.name}" does not exist',
+        hint="create it, or correct the option topic",
+        span=source.span,
+    )
+
+
+def _what(source: Source) -> str:
+    return "table" if source.kept else "source"
 
 
 def partitions_of(found: Mapping[str, Topic]) -> list[Partition]:
