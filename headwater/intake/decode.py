@@ -47,7 +47,7 @@ from headwater.intake.envelope import (
 )
 from headwater.intake.sqltext import interval, micros, name, text
 from headwater.intake.times import EARLIEST, LATEST, is_nested, outside
-from headwater.intake.unknown import NONE, UNKNOWN, VALUES
+from headwater.intake.unknown import NAMED, NONE, UNKNOWN, VALUES
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN, IGNORED = "_bad", "_broken", "_ignored"
@@ -92,12 +92,14 @@ class Records:
             carried.
         number: expression of a record's number.
         carried: more columns, which are kept beside the record's own.
+        expected: fields that the definition does not name and records had before.
         lines: whether they are lines of files, where an empty one is no record.
     """
 
     relation: str
     number: str = NUMBERED
     carried: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
     lines: bool = True
 
     @property
@@ -120,6 +122,7 @@ class Encoded:
         beside: further columns that these two read.
         values: what is known of the number of its values (``headwater.intake.unknown``): an
             expression over the columns of :attr:`sql`.
+        named: which of the expected fields a record has, over the columns of :attr:`sql`.
         unknown: the fields that the definition does not name, over ``_value`` and the above.
         strange: a condition over ``_value`` and an expression that fails: on a record that must not
             be judged yet.
@@ -131,6 +134,7 @@ class Encoded:
     faults: tuple[tuple[str, str], ...] = ()
     beside: tuple[str, ...] = ()
     values: str = "0"
+    named: str = NONE
     unknown: str = NONE
     strange: tuple[str, str] | None = None
 
@@ -181,7 +185,7 @@ class Decoder:
         """
         every = replace(self, encoded=replace(self.encoded, values="CAST(NULL AS INT)"))
         coordinates = ", ".join(map(name, self.encoded.coordinates))
-        return f"SELECT {UNKNOWN}, {coordinates} FROM ({every.rows()}) WHERE {UNKNOWN} IS NOT NULL"
+        return f"SELECT {UNKNOWN}, {coordinates} FROM ({every.rows()}) WHERE {UNKNOWN} <> '[]'"
 
     def _kept(self) -> list[str]:
         return [
@@ -201,7 +205,7 @@ class Decoder:
             kept += [c for c in map(name, of_reasons) if c not in kept]
         return (
             f"SELECT {', '.join(kept)}, {VALUE}, {BROKEN},\n"
-            f"{self.encoded.values} AS {VALUES},\n"
+            f"{self.encoded.values} AS {VALUES}, {self.encoded.named} AS {NAMED},\n"
             f"CASE WHEN {ONCE} THEN {bad} ELSE true END AS {BAD}, {self._ignored()} AS {IGNORED}\n"
             f"FROM ({self._computed()})"
         )

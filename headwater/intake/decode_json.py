@@ -43,7 +43,7 @@ from headwater.intake.decode import (
 from headwater.intake.envelope import envelope, known
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_nested, is_time
-from headwater.intake.unknown import VALUES, of_json, values_in, values_of
+from headwater.intake.unknown import NAMED, VALUES, named, of_json, values_in, values_of
 
 _SURROGATE = (
     r"(?<!\\)(?:\\\\)*(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -92,13 +92,15 @@ def json_lines(source: Source, records: Records) -> Encoded:
         conditions.append(f"trim({VALUE}) <> 'null'")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     columns, options = stored(source), parser_options(source)
-    line = _from_json("_line", _schema(columns, typed=True), options)
+    expected = _expected(source, records)
+    beside = [*columns, *_beside(source, expected)]
+    line = _from_json("_line", _schema(beside, typed=True), options)
     parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
     values, counted = "CAST(NULL AS INT)", "true"
     if not any(is_nested(column.type) for column in columns):
         # once, or its references to every column make Spark write the parser for each of them, and
         # planning a table of twenty columns ends in an exhausted heap
-        values = f"CASE WHEN {ONCE} THEN {values_of(columns, '_k.')} END"
+        values = f"CASE WHEN {ONCE} THEN {values_of(beside, '_k.')} END"
         most = values_in(VALUE, " \t\r" if records.lines else " \t\r\n")
         counted = f"coalesce({most} <> {VALUES}, true)"
     relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
@@ -106,13 +108,31 @@ def json_lines(source: Source, records: Records) -> Encoded:
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
     return Encoded(
-        _typed(source, relation, "_k.", found, records, values),
+        _typed(source, relation, "_k.", found, replace(records, expected=expected), values),
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
         (*_line_faults(source), *_value_faults(columns, options)),
         values=VALUES,
-        unknown=f"CASE WHEN {ONCE} AND {counted} THEN {unknown_in_json(source)} END",
+        named=NAMED,
+        unknown=f"CASE WHEN {ONCE} AND {counted} THEN {unknown_in_json(source, expected)}"
+        f" ELSE {NAMED} END",
     )
+
+
+def _expected(source: Source, records: Records) -> tuple[str, ...]:
+    """The fields that are read beside the columns; in a change event, none are."""
+    return records.expected if envelope(source).row == VALUE else ()
+
+
+def _beside(source: Source, expected: Sequence[str]) -> Iterator[Column]:
+    """Yield what else is read of a record, to know all its fields.
+
+    They are the expected ones, and those of a key that is read elsewhere.
+    """
+    if envelope(source).row == VALUE:
+        names = {column.name for column in stored(source)}
+        for field in (*(each for each in known(source) if each not in names), *expected):
+            yield Column(field, exp.DataType.build("VARCHAR"))
 
 
 def json_rows(source: Source, records: Records) -> Encoded:
@@ -125,7 +145,8 @@ def json_rows(source: Source, records: Records) -> Encoded:
         source: the definition.
         records: name of a relation of :func:`reader_schema`, ``_path`` and what the number reads.
     """
-    names = [name(column.name) for column in stored(source)]
+    beside = [*stored(source), *_beside(source, records.expected)]
+    names = [name(column.name) for column in beside]
     # all columns are named, lest the reader leave one out and its misfits unseen
     unread = " AND ".join(f"{column} IS NOT NULL" for column in names)
     rows = (
@@ -133,17 +154,19 @@ def json_rows(source: Source, records: Records) -> Encoded:
         f" {records.number} AS {ROW} FROM {records.relation})"
     )
     found = f"_corrupt IS NULL OR NOT {ONCE} AND {unread}"
-    values = values_of(stored(source))
-    return Encoded(_typed(source, rows, "", found, records, values), (PATH, ROW), values=VALUES)
+    sql = _typed(source, rows, "", found, records, values_of(beside))
+    return Encoded(sql, (PATH, ROW), values=VALUES, named=NAMED, unknown=NAMED)
 
 
-def reader_schema(source: Source) -> str:
+def reader_schema(source: Source, expected: Sequence[str] = ()) -> str:
     """Return what Spark's JSON reader is to read, as DDL.
 
     Args:
         source: the definition.
+        expected: further fields.
     """
-    return f"{ddl(stored(source), _parsed_as)}, `_corrupt` STRING"
+    columns = [*stored(source), *_beside(source, expected)]
+    return f"{ddl(columns, _parsed_as)}, `_corrupt` STRING"
 
 
 def not_flat(source: Source) -> str:
@@ -167,13 +190,14 @@ def not_flat(source: Source) -> str:
     return " OR ".join(f"({condition})" for condition in conditions)
 
 
-def unknown_in_json(source: Source) -> str:
+def unknown_in_json(source: Source, expected: Sequence[str] = ()) -> str:
     """Return the fields of a record that the definition does not name.
 
     Args:
         source: the definition.
+        expected: those that are told already.
     """
-    fields = of_json(envelope(source).row, known(source))
+    fields = of_json(envelope(source).row, known(source), expected)
     return f"CASE WHEN NOT {is_long(source)} THEN {fields} END"
 
 
@@ -192,8 +216,9 @@ def _typed(
     misfits = _misfits(columns, parser_options(source))
     broken = " OR ".join(["NOT _found", *misfits])
     return (
-        f"SELECT {names}, {records.kept}, {VALUES}, {broken} AS {BROKEN}\n"
+        f"SELECT {names}, {records.kept}, {VALUES}, {NAMED}, {broken} AS {BROKEN}\n"
         f"FROM (SELECT {records.kept}, {values} AS {VALUES}, {converted}{given},\n"
+        f"{named(records.expected, prefix)} AS {NAMED},\n"
         f"{found} AS _found FROM {relation})"
     )
 

@@ -35,11 +35,12 @@ from headwater.intake.connectors import open_connector
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Rows
 from headwater.intake.connectors.datagen import now_micros
 from headwater.intake.decode import BAD
+from headwater.intake.envelope import known
 from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
 from headwater.intake.evolve import evolution, follow
 from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
-from headwater.intake.unknown import fields_of, observed_fields
+from headwater.intake.unknown import expected, fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake
 from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
@@ -307,13 +308,15 @@ class Landing:
         """
         observed = Observation()
         seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-        unknown = observed_fields(rows.values_in)
+        unknown = observed_fields()
         columns = self._columns(stamp, arrived_at)
         every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"))
         good = every.where(f"NOT {BAD}").selectExpr(*columns)
         good.writeTo(target).option("check-nullability", "false").append()
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
+        had, named = self.connector.expected, known(self.source)
+        self.connector.expected = expected(had, fields, named)
         return Written(found["seen"], found["bad"], fields)
 
     def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:

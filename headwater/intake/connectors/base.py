@@ -131,12 +131,14 @@ class Connector(ABC):
         has_ledger: whether the position alone does not say what was read, so that each epoch's
             files are kept in the table ``<name>__files``.
         has_records: whether its rows are decoded from bytes, which can be decoded again.
+        expected: fields that the definition does not name and earlier records had.
     """
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]]
     unit: ClassVar[str]
     has_ledger: ClassVar[bool] = False
     has_records: ClassVar[bool] = True
+    expected: tuple[str, ...] = ()
 
     def open(self, spark: SparkSession) -> None:  # noqa: B027
         """Take over a session through which servers can be asked.

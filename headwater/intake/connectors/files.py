@@ -130,7 +130,7 @@ class Files(Connector):
         """See :meth:`Connector.read`."""
         if gone := self.place.gone(taken.files):
             raise _gone(self._source, gone[0])
-        return self._reader.read(spark, taken.files, arrived_at)
+        return self._reader.read(spark, taken.files, arrived_at, self.expected)
 
     def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
         """See :meth:`Connector.without_unreadable`: tries each file alone."""

@@ -130,7 +130,7 @@ class Kafka(Connector):
 
     def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        return self._reader.read(spark, taken.offsets, arrived_at)
+        return self._reader.read(spark, taken.offsets, arrived_at, self.expected)
 
     def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
         """See :meth:`Connector.without_unreadable`: no record is to blame, but the cluster."""

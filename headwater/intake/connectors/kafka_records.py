@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -61,13 +62,16 @@ class KafkaReader:
         self._source, self._settings, self._max_future = source, settings, config.max_future
         self._registry = Registry(source, config.directory) if source.encode == "avro" else None
 
-    def read(self, spark: SparkSession, offsets: Offsets, arrived_at: int) -> Rows:
+    def read(
+        self, spark: SparkSession, offsets: Offsets, arrived_at: int, expected: tuple[str, ...] = ()
+    ) -> Rows:
         """Return the rows of some offsets, not read yet; of Avro, the schemas are asked for.
 
         Args:
             spark: a session of the caller's own.
             offsets: what to read.
             arrived_at: their arrival, microseconds since 1970 UTC.
+            expected: see :class:`~headwater.intake.decode.Records`.
 
         Raises:
             ServiceError: ``REGISTRY_UNAVAILABLE``.
@@ -76,7 +80,8 @@ class KafkaReader:
         rows = sum(end - begin for *_, begin, end in offsets)
         most = spark.sparkContext.defaultParallelism
         tasks = max(1, min(most, -(-rows // _ROWS_PER_TASK)))
-        return self._decoded(spark, self._records(spark, offsets).coalesce(tasks), arrived_at)
+        records = self._records(spark, offsets).coalesce(tasks)
+        return self._decoded(spark, records, arrived_at, expected)
 
     def again(
         self,
@@ -133,10 +138,17 @@ class KafkaReader:
             value = as_json("value", schemas, *fields)
         return records.selectExpr(f"{value} AS v", "offset", "timestamp")
 
-    def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
+    def _decoded(
+        self,
+        spark: SparkSession,
+        records: DataFrame,
+        arrived_at: int,
+        expected: tuple[str, ...] = (),
+    ) -> Rows:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
-        encoded = self._encoded(spark, kafka_records(self._source, view))
+        found = replace(kafka_records(self._source, view), expected=expected)
+        encoded = self._encoded(spark, found)
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
         return Rows(
             spark.sql(decoder.rows()),

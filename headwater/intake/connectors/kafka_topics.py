@@ -18,9 +18,9 @@ from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic,
 _RECORDS_PER_POLL = "10000"
 """Spark polls whenever it has used up what it has: with 500, Kafka's default, a third slower."""
 _WAIT_FOR_MORE = "10"
-"""Milliseconds that a broker waits for records behind the last one. Spark asks for offsets after each
-poll, and a broker answers in turn: with Kafka's 500, each partition read to its end cost half a
-second."""
+"""Milliseconds that a broker waits for records behind the last one. Spark asks for offsets after
+each poll, and a broker answers in turn: with Kafka's 500, each partition that was read to its end
+took half a second more."""
 EARLIEST = -2
 """What Spark takes for the oldest record of a partition."""
 

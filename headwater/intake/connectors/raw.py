@@ -78,13 +78,20 @@ class FileReader:
         self._max_future = max_future
         self._columns = stored(source)
 
-    def read(self, spark: SparkSession, entries: Sequence[Entry], arrived_at: int) -> Rows:
+    def read(
+        self,
+        spark: SparkSession,
+        entries: Sequence[Entry],
+        arrived_at: int,
+        expected: tuple[str, ...] = (),
+    ) -> Rows:
         """Return the rows of some files, not read yet but for a look at their form.
 
         Args:
             spark: a session of the caller's own.
             entries: the files; of those with a fault, only the fault is returned.
             arrived_at: their arrival, microseconds since 1970 UTC.
+            expected: see :class:`~headwater.intake.decode.Records`.
         """
         for key, value in SETTINGS.items():
             spark.conf.set(key, value)
@@ -94,12 +101,13 @@ class FileReader:
         values_in = None
         for number, (header, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
-            encoded = self._encoded(spark, header, files, view)
+            encoded = self._encoded(spark, header, files, Records(view, expected=expected))
             decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
             decoders.append((decoder, tasks))
             values_in = self._values_of_flat(spark, files)
             if values_in is not None:  # the quicker decoding gives the same rows
-                decoder = replace(decoder, encoded=self._flat(spark, files, f"{view}_flat"))
+                flat = Records(f"{view}_flat", expected=expected)
+                decoder = replace(decoder, encoded=self._flat(spark, files, flat))
             every.append(spark.sql(decoder.rows()).coalesce(tasks))
 
         def rejected() -> DataFrame:
@@ -216,20 +224,20 @@ class FileReader:
             return None
 
     def _encoded(
-        self, spark: SparkSession, header: Header, files: Sequence[Entry], view: str
+        self, spark: SparkSession, header: Header, files: Sequence[Entry], records: Records
     ) -> Encoded:
         path = self._path(spark, files)
         if self._source.encode == "parquet":
             frame = self._place.frame(spark, "parquet", ddl(self._columns), {}, files)
             names = [name(column.name) for column in self._columns]
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
-            frame.createOrReplaceTempView(view)
-            return parquet_rows(self._source, view, header)
+            frame.createOrReplaceTempView(records.relation)
+            return parquet_rows(self._source, records.relation, header)
         frame = self._place.frame(spark, *LINES, files)
-        frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
+        frame.selectExpr(*record_columns(path)).createOrReplaceTempView(records.relation)
         if self._source.encode == "csv":
-            return csv_lines(self._source, Records(view), header)
-        return json_lines(self._source, Records(view))
+            return csv_lines(self._source, records, header)
+        return json_lines(self._source, records)
 
     def _values_of_flat(self, spark: SparkSession, files: Sequence[Entry]) -> int | None:
         """See :func:`values_of_flat`; few bytes are not worth the scan."""
@@ -238,11 +246,13 @@ class FileReader:
             return None
         return values_of_flat(self._place.frame(spark, *LINES, files), self._source)
 
-    def _flat(self, spark: SparkSession, files: Sequence[Entry], view: str) -> Encoded:
-        schema, options = reader_schema(self._source), parser_options(self._source)
+    def _flat(self, spark: SparkSession, files: Sequence[Entry], records: Records) -> Encoded:
+        schema = reader_schema(self._source, records.expected)
+        options = parser_options(self._source)
         frame = self._place.frame(spark, "json", schema, {**FLAT_LINES, **options}, files)
-        frame.selectExpr("*", *coordinates(self._path(spark, files))).createOrReplaceTempView(view)
-        return json_rows(self._source, Records(view))
+        frame = frame.selectExpr("*", *coordinates(self._path(spark, files)))
+        frame.createOrReplaceTempView(records.relation)
+        return json_rows(self._source, records)
 
     def _path(self, spark: SparkSession, files: Sequence[Entry]) -> str:
         plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)

@@ -140,7 +140,7 @@ class Redis(Connector):
 
     def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        return self._reader.read(spark, taken.spans, arrived_at)
+        return self._reader.read(spark, taken.spans, arrived_at, self.expected)
 
     def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
         """See :meth:`Connector.without_unreadable`: no entry is to blame, but who deletes them."""

@@ -69,13 +69,20 @@ class RedisReader:
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
         self._source, self._settings, self._max_future = source, settings, config.max_future
 
-    def read(self, spark: SparkSession, spans: Sequence[Span], arrived_at: int) -> Rows:
+    def read(
+        self,
+        spark: SparkSession,
+        spans: Sequence[Span],
+        arrived_at: int,
+        expected: tuple[str, ...] = (),
+    ) -> Rows:
         """Return the rows of some entries, not read yet.
 
         Args:
             spark: a session of the caller's own.
             spans: what to read.
             arrived_at: their arrival, microseconds since 1970 UTC.
+            expected: see :class:`~headwater.intake.decode.Records`.
         """
         spark.dataSource.register(RedisStream)
         stream = self._source.options["stream"]
@@ -90,7 +97,7 @@ class RedisReader:
         path = f"concat({text(stream + '/')}, id) AS {PATH}"
         value, number = f"CAST(value AS STRING) AS {VALUE}", f"{_NUMBER} AS {ROW}"
         records = entries.load().selectExpr(value, path, number)
-        return self._decoded(spark, records, arrived_at)
+        return self._decoded(spark, records, arrived_at, expected)
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
         """Return rows of the quarantine decoded anew; see ``Connector.again``.
@@ -103,12 +110,20 @@ class RedisReader:
         records = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
         return self._decoded(spark, records, arrived_at)
 
-    def _decoded(self, spark: SparkSession, records: DataFrame, arrived_at: int) -> Rows:
+    def _decoded(
+        self,
+        spark: SparkSession,
+        records: DataFrame,
+        arrived_at: int,
+        expected: tuple[str, ...] = (),
+    ) -> Rows:
         view = f"_raw_{self._source.name}"
         for column, value in _CARRIED.items():
             records = records.selectExpr("*", f"{value} AS {column}")
         records.createOrReplaceTempView(view)
-        encoded = json_lines(self._source, Records(view, KNOWN, tuple(_CARRIED), lines=False))
+        encoded = json_lines(
+            self._source, Records(view, KNOWN, tuple(_CARRIED), expected, lines=False)
+        )
         decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
         return Rows(
             spark.sql(decoder.rows()),

@@ -9,11 +9,12 @@ import pytest
 from headwater.analyze.binder import bind_all
 from headwater.dialect import parse
 from headwater.errors import TerminalError
+from headwater.intake import decode_json
 from headwater.intake.connectors import raw
 from headwater.intake.decode import KNOWN, Decoder, Records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.sqltext import moment
-from headwater.intake.unknown import UNKNOWN
+from headwater.intake.unknown import UNKNOWN, expected
 from headwater.lake.fields import fields_in
 from tests.spark.crash import Crash, before_publishing
 
@@ -47,9 +48,48 @@ def test_unknown_fields_of_json_are_counted_by_name(
     assert (result.rows_out, result.quarantined) == (len(lines) - 1, 1)
     wanted = {field: n for field, n in FIELDS.items() if not (flat and "Ü" in field)}
     assert counted(lake) == wanted
-    drop("b.json", '{"id":1,"extra":1}\n{"id":2}\n')
+    assert set(land.connector.expected) == wanted.keys() - {'Ü " b'}
+    drop(
+        "b.json", "\n".join([*lines, '{"id":10,"_new":1,"Extra":2,"late":[1,"x"],"id":11}']) + "\n"
+    )
     land.step()
-    assert counted(lake) == wanted | {"extra": 3}
+    twice = {field: 2 * n for field, n in wanted.items()}
+    assert counted(lake) == twice | {"late": 3, "_new": 1, "Extra": 1}
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_expected_fields_are_counted_without_listing_those_of_a_record(
+    lake, drop, landing, files_source, monkeypatch, flat
+):
+    monkeypatch.setattr(raw, "_WORTH_A_CHECK", 0 if flat else 10**9)
+    land = landing(files_source("id integer; s varchar"))
+    drop("a.json", '{"id":1,"b":1,"a":"x"}\n')
+    land.step()
+    listing = "CAST(raise_error('the fields of a record are listed') AS STRING)"
+    monkeypatch.setattr(decode_json, "unknown_in_json", lambda *_: listing)
+    drop("b.json", '{"id":1,"b":1,"a":"x"}\n{"id":1,"b":null}\n{"id":1,"b":1}\n{"id":1}\n')
+    land.step()
+    assert counted(lake) == {"a": 2, "b": 3}
+
+
+def test_nested_columns_let_expected_fields_be_counted_by_name(lake, drop, landing, files_source):
+    land = landing(files_source("id integer; list array(integer)"))
+    for file in ("a.json", "b.json"):
+        drop(file, '{"id":1,"list":[1],"extra":{"id":1}}\n{"id":1,"extra":null}\n')
+        land.step()
+    assert counted(lake) == {"extra": 2}
+
+
+@pytest.mark.parametrize(
+    ("before", "found", "wanted"),
+    [
+        (("a",), ["b", "a"], ("a", "b")),
+        ((), ["ID", "B", "b", 'quo"te', "_row", "n" * 65, "tab\t", "ü"], ("B", "ü")),
+        ((), [f"f{n}" for n in range(99)], tuple(f"f{n}" for n in range(50))),
+    ],
+)
+def test_what_is_expected_is_no_name_that_could_be_taken_for_another(before, found, wanted):
+    assert expected(before, found, ["id"]) == wanted
 
 
 def test_a_name_and_its_colon_may_be_on_two_lines_of_a_record(spark, files_source):
