@@ -22,7 +22,7 @@ visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -38,7 +38,7 @@ from headwater.intake.decode import BAD
 from headwater.intake.envelope import known
 from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
 from headwater.intake.evolve import evolution, follow
-from headwater.intake.quarantine import Begun, begun, open_quarantine, settle
+from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import expected, fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
@@ -46,6 +46,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.evolve import Evolved
+from headwater.lake.fields import fields_in
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.marker import Marker
@@ -154,7 +155,13 @@ class Landing:
             self.connector.restore(done)
         elif self._lake.exists(quarantine_of(self.source.name)):
             self._begun = begun(self.quarantine(), self._last)
+            self._expect(fields_in(counts(self.quarantine(), self.source.name)))
         self._uncertain = False
+
+    def _expect(self, fields: Iterable[str]) -> None:
+        """Have the next epoch read fields that records have and the definition does not name."""
+        had, named = self.connector.expected, known(self.source)
+        self.connector.expected = expected(had, fields, named)
 
     @property
     def position(self) -> str | None:
@@ -315,8 +322,7 @@ class Landing:
         good.writeTo(target).option("check-nullability", "false").append()
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
-        had, named = self.connector.expected, known(self.source)
-        self.connector.expected = expected(had, fields, named)
+        self._expect(fields)
         return Written(found["seen"], found["bad"], fields)
 
     def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:

@@ -21,6 +21,7 @@ from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
+from headwater.lake.fields import fields_in
 from headwater.lake.java import java_class
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
@@ -255,6 +256,31 @@ def test_a_keyed_table_follows_keys_and_tombstones(
     assert sorted(running.held("t")) == [(1, "c"), (3, "g")]
     bad = lake.table("t__quarantine").read().orderBy("_row").collect()
     assert [row._row for row in bad] == [5, 6]
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_fields_that_were_counted_are_expected_by_the_next_process(
+    topic: Topic,
+    landing: Callable[..., Landing],
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    keyed: bool,
+) -> None:
+    definition, name = topic.definition("id BIGINT, a BIGINT"), "t"
+    if keyed:  # the key stands in the value too
+        rest, name = "FORMAT UPSERT ENCODE JSON", "t__changes"
+        definition = topic.definition("id BIGINT, a BIGINT, PRIMARY KEY (id)", rest)
+    topic.write(('{"id": 1}', '{"id": 1, "a": 1, "extra": 1}'))
+    assert drain(landing(definition, name)) == 1
+    listing = "CAST(raise_error('the fields of a record are listed') AS STRING)"
+    monkeypatch.setattr("headwater.intake.decode_json.unknown_in_json", lambda *_: listing)
+    topic.write(('{"id": 2}', '{"id": 2, "a": 1, "extra": null}'))
+    topic.write(('{"id": 3}', '{"id": 3, "a": 1, "extra": "x"}'))
+    assert drain(landing(definition, name)) == 2
+    quarantine = lake.table("t__quarantine").marker()
+    assert quarantine is not None
+    assert fields_in(quarantine.counts) == {"extra": 2}
 
 
 def test_events_of_debezium_and_their_tombstones(
