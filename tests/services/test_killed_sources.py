@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from docker.local.kafka import Kafka
+from docker.local.registry import Registry
+from tests.avro import message
 from tests.services.project import headwater, rows
+from tests.services.test_avro import register
+from tests.services.test_avro_sources import DAY, FIRST, SECOND
 from tests.services.test_kafka_sources import PER_HOUR, PLACES, SOURCE
 from tests.services.test_kafka_tables import Topic
 
@@ -23,22 +28,46 @@ KILLS = (
 )
 
 
-def record(n: int) -> tuple[str, str]:
+def encode_json(n: int) -> bytes:
     hour, minute = divmod(n, 10)
-    click = {"n": n, "at": f"2024-01-01T{hour:02}:{minute * 5:02}:00Z"}
-    return "k", "bad" if n % 20 == 7 else json.dumps(click)
+    return json.dumps({"n": n, "at": f"2024-01-01T{hour:02}:{minute * 5:02}:00Z"}).encode()
 
 
-def test_each_record_counts_once_whatever_is_killed(broker: Kafka, tmp_path: Path) -> None:
-    topic, folder = Topic(broker), tmp_path / "p"
+@pytest.fixture(params=["JSON", "AVRO"])
+def encoded(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, Callable[[int], bytes]]:
+    """What a definition says, and what encodes a record; in Avro the second half by another
+    schema."""
+    if request.param == "JSON":
+        return "JSON", encode_json
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    registry: Registry = request.getfixturevalue("registry")
+    schemas = (FIRST, SECOND)
+    numbers = [register(registry, f"killed-{n}", schema) for n, schema in enumerate(schemas)]
+
+    def avro(n: int) -> bytes:
+        of = n >= RECORDS // 2
+        at = DAY + (n // 10 * 60 + n % 10 * 5) * 60_000_000
+        return message(numbers[of], schemas[of], {"n": n, "at": at, "more": "x"})
+
+    return f"AVRO (registry = '{registry.address}')", avro
+
+
+def test_each_record_counts_once_whatever_is_killed(
+    broker: Kafka, tmp_path: Path, encoded: tuple[str, Callable[[int], bytes]]
+) -> None:
+    topic, folder, (encode, record) = Topic(broker), tmp_path / "p", encoded
     folder.mkdir()
     settings = 'name = "p"\n[spark]\nmaster = "local[2]"\n[run]\nlease = "2 seconds"\n'
     (folder / "headwater.toml").write_text(settings)
     most = f", max_rows_per_epoch = '{PER_EPOCH}'"
-    given = {"topic": topic.name, "servers": broker.address, "options": most}
-    sql = SOURCE.format(**given, start="", encode="JSON") + PLACES + PER_HOUR
+    which = f"topic = '{topic.name}'"
+    given = {"which": which, "servers": broker.address, "options": most, "encode": encode}
+    sql = SOURCE.format(**given, start="") + PLACES + PER_HOUR
     (folder / "views.sql").write_text(sql)
-    topic.write(*map(record, range(RECORDS)), partition=0)
+    values = [b"bad" if n % 20 == 7 else record(n) for n in range(RECORDS)]
+    topic.write(*(("k", value) for value in values), partition=0)
     for point in KILLS:
         killed = headwater(folder, "run", "--once", HEADWATER_CRASH_POINT=f"{point}:group")
         assert killed.returncode == -signal.SIGKILL, (point, killed.stderr)
