@@ -25,6 +25,7 @@ from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import elements, is_float, spark_type
 from headwater.intake.decode import (
     BROKEN,
+    MAX_RECORD_BYTES,
     ONCE,
     PATH,
     ROW,
@@ -34,6 +35,7 @@ from headwater.intake.decode import (
     ddl,
     is_long,
     lines_to_parse,
+    max_record_bytes,
     misread,
     not_finite,
     stored,
@@ -92,8 +94,8 @@ def json_lines(source: Source, records: Records) -> Encoded:
         conditions.append(f"trim({VALUE}) <> 'null'")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     columns, options = stored(source), parser_options(source)
-    expected = _expected(source, records)
-    beside = [*columns, *_beside(source, expected)]
+    records = _expecting(source, records)
+    beside = [*columns, *_beside(source, records.expected)]
     line = _from_json("_line", _schema(beside, typed=True), options)
     parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
     values, counted = "CAST(NULL AS INT)", "true"
@@ -102,26 +104,34 @@ def json_lines(source: Source, records: Records) -> Encoded:
         # planning a table of twenty columns ends in an exhausted heap
         values = f"CASE WHEN {ONCE} THEN {values_of(beside, '_k.')} END"
         most = values_in(VALUE, " \t\r" if records.lines else " \t\r\n")
-        counted = f"coalesce({most} <> {VALUES}, true)"
+        counted = f"coalesce({BROKEN} OR {most} <> {VALUES}, true)"
     relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
     )
     return Encoded(
-        _typed(source, relation, "_k.", found, replace(records, expected=expected), values),
+        _typed(source, relation, "_k.", found, records, values),
         (PATH, ROW),
         _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
         (*_line_faults(source), *_value_faults(columns, options)),
         values=VALUES,
         named=NAMED,
-        unknown=f"CASE WHEN {ONCE} AND {counted} THEN {unknown_in_json(source, expected)}"
-        f" ELSE {NAMED} END",
+        unknown=f"CASE WHEN {ONCE} AND {counted}"
+        f" THEN {unknown_in_json(source, records.expected)} ELSE {NAMED} END",
     )
 
 
-def _expected(source: Source, records: Records) -> tuple[str, ...]:
-    """The fields that are read beside the columns; in a change event, none are."""
-    return records.expected if envelope(source).row == VALUE else ()
+def _is_read_beside(source: Source) -> bool:
+    """Whether fields can be read beside the columns without a change of what is a good record.
+
+    In a change event the row is within. A text of more than 20 million characters can be passed
+    over, and cannot be read.
+    """
+    return envelope(source).row == VALUE and max_record_bytes(source) <= MAX_RECORD_BYTES
+
+
+def _expecting(source: Source, records: Records) -> Records:
+    return records if _is_read_beside(source) else replace(records, expected=())
 
 
 def _beside(source: Source, expected: Sequence[str]) -> Iterator[Column]:
@@ -129,7 +139,7 @@ def _beside(source: Source, expected: Sequence[str]) -> Iterator[Column]:
 
     They are the expected ones, and those of a key that is read elsewhere.
     """
-    if envelope(source).row == VALUE:
+    if _is_read_beside(source):
         names = {column.name for column in stored(source)}
         for field in (*(each for each in known(source) if each not in names), *expected):
             yield Column(field, exp.DataType.build("VARCHAR"))
@@ -145,6 +155,7 @@ def json_rows(source: Source, records: Records) -> Encoded:
         source: the definition.
         records: name of a relation of :func:`reader_schema`, ``_path`` and what the number reads.
     """
+    records = _expecting(source, records)
     beside = [*stored(source), *_beside(source, records.expected)]
     names = [name(column.name) for column in beside]
     # all columns are named, lest the reader leave one out and its misfits unseen
@@ -197,7 +208,7 @@ def unknown_in_json(source: Source, expected: Sequence[str] = ()) -> str:
         source: the definition.
         expected: those that are told already.
     """
-    fields = of_json(envelope(source).row, known(source), expected)
+    fields = of_json(envelope(source).row, known(source), expected, BROKEN)
     return f"CASE WHEN NOT {is_long(source)} THEN {fields} END"
 
 

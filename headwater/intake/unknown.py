@@ -55,19 +55,23 @@ def of_names(names: Iterable[str], known: Collection[str]) -> str:
     return text(json.dumps(unknown, ensure_ascii=False)) if unknown else NONE
 
 
-def of_json(document: str, known: Collection[str], expected: Collection[str] = ()) -> str:
+def of_json(
+    document: str, known: Collection[str], expected: Collection[str] = (), broken: str = "false"
+) -> str:
     """Return ``_unknown`` of a JSON object, an empty array if all unknown fields are null.
 
     Args:
         document: expression of its text.
         known: the fields that the definition names.
         expected: others, of which ``_named`` tells which ones it has.
+        broken: the condition that ``_named`` does not tell, since the object could not be read.
     """
     listed, read = (", ".join(map(text, names)) for names in (known, (*known, *expected)))
+    told = f"IF({broken}, array({listed}), array({read}))"
     fields = f"from_json({document}, 'MAP<STRING, STRING>')"
     valued = f"map_filter({fields}, (k, v) -> v IS NOT NULL AND k NOT IN ({listed}))"
     return (
-        f"CASE WHEN size(array_except(json_object_keys({document}), array({read}))) > 0"
+        f"CASE WHEN size(array_except(json_object_keys({document}), {told})) > 0"
         f" THEN to_json(transform(slice(array_sort(map_keys({valued})), 1, {_MOST_OF_ONE}),"
         f" k -> left(k, {_LONGEST_NAME + 1}))) ELSE {NAMED} END"
     )

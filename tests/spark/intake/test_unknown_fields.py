@@ -72,6 +72,40 @@ def test_expected_fields_are_counted_without_listing_those_of_a_record(
     assert counted(lake) == {"a": 2, "b": 3}
 
 
+HARD = [
+    f'{{"id":1,"e":{value}}}'
+    for value in (
+        *("9" * 1100, "1." + "9" * 1100, "1e10000000", "-1e-99999999", "NaN", "+1", "01", "tru"),
+        *('"x\ty"', '"\\ud83d\\ude00"', '"\\ud83d"', '{"a":1,"a":2}', "[1,", "[1e400]", "null"),
+        *('"%s"' % ("x" * 100_000), "[" * 990 + "]" * 990, "[" * 1010 + "]" * 1010, '"unended'),
+        *('1,"E":2', '1,"id":"x"', '{"e":1}', '"e\\":1"', '1} {"id":2', '1},{"id":2'),
+    )
+]
+
+
+@pytest.mark.parametrize("columns", ["id integer; s varchar", "id integer; l array(integer)"])
+def test_what_is_expected_changes_nothing_of_what_is_found(spark, files_source, columns):
+    source, view = files_source(columns), "_hard_records"
+    rows = [(line, "t/0", row) for row, line in enumerate([*LINES, *HARD])]
+    spark.createDataFrame(rows, "_value STRING, _path STRING, _row BIGINT").createOrReplaceTempView(
+        view
+    )
+
+    def found(*names):
+        encoded = json_lines(source, Records(view, KNOWN, expected=names))
+        decoder = Decoder(source, encoded, moment(0))
+        every = spark.sql(decoder.rows()).select("id", "_row", "_bad", UNKNOWN).orderBy("_row")
+        unknown = spark.sql(decoder.unknown()).orderBy("_row")
+        none = {None, "[]"}
+        return (
+            [(row.id, row._row, row._bad, {row._unknown} - none) for row in every.collect()],
+            [tuple(row) for row in unknown.collect()],
+            [tuple(row) for row in spark.sql(decoder.rejected()).drop("_arrived_at").collect()],
+        )
+
+    assert found("e", "extra", "late", "apart") == found()
+
+
 def test_nested_columns_let_expected_fields_be_counted_by_name(lake, drop, landing, files_source):
     land = landing(files_source("id integer; list array(integer)"))
     for file in ("a.json", "b.json"):
