@@ -308,6 +308,12 @@ def test_a_pattern_reads_the_topics_that_fit_and_those_that_come_later(project: 
     first.write(click(4))
     assert project.run(PLACES, PLACES.replace("VIEW places", "VIEW others")) == 0
     assert project.numbers("places") == project.numbers("others") == [0, 1, 2, 3, 4]
+    written = {first.name: [0, 1, 2, 4], f"{first.name}-later": [3]}
+    table = project.lake.table("places")
+    for commit in (s for s in table.ancestors(table.snapshot_id()) if s.marker):
+        cut = json.loads(commit.marker.cut_to["clicks"])
+        upto = [n for topic, held in cut.items() for n in written[topic][: held["0"]]]
+        assert sorted(row.n for row in table.read(commit.id).collect()) == sorted(upto)
     kept = project.lake.table("clicks__quarantine").read()
     assert [row["_path"] for row in kept.collect()] == [f"{first.name}-later/0"]
     compact(Topic(first.broker, name=f"{first.name}-compact"))

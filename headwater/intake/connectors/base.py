@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.intake.decode import Decoder
 from headwater.intake.ledger import Entry
 
 if TYPE_CHECKING:
@@ -114,6 +115,20 @@ class Rows:
     rejected: Callable[[], DataFrame]
     unknown: Callable[[], DataFrame]
     values_in: int | None = None
+
+
+def rows_of(spark: SparkSession, decoder: Decoder) -> Rows:
+    """Return the rows of one decoding.
+
+    Args:
+        spark: the session that has its relation.
+        decoder: the decoding.
+    """
+    return Rows(
+        spark.sql(decoder.rows()),
+        lambda: spark.sql(decoder.rejected()),
+        lambda: spark.sql(decoder.unknown()),
+    )
 
 
 class Connector(ABC):

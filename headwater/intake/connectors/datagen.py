@@ -21,7 +21,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.types import is_integer, spark_type
 from headwater.errors import SqlError
-from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows, rows_of
 from headwater.intake.decode import (
     BROKEN,
     ROW,
@@ -88,11 +88,7 @@ class Datagen(Connector):
         decoder = Decoder(
             self._source, generated(self._source, view), moment(arrived_at), self._max_future
         )
-        return Rows(
-            spark.sql(decoder.rows()),
-            lambda: spark.sql(decoder.rejected()),
-            lambda: spark.sql(decoder.unknown()),
-        )
+        return rows_of(spark, decoder)
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import Source
 from headwater.intake.avro_schema import Schema
-from headwater.intake.connectors.base import IntakeConfig, Rows
+from headwater.intake.connectors.base import IntakeConfig, Rows, rows_of
 from headwater.intake.decode import (
     COORDINATES,
     KNOWN,
@@ -81,7 +80,7 @@ class KafkaReader:
         most = spark.sparkContext.defaultParallelism
         tasks = max(1, min(most, -(-rows // _ROWS_PER_TASK)))
         records = self._records(spark, offsets).coalesce(tasks)
-        return self._decoded(spark, records, arrived_at, expected)
+        return self._decoded(spark, self._viewed(records, expected), arrived_at)
 
     def again(
         self,
@@ -108,7 +107,7 @@ class KafkaReader:
             )
             read = self._records(spark, there([tuple(row) for row in spans.collect()]))
             records = records.join(read, [PATH, ROW, VALUE])
-        return self._decoded(spark, records, arrived_at)
+        return self._decoded(spark, self._viewed(records), arrived_at)
 
     def _records(self, spark: SparkSession, offsets: Offsets) -> DataFrame:
         return self._between(spark, offsets).selectExpr(*record_columns(self._source))
@@ -138,23 +137,14 @@ class KafkaReader:
             value = as_json("value", schemas, *fields)
         return records.selectExpr(f"{value} AS v", "offset", "timestamp")
 
-    def _decoded(
-        self,
-        spark: SparkSession,
-        records: DataFrame,
-        arrived_at: int,
-        expected: tuple[str, ...] = (),
-    ) -> Rows:
+    def _viewed(self, records: DataFrame, expected: tuple[str, ...] = ()) -> Records:
         view = f"_raw_{self._source.name}"
         records.createOrReplaceTempView(view)
-        found = replace(kafka_records(self._source, view), expected=expected)
-        encoded = self._encoded(spark, found)
-        decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
-        return Rows(
-            spark.sql(decoder.rows()),
-            lambda: spark.sql(decoder.rejected()),
-            lambda: spark.sql(decoder.unknown()),
-        )
+        return kafka_records(self._source, view, expected)
+
+    def _decoded(self, spark: SparkSession, records: Records, arrived_at: int) -> Rows:
+        encoded = self._encoded(spark, records)
+        return rows_of(spark, Decoder(self._source, encoded, moment(arrived_at), self._max_future))
 
     def _encoded(self, spark: SparkSession, records: Records) -> Encoded:
         if self._registry:
@@ -247,14 +237,15 @@ def needs_headers(source: Source) -> str:
     return str("_headers" in _carried(source)).lower()
 
 
-def kafka_records(source: Source, view: str) -> Records:
+def kafka_records(source: Source, view: str, expected: tuple[str, ...] = ()) -> Records:
     """Return what decoding needs to know of a view with :func:`record_columns`.
 
     Args:
         source: the definition.
         view: its name.
+        expected: see :class:`~headwater.intake.decode.Records`.
     """
-    return Records(view, KNOWN, _carried(source), lines=False)
+    return Records(view, KNOWN, _carried(source), expected, lines=False)
 
 
 def encoding_of(source: Source, records: Records) -> Encoded:

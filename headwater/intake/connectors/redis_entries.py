@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from headwater.analyze.definitions import Source
-from headwater.intake.connectors.base import IntakeConfig, Rows
+from headwater.intake.connectors.base import IntakeConfig, Rows, rows_of
 from headwater.intake.connectors.redis_server import Span, client
 from headwater.intake.decode import KNOWN, PATH, ROW, VALUE, Decoder, Records
 from headwater.intake.decode_json import json_lines
@@ -97,7 +97,7 @@ class RedisReader:
         path = f"concat({text(stream + '/')}, id) AS {PATH}"
         value, number = f"CAST(value AS STRING) AS {VALUE}", f"{_NUMBER} AS {ROW}"
         records = entries.load().selectExpr(value, path, number)
-        return self._decoded(spark, records, arrived_at, expected)
+        return self._decoded(spark, self._viewed(records, expected), arrived_at)
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
         """Return rows of the quarantine decoded anew; see ``Connector.again``.
@@ -108,28 +108,18 @@ class RedisReader:
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         records = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
-        return self._decoded(spark, records, arrived_at)
+        return self._decoded(spark, self._viewed(records), arrived_at)
 
-    def _decoded(
-        self,
-        spark: SparkSession,
-        records: DataFrame,
-        arrived_at: int,
-        expected: tuple[str, ...] = (),
-    ) -> Rows:
+    def _viewed(self, records: DataFrame, expected: tuple[str, ...] = ()) -> Records:
         view = f"_raw_{self._source.name}"
         for column, value in _CARRIED.items():
             records = records.selectExpr("*", f"{value} AS {column}")
         records.createOrReplaceTempView(view)
-        encoded = json_lines(
-            self._source, Records(view, KNOWN, tuple(_CARRIED), expected, lines=False)
-        )
-        decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
-        return Rows(
-            spark.sql(decoder.rows()),
-            lambda: spark.sql(decoder.rejected()),
-            lambda: spark.sql(decoder.unknown()),
-        )
+        return Records(view, KNOWN, tuple(_CARRIED), expected, lines=False)
+
+    def _decoded(self, spark: SparkSession, records: Records, arrived_at: int) -> Rows:
+        encoded = json_lines(self._source, records)
+        return rows_of(spark, Decoder(self._source, encoded, moment(arrived_at), self._max_future))
 
 
 def _shared_out(spans: Sequence[Span], most: int) -> list[Span]:
