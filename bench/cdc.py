@@ -31,7 +31,7 @@ from bench.over_kafka import over_kafka, records
 from docker.local.kafka import Kafka
 from headwater.analyze.binder import bind
 from headwater.analyze.definitions import CHANGES
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView

@@ -28,7 +28,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.binder import bind
 from headwater.analyze.definitions import Catalog
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import Ticks

@@ -27,7 +27,7 @@ from bench.over_kafka import over_kafka, records
 from docker.local.kafka import Kafka
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake

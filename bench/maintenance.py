@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from measure import machine
 
 from docker.local.trino import Trino
-from headwater.config import Config, Maintenance, TrinoSection
+from headwater.config.settings import Config, Maintenance, TrinoSection
 from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit

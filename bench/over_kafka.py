@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from docker.local.kafka import Kafka
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.runtime.session import open_session
 from headwater.runtime.storage import KAFKA
 

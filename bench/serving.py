@@ -32,7 +32,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from docker.local.kafka import Kafka
 from docker.local.trino import Trino
-from headwater.config import Config, TrinoSection, load_config
+from headwater.config.settings import Config, TrinoSection, load_config
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query
 

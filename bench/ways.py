@@ -25,7 +25,7 @@ CORES = len(os.sched_getaffinity(0))
 
 def headwater(folder: Path, *, landed: bool) -> Run:
     """Headwater: a project run once by its supervisor, as ``headwater run --once`` does."""
-    from headwater.config import Config
+    from headwater.config.settings import Config
     from headwater.project import load_project
     from headwater.runtime.session import open_session
     from headwater.runtime.supervisor import Supervisor

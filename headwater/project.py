@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.sink_tables import TABLE_OPTIONS
-from headwater.config import Config, load_config
+from headwater.config.settings import Config, load_config
 from headwater.dialect import parse_all
 from headwater.errors import ConfigError, HeadwaterError, SqlError, raise_all
 

@@ -15,7 +15,7 @@ import polars  # noqa: E402
 from pyiceberg.exceptions import NoSuchTableError  # noqa: E402
 from pyiceberg.table import Table  # noqa: E402
 
-from headwater.config import load_config  # noqa: E402
+from headwater.config.settings import load_config  # noqa: E402
 from headwater.serve.lake import open_catalog  # noqa: E402
 
 READERS = {

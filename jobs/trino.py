@@ -6,7 +6,7 @@ from pathlib import Path
 
 from docker.local.leftover import temporary_stack
 from docker.local.trino import Trino
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.errors import HeadwaterError
 from headwater.serve.trino.catalog import catalogs, environment
 

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from docker.local.service import CONFIGURATION, HOST, Service
+from headwater.config.secrets import private_folder
 from headwater.errors import ServiceError
 from headwater.jars.store import cache_folder
-from headwater.secrets import private_folder
 
 LOCK = CONFIGURATION / "superset" / "requirements.lock"
 """Its packages, pinned by hash: Superset's own ranges let in versions that break it."""

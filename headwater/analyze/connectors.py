@@ -17,7 +17,7 @@ Kind = Literal[
 """``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
 ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
 ``Option.choices``; ``secret``: a reference ``${env:NAME}`` and nothing else, which reaches the
-intake as written and is read with :class:`headwater.secrets.Secret` when it is needed."""
+intake as written and is read with :class:`headwater.config.secrets.Secret` when it is needed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import re
 
 from headwater.analyze.definitions import Source
 from headwater.analyze.report import Report
+from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
-from headwater.secrets import written_secrets
 
 STORE_OPTIONS = ("endpoint", "region", "access_key", "secret_key")
 """How a store is reached; a table that gives none of them is read as the warehouse is."""

@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from headwater.analyze.connectors import Option
 from headwater.analyze.report import Report, did_you_mean
+from headwater.config.secrets import REFERENCE
 from headwater.dialect import syntax
 from headwater.redact import remember
-from headwater.secrets import REFERENCE
 
 SPAN = re.compile(
     r"\s*(\d+(?:\.\d+)?)\s*(microsecond|millisecond|second|minute|hour|day|week)s?\s*", re.I

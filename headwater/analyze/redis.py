@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Source
 from headwater.analyze.report import Report
+from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
-from headwater.secrets import written_secrets
 
 _DATABASE = re.compile(r"(/\d*)?")
 

@@ -16,8 +16,8 @@ from headwater.analyze.connectors import Option
 from headwater.analyze.external import check_table_name
 from headwater.analyze.options import option_node
 from headwater.analyze.report import Report
+from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
-from headwater.secrets import written_secrets
 
 _KEY = Option(
     "list",

@@ -19,9 +19,9 @@ from urllib.parse import quote
 import requests
 
 from headwater.analyze.definitions import Sink, Source
+from headwater.config.secrets import Secret
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.avro_schema import Schema, SchemaRefused, parse
-from headwater.secrets import Secret
 
 _TIMEOUT = (5.0, 20.0)  # seconds, to connect and to read
 _ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}

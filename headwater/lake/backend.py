@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 CATALOG = "lake"
 """Name of the catalog, in Spark and in the rows of a database."""

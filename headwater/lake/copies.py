@@ -31,7 +31,7 @@ from headwater.lake.warehouse import Bucket, store_failure, warehouse_for
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 logger = logging.getLogger(__name__)
 

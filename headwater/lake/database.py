@@ -17,7 +17,7 @@ from headwater.lake.backend import CatalogBackend
 from headwater.lake.failures import explain_failure
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.lake.crash import crash_point
 from headwater.lake.delta import DeltaTable, only_writer
 from headwater.lake.java import active

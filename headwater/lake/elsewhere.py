@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headwater.config import CatalogSection, Secret, WarehouseSection
+from headwater.config.settings import CatalogSection, Secret, WarehouseSection
 from headwater.lake.backend import CATALOG, CatalogBackend
 from headwater.lake.warehouse import Bucket, Folder, Warehouse
 

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from headwater.config.secrets import private_folder
 from headwater.lake.database import BUSY_TIMEOUT, CatalogDatabase, Statements
-from headwater.secrets import private_folder
 
 
 class SqliteDatabase(CatalogDatabase):

@@ -24,7 +24,7 @@ from datetime import UTC, datetime, timedelta
 
 from py4j.java_gateway import JavaObject
 
-from headwater.config import ORPHAN_FLOOR, Maintenance
+from headwater.config.settings import ORPHAN_FLOOR, Maintenance
 from headwater.errors import TerminalError
 from headwater.lake.crash import crash_point
 from headwater.lake.iceberg import LakeTable

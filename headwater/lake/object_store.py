@@ -11,7 +11,7 @@ import json
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
-from headwater.secrets import Secret
+from headwater.config.secrets import Secret
 
 if TYPE_CHECKING:
     from pyarrow.fs import S3FileSystem

@@ -26,7 +26,7 @@ from headwater.errors import ServiceError
 from headwater.lake.database import CatalogDatabase, catalog_database
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 TABLE = "headwater_lease"
 

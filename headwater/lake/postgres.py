@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from headwater.config import Secret
+from headwater.config.settings import Secret
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.database import BUSY_TIMEOUT, CatalogDatabase, Statements
 

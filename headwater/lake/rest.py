@@ -19,18 +19,18 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from headwater.config.secrets import Secret
 from headwater.errors import ServiceError
 from headwater.lake.backend import CATALOG, CatalogBackend
 from headwater.lake.failures import explain_failure
 from headwater.lake.ownership import TABLE, LeaseRecord, Owner, Standing
-from headwater.secrets import Secret
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
     from pyiceberg.table import Table
     from pyiceberg.table.update import TableUpdate
 
-    from headwater.config import CatalogSection
+    from headwater.config.settings import CatalogSection
 
 SILENCE = 60
 """Seconds after which a server that says nothing at all is given up."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.lake.marker import PREFIX, Marker
 
 MAINTENANCE = PREFIX + "maintenance"

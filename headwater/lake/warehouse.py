@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from headwater.config.secrets import private_folder
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.failures import explain_failure
 from headwater.lake.object_store import ObjectStore
-from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
-    from headwater.config import Config, WarehouseSection
+    from headwater.config.settings import Config, WarehouseSection
 
 
 WAREHOUSE = "spark.headwater.warehouse"

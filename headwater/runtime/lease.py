@@ -22,14 +22,14 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
+from headwater.config.secrets import private_folder
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.failures import explain_failure
 from headwater.lake.ownership import LeaseRecord, Life, Owner, Standing, lease_record
 from headwater.runtime.progress import LeaseAwaited, Progress, silent
-from headwater.secrets import private_folder
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Catalog, Sink
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.target import Writer
 from headwater.incremental.tick import Ticks

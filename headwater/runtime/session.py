@@ -38,7 +38,7 @@ from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.storage import EXTENSIONS, Storage
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 __all__ = ["explain_failure", "open_session", "session_for_thread"]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
     from pyiceberg.table.snapshots import Snapshot
 
-    from headwater.config import Config
+    from headwater.config.settings import Config
     from headwater.serve.delta import DeltaTable
 
     StoredTable: TypeAlias = Table | DeltaTable

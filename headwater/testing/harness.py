@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Catalog
-from headwater.config import Config, load_config
+from headwater.config.settings import Config, load_config
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.lake.warehouse import WAREHOUSE
 from headwater.plan.explain import explain

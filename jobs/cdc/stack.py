@@ -25,7 +25,7 @@ from docker.local.service import HOST, Service
 from docker.local.stack import Stack
 from docker.local.superset import Superset
 from docker.local.trino import Trino
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.serve.superset import push

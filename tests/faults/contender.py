@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from headwater.config import Config, Secret
+from headwater.config.settings import Config, Secret
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit

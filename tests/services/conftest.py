@@ -19,7 +19,7 @@ from docker.local.redis import is_installed as redis_is_installed
 from docker.local.registry import Registry
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
-from headwater.config import Config, Secret
+from headwater.config.settings import Config, Secret
 from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session

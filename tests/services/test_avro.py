@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from docker.local.kafka import Kafka
 from docker.local.registry import Registry
 from docker.local.web import ask
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay

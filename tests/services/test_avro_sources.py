@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from docker.local.kafka import Kafka
 from docker.local.registry import Registry
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.streaming.query import StreamingView
 from tests.avro import Json, fields, message

@@ -16,7 +16,7 @@ from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
 from docker.local.web import ask
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
 from docker.local.leftover import temporary_stack
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from pyspark.sql import SparkSession
 
 from docker.local.kafka import Kafka
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.intake.connectors import kafka_stream
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import SparkSession
 
 from docker.local.kafka import Kafka
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.connectors import kafka
 from headwater.intake.connectors.base import Limits

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.errors import HeadwaterError
 from headwater.lake import maintenance
 from headwater.lake.catalog import Lake

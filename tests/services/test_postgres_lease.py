@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from docker.local.postgres import Postgres
-from headwater.config import Config, Secret
+from headwater.config.settings import Config, Secret
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake import postgres as module
 from headwater.lake.database import catalog_database

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from docker.local.redis import Redis
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.connectors import redis_entries, redis_server
 from headwater.intake.connectors.base import Limits

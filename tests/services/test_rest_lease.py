@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from docker.local.rest import Rest
-from headwater.config import CatalogSection, Config
+from headwater.config.settings import CatalogSection, Config
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.ownership import Owner, lease_record, owner_of
 from headwater.runtime.lease import Lease

@@ -27,8 +27,8 @@ from pyiceberg.types import LongType, NestedField, StringType
 from docker.local.postgres import Postgres
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
+from headwater.config.secrets import Secret
 from headwater.lake.postgres import Address, PostgresDatabase
-from headwater.secrets import Secret
 
 pytestmark = pytest.mark.services
 

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from docker.local.kafka import Kafka
 from docker.local.registry import Registry
 from docker.local.web import ask
-from headwater.config import Config, Maintenance
+from headwater.config.settings import Config, Maintenance
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.land import Landing
 from headwater.intake.registry import Registry as Schemas

@@ -25,7 +25,7 @@ from docker.local.postgres import Postgres
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from docker.local.trino import Trino
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import environment, properties
 
 pytestmark = pytest.mark.services

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.registry import Registry
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import ServiceError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 from docker.local.leftover import temporary_stack
 from docker.local.superset import Superset
 from docker.local.trino import Trino
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import catalogs
 from tests.serving.shop import Shop
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from docker.local.trino import Trino
-from headwater.config import Config, TrinoSection
+from headwater.config.settings import Config, TrinoSection
 from headwater.lake.backend import CATALOG
 from headwater.plan.nodes import ViewPlan
 from headwater.project import Project

@@ -15,7 +15,7 @@ import pytest
 
 from docker.local.leftover import temporary_stack
 from docker.local.trino import Trino
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import properties
 from jobs.seed import seed
 

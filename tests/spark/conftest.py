@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
 from headwater.runtime.storage import DELTA, KAFKA

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.binder import bind_all
 from headwater.analyze.definitions import Catalog
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.errors import raise_all
 from headwater.incremental.choice import NEVER, Limits

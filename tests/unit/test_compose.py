@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from docker.local.service import CONFIGURATION, DEFAULTS, Service
 from docker.local.stack import servers as others
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
 from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import Config, Secret, load_config, parse_duration, parse_size
+from headwater.config.settings import Config, Secret, load_config, parse_duration, parse_size
 from headwater.errors import ConfigError, ErrorGroup
 
 

@@ -15,17 +15,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "headwater"
 
 # A layer imports itself and what stands in its row, nothing else of the package.
-BASE = {"errors", "config", "project", "redact", "secrets"}
+BASE = {"errors", "config", "project", "redact"}
 MAY_IMPORT: dict[str, set[str]] = {
     "redact": set(),
     "errors": {"redact"},
-    "secrets": {"errors", "redact"},
-    "spark_settings": {"secrets"},
-    "sections": {"secrets", "spark_settings"},
-    "config": {"errors", "secrets", "sections"},
+    "config": {"errors", "redact"},
     "jars": {"errors"},
     "dialect": {"errors"},
-    "analyze": {"errors", "dialect", "redact", "secrets"},
+    "analyze": {"errors", "dialect", "redact", "config"},
     "project": {"errors", "config", "dialect", "analyze"},
     "plan": {*BASE, "dialect", "analyze"},
     "lake": {*BASE, "dialect", "analyze", "plan"},

@@ -10,11 +10,11 @@ from headwater import redact
 from headwater.analyze import connectors, sources
 from headwater.analyze.binder import bind
 from headwater.analyze.connectors import Connector, Option
-from headwater.config import load_config
+from headwater.config.secrets import Secret, private_folder, written_secrets
+from headwater.config.settings import load_config
+from headwater.config.spark_settings import RESERVED
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
-from headwater.secrets import Secret, private_folder, written_secrets
-from headwater.spark_settings import RESERVED
 
 SECRET = "hunter2-and-more"
 

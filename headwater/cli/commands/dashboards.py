@@ -11,7 +11,7 @@ from headwater.cli.context import Command, Context, pass_context, plans_of
 from headwater.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 PUSHED = ("dashboard", "charts", "address")
 
@@ -81,7 +81,7 @@ def _access(
     config: Config, url: str | None, username: str | None
 ) -> tuple[str, str, str, str | None]:
     """Where Superset is, and the secrets that a push needs."""
-    from headwater.config import Secret
+    from headwater.config.settings import Secret
 
     said, trino = config.superset, config.trino
     if not (url or said.url):

@@ -23,11 +23,11 @@ from headwater.intake.decode import Decoder
 from headwater.intake.ledger import Entry
 
 if TYPE_CHECKING:
-    from headwater.config import WarehouseSection
+    from headwater.config.settings import WarehouseSection
 
 
 class IntakeConfig(Protocol):
-    """What the intake needs to know of a project (``headwater.config.Config`` has it)."""
+    """What the intake needs to know of a project (``headwater.config.settings.Config`` has it)."""
 
     @property
     def directory(self) -> Path:
@@ -51,7 +51,7 @@ class IntakeConfig(Protocol):
 
 
 class StreamConfig(IntakeConfig, Protocol):
-    """What a stream needs to know of a project (``headwater.config.Config`` has it)."""
+    """What a stream needs to know of a project (``headwater.config.settings.Config`` has it)."""
 
     @property
     def state(self) -> Path:

@@ -17,9 +17,9 @@ from py4j.java_gateway import JavaClass, JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from headwater.config.secrets import Secret
 from headwater.errors import ServiceError
 from headwater.lake.java import java_class
-from headwater.secrets import Secret
 
 Partition = tuple[str, int]
 """A topic and the number of a partition."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headwater.config.secrets import Secret
 from headwater.errors import ServiceError
-from headwater.secrets import Secret
 
 BEGIN = "0-0"
 """Before every id."""

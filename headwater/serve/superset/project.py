@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import ConfigError
 from headwater.lake.commits import COMMITS
 from headwater.plan.nodes import ViewPlan

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from headwater.config import CatalogSection, Config, load_config
+from headwater.config.settings import CatalogSection, Config, load_config
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
 from headwater.lake.backend import CATALOG, catalog_backend
 from headwater.lake.database import catalog_database

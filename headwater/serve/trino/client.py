@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from headwater.config.secrets import Secret
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
-from headwater.secrets import Secret
 from headwater.serve.embedded import Result
 
 if TYPE_CHECKING:
     import trino
 
-    from headwater.config import Config
+    from headwater.config.settings import Config
 
 SOURCE = "headwater"
 """What Trino's own list of queries says they came from."""

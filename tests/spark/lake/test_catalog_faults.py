@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.lake import embedded
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import Outcome, commit

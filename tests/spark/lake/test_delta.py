@@ -16,7 +16,7 @@ from datetime import timedelta
 import pytest
 from py4j.protocol import Py4JError
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake import commit as protocol
 from headwater.lake import delta

@@ -12,7 +12,7 @@ import pytest
 from law import EPOCH, MICROSECOND, Landed
 from plans import planned
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable, Range
 from headwater.lake import maintenance

@@ -57,7 +57,7 @@ CREATE STREAMING VIEW broken AS SELECT id FROM orders;
 """
 ENVIRON = os.environ | CANARIES | {"PYTHONPATH": str(Path(headwater.__file__).parents[1])}
 COMMAND = "import sys; from headwater.cli.main import main; sys.exit(main())"
-UNGUARDED = "import headwater.secrets as s; s.remember = lambda secret: None; " + COMMAND
+UNGUARDED = "import headwater.config.secrets as s; s.remember = lambda secret: None; " + COMMAND
 
 
 def needles() -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake import maintenance
 from headwater.lake.crash import VARIABLE

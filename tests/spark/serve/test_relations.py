@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake
 from headwater.serve import relations

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.lake.delta_log import newest_version, read_commit
 from headwater.lake.java import session_with

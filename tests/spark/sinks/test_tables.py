@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.incremental import merge
 from headwater.intake.land import Landing

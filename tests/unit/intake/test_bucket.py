@@ -14,7 +14,7 @@ from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from headwater.analyze.definitions import Source
 from headwater.analyze.objects import split_place
-from headwater.config import Config, WarehouseSection
+from headwater.config.settings import Config, WarehouseSection
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.connectors.base import Limits
 from headwater.intake.connectors.bucket import Bucket, store_for

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater.analyze.definitions import Source
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.connectors import kafka as module
 from headwater.intake.connectors.base import Limits, Range

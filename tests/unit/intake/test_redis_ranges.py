@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.connectors.base import Limits, Range
 from headwater.intake.connectors.redis import Redis

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake import embedded
 from headwater.lake.database import catalog_database
@@ -34,7 +34,7 @@ import os
 import sys
 from datetime import timedelta
 from pathlib import Path
-from headwater.config import Config
+from headwater.config.settings import Config
 from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
 module.RENEW_EVERY = 0.2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from headwater.config import Config, Secret
+from headwater.config.settings import Config, Secret
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.database import catalog_database
 from headwater.lake.ownership import owner_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from headwater.config import Maintenance
+from headwater.config.settings import Maintenance
 from headwater.lake.marker import Marker
 from headwater.lake.retention import MAINTENANCE, History, expirable
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import CatalogSection, Config, WarehouseSection
+from headwater.config.settings import CatalogSection, Config, WarehouseSection
 from headwater.lake.backend import catalog_backend
 from headwater.lake.warehouse import table_folder, warehouse_for
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from headwater.analyze.binder import bind_all
-from headwater.config import Config, Maintenance
+from headwater.config.settings import Config, Maintenance
 from headwater.dialect import parse
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.gate import Gate

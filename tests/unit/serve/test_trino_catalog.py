@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config import CatalogSection, Config, Secret, WarehouseSection
+from headwater.config.settings import CatalogSection, Config, Secret, WarehouseSection
 from headwater.serve.trino.catalog import catalogs, environment, properties_file
 
 SHIPPED = Path(__file__).parents[3] / "docker" / "trino" / "catalog"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.secrets import REFERENCE, written_secrets
+from headwater.config.secrets import REFERENCE, written_secrets
 
 _MEANING = "every view and every engine that reads it rely on Headwater's own value"
 _CATALOG = "it belongs to Headwater; see [catalog] and [warehouse]"

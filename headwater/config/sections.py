@@ -1,7 +1,7 @@
 """What the sections of ``headwater.toml`` may hold, and how durations and sizes are written.
 
 In: values as TOML, the environment or the command line gives them. Out: frozen models; a value that
-does not fit is pydantic's error, which :mod:`headwater.config` turns into ours.
+does not fit is pydantic's error, which :mod:`headwater.config.settings` turns into ours.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from headwater.secrets import written_secrets
-from headwater.spark_settings import wrong_setting
+from headwater.config.secrets import written_secrets
+from headwater.config.spark_settings import wrong_setting
 
 ORPHAN_FLOOR = timedelta(hours=24)
 """Age below which no file is taken for an orphan: it may belong to a write that goes on."""

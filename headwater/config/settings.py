@@ -20,9 +20,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from headwater.errors import ConfigError, Span, raise_all
-from headwater.secrets import Secret, SecretMap
-from headwater.sections import (
+from headwater.config.secrets import Secret, SecretMap
+from headwater.config.sections import (
     ORPHAN_FLOOR,
     SECTIONS,
     CatalogSection,
@@ -35,6 +34,7 @@ from headwater.sections import (
     parse_duration,
     parse_size,
 )
+from headwater.errors import ConfigError, Span, raise_all
 
 __all__ = [
     "FILE",

@@ -1,0 +1,1 @@
+"""Settings of a project: files, environment, command line, secrets."""
