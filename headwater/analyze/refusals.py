@@ -13,7 +13,7 @@ from sqlglot import exp
 from headwater.analyze.determinism import REFUSED
 from headwater.analyze.report import Report, check_name
 from headwater.dialect import syntax
-from headwater.dialect.source import offsets_of
+from headwater.dialect.position import offsets_of
 
 Rule = Callable[[syntax.CreateStreamingView, Report], None]
 

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from headwater.dialect.source import SourceText, source_of, span_of
+from headwater.dialect.position import SourceText, source_of, span_of
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")

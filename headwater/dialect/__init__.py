@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
-from headwater.dialect.source import SOURCE_META, SourceText, span_of
+from headwater.dialect.position import SOURCE_META, SourceText, span_of
 from headwater.dialect.splitter import BODY_DIALECTS, Piece, read_text, split
 from headwater.dialect.syntax import CreateStreamingView, Option
 from headwater.dialect.vocabulary import DialectError

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.generators.trino import TrinoGenerator
 from sqlglot.tokens import Tokenizer
 
-from headwater.dialect.source import offsets_of
+from headwater.dialect.position import offsets_of
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.dialect.vocabulary import UNITS, DialectError, nearest
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from headwater.dialect.source import SourceText
+from headwater.dialect.position import SourceText
 from headwater.errors import SqlError
 
 MAX_BYTES = 1_000_000
