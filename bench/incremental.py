@@ -26,7 +26,7 @@ from measure import TICKS, machine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse

@@ -25,7 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.over_kafka import over_kafka, records
 from docker.local.kafka import Kafka
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
+from headwater.analyze.connectors.sink_tables import TABLE_OPTIONS
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.sink_tables import TABLE_OPTIONS
 from headwater.config.settings import Config, load_config
 from headwater.dialect import parse_all
 from headwater.errors import ConfigError, HeadwaterError, SqlError, raise_all

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Catalog, Field, Source
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.intake.sqltext import micros
 from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
+from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode
-from headwater.analyze.subqueries import has_predicates
 from headwater.errors import TerminalError
 from headwater.incremental.affected import affected_writer
 from headwater.incremental.aggregates import aggregate_writer, whole_state_sql

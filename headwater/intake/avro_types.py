@@ -21,9 +21,9 @@ from itertools import count
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
 from headwater.analyze.definitions import Column
-from headwater.analyze.types import elements, spark_type, sql_type
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.types import elements, spark_type, sql_type
 from headwater.intake import debezium
 from headwater.intake.avro_schema import ITEM, Json, Schema, Type
 from headwater.intake.decode import misread

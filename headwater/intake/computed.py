@@ -1,7 +1,7 @@
 """Computed columns: what fails in them makes a bad row, not a failed landing.
 
 In: a column with an expression. Out: Spark SQL of its value, and of the condition that it failed:
-the same as for the expressions of views (``headwater.analyze.failure``).
+the same as for the expressions of views (``headwater.analyze.failing.failing_rows``).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column
-from headwater.analyze.failure import fails, safe
-from headwater.analyze.portable import portable
-from headwater.analyze.types import spark_type
+from headwater.analyze.failing.failing_rows import fails, safe
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing.types import spark_type
 
 
 def computed_sql(column: Column) -> str:

@@ -28,11 +28,11 @@ from uuid import UUID
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
-from headwater.analyze.connectors import UNAVAILABLE
-from headwater.analyze.debezium import ADAPTIVE
+from headwater.analyze.connectors.debezium import ADAPTIVE
+from headwater.analyze.connectors.registry import UNAVAILABLE
 from headwater.analyze.definitions import Column
-from headwater.analyze.types import elements, spark_type
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.types import elements, spark_type
 from headwater.intake.sqltext import text
 from headwater.intake.times import EARLIEST, LATEST, cast_time
 

@@ -33,7 +33,7 @@ from headwater.analyze.definitions import (
     Column,
     Source,
 )
-from headwater.analyze.types import NAMES, spark_type
+from headwater.analyze.typing.types import NAMES, spark_type
 from headwater.intake.computed import computed_sql, failed_sql
 from headwater.intake.envelope import (
     KEY,

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater.analyze.definitions import Column, Source
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.intake.avro_schema import Json, Schema
 from headwater.intake.avro_types import Part, Unfit, read_row, read_value, reasons
 from headwater.intake.decode import (

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
-from headwater.analyze.types import is_float, spark_type
+from headwater.analyze.typing.types import is_float, spark_type
 from headwater.errors import SqlError
 from headwater.intake.decode import (
     BROKEN,

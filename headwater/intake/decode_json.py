@@ -22,7 +22,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
-from headwater.analyze.types import elements, is_float, spark_type
+from headwater.analyze.typing.types import elements, is_float, spark_type
 from headwater.intake.decode import (
     BROKEN,
     MAX_RECORD_BYTES,

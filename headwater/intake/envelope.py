@@ -25,9 +25,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
-from headwater.analyze.connectors import UNAVAILABLE
-from headwater.analyze.debezium import DEBEZIUM_FIELDS, SOURCE
+from headwater.analyze.connectors.debezium import DEBEZIUM_FIELDS, SOURCE
+from headwater.analyze.connectors.registry import UNAVAILABLE
 from headwater.analyze.definitions import (
     DELETED,
     TRUNCATED,
@@ -36,7 +35,8 @@ from headwater.analyze.definitions import (
     Column,
     Source,
 )
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.types import spark_type
 from headwater.intake.debezium import Reading, reading, unavailable
 from headwater.intake.sqltext import name, text
 from headwater.intake.times import cast_time, is_time

@@ -29,7 +29,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Source
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.intake import ledger
 from headwater.intake.connectors import open_connector
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Rows

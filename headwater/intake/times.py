@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.types import elements, is_timestamp, spark_type
+from headwater.analyze.typing.types import elements, is_timestamp, spark_type
 from headwater.intake.sqltext import name, text
 
 EARLIEST, LATEST = "1900-01-01", "2200-01-01"

@@ -6,7 +6,7 @@ In: a landed table and its source. Out: the watermark that the next epoch's rows
 from __future__ import annotations
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.intake.sqltext import micros
 from headwater.lake.iceberg import LakeTable
 

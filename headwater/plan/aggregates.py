@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.types import MAX_PRECISION, digits, spark_type
+from headwater.analyze.typing.types import MAX_PRECISION, digits, spark_type
 from headwater.plan.program import SIGN
 
 KLL_K = 400

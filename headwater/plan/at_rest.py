@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.portable import portable
-from headwater.analyze.typed import type_of
-from headwater.analyze.types import elements
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
 from headwater.plan.aggregates import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.guard import tolerant

@@ -16,9 +16,9 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.changelog import changelog_mode
+from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode
-from headwater.analyze.shape import (
+from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
     is_union_all,
@@ -27,7 +27,7 @@ from headwater.analyze.shape import (
     union_branches,
     window_calls,
 )
-from headwater.analyze.subqueries import has_predicates
+from headwater.analyze.rules.changelog import changelog_mode
 from headwater.plan.program import SIGN
 from headwater.plan.render import batch_read, render
 from headwater.plan.rewrites import union_all

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from headwater.analyze.proven import Facts, facts_of
-from headwater.analyze.shape import aggregates, conjuncts, is_aggregate, union_branches
+from headwater.analyze.failing.nonzero_divisors import Facts, facts_of
+from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, union_branches
 
 
 def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:

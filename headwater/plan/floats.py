@@ -13,7 +13,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.types import is_float, spark_type
+from headwater.analyze.typing.types import is_float, spark_type
 
 _COMPARE = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 _COMPARE_MORE = (exp.In, exp.Between, exp.Nullif, exp.Case)

@@ -14,8 +14,8 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Field, View
-from headwater.analyze.shape import is_aggregate, is_distinct, optional, relations
-from headwater.analyze.types import spark_type
+from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.aggregates import Fold, fold_of, type_of
 from headwater.plan.bags import Bags, reads_bags
 from headwater.plan.late import late_queries

@@ -20,11 +20,11 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.analyze.failure import fails, is_certain, negated, safe
-from headwater.analyze.fallible import can_fail, failing, fails_on_ordinary_data
-from headwater.analyze.portable import portable
-from headwater.analyze.proven import PROVEN, Facts, facts_of, mark_proven
-from headwater.analyze.shape import (
+from headwater.analyze.failing.failing_rows import fails, is_certain, negated, safe
+from headwater.analyze.failing.fallible import can_fail, failing, fails_on_ordinary_data
+from headwater.analyze.failing.nonzero_divisors import PROVEN, Facts, facts_of, mark_proven
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.query_parts import (
     conjuncts,
     is_aggregate,
     is_stateful,

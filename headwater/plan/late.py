@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.shape import conjuncts, optional, relations
+from headwater.analyze.query_parts import conjuncts, optional, relations
 from headwater.plan.guard import COMPUTED
 from headwater.plan.render import late_rows
 from headwater.plan.shape import Relation, Shape, columns_of

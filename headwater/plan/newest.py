@@ -1,6 +1,6 @@
 """Rule 2 for a keyed table: the newest change of each key, folded into the table.
 
-In: the view over the log of a keyed table (:mod:`headwater.analyze.keyed`).
+In: the view over the log of a keyed table (:mod:`headwater.analyze.ddl.keyed_tables`).
 Out: an :class:`~headwater.plan.program.AggregateProgram` whose state is a row and its place.
 
 The greater place wins, in whatever order changes arrive. A row remembers its place in hidden
@@ -29,7 +29,7 @@ from headwater.analyze.definitions import (
     Source,
     View,
 )
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import AggregateProgram, StateColumn
 from headwater.plan.render import print_sql, spark
 from headwater.plan.shape import Shape

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.guard import Guard
 from headwater.plan.program import UNIT, AggregateProgram, Program, UnitsProgram
 from headwater.plan.shape import Shape

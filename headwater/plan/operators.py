@@ -13,7 +13,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
-from headwater.analyze.shape import is_aggregate, is_union_all, union_branches, window_calls
+from headwater.analyze.query_parts import is_aggregate, is_union_all, union_branches, window_calls
 from headwater.plan.nodes import Operator
 from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
 

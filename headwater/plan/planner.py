@@ -14,10 +14,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from headwater.analyze.changelog import changelog_mode, effective_emit
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
-from headwater.analyze.keys import stream_key
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.rules.changelog import changelog_mode, effective_emit
+from headwater.analyze.rules.keys import stream_key
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan import folded, programs, top, units
 from headwater.plan.guard import Guard, guard_of

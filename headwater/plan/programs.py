@@ -11,7 +11,7 @@ from datetime import timedelta
 from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.shape import conjuncts
+from headwater.analyze.query_parts import conjuncts
 from headwater.plan.bags import Bags
 from headwater.plan.folded import group_keys
 from headwater.plan.late import late_queries, own_filters

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
-from headwater.analyze.fallible import failing, fails_on_ordinary_data
-from headwater.analyze.shape import aggregates, is_aggregate
-from headwater.analyze.typed import type_of
+from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.query_parts import aggregates, is_aggregate
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
 from headwater.dialect import span_of
 from headwater.errors import SqlError
 from headwater.plan.computed import heads

@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.floats import without_skipping
 from headwater.plan.shape import MICROSECOND, Relation, Window, relations_of
 

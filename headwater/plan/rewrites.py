@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.shape import is_union_all, union_branches
-from headwater.analyze.typed import type_of
-from headwater.analyze.types import spark_type
+from headwater.analyze.query_parts import is_union_all, union_branches
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.render import spark_expression
 
 

@@ -13,11 +13,9 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.bounds import time_bounds
-from headwater.analyze.changelog import effective_emit
+from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, Source, View
-from headwater.analyze.event_time import interval
-from headwater.analyze.shape import (
+from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
     is_over,
@@ -28,7 +26,9 @@ from headwater.analyze.shape import (
     union_branches,
     window_calls,
 )
-from headwater.analyze.subqueries import has_predicates
+from headwater.analyze.rules.changelog import effective_emit
+from headwater.analyze.rules.event_time import interval
+from headwater.analyze.rules.time_bounds import time_bounds
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, Emit, View
-from headwater.analyze.keys import missing_keys
-from headwater.analyze.shape import is_distinct
+from headwater.analyze.query_parts import is_distinct
+from headwater.analyze.rules.keys import missing_keys
 from headwater.errors import SqlError
 from headwater.plan.aggregates import APPROXIMATE
 from headwater.plan.folded import is_folded

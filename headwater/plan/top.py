@@ -18,9 +18,15 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.shape import conjuncts, is_aggregate, is_distinct, relations, window_calls
-from headwater.analyze.typed import type_of
-from headwater.analyze.types import BIGINT, is_unknown, spark_type
+from headwater.analyze.query_parts import (
+    conjuncts,
+    is_aggregate,
+    is_distinct,
+    relations,
+    window_calls,
+)
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
 from headwater.plan.bags import Bags, is_bag
 from headwater.plan.late import late_queries
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.shape import (
+from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
     optional,
     relations,
     window_calls,
 )
-from headwater.analyze.typed import type_of
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.render import spark_expression
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)

@@ -18,15 +18,15 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.bind.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.shape import (
+from headwater.analyze.query_parts import (
     conjuncts,
     is_aggregate,
     is_union_all,
     relations,
     union_branches,
 )
-from headwater.analyze.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.plan.bags import Bags, is_bag
 from headwater.plan.late import late_queries
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram

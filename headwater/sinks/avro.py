@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
 from headwater.analyze.definitions import Sink
+from headwater.analyze.typing import types as t
 from headwater.intake.avro_schema import ITEM, Json
 from headwater.intake.sqltext import text
 

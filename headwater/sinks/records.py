@@ -26,8 +26,8 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 
 from headwater import __version__
-from headwater.analyze import types as t
 from headwater.analyze.definitions import Field, Sink
+from headwater.analyze.typing import types as t
 from headwater.intake.sqltext import name, text
 from headwater.plan.program import SIGN
 

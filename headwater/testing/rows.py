@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.types import VARCHAR
+from headwater.analyze.typing.types import VARCHAR
 from headwater.errors import ConfigError, Span
 
 NULL, EMPTY = "NULL", "(empty)"

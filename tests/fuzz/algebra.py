@@ -14,9 +14,9 @@ import click
 import duckdb
 from sqlglot import exp, parse_one
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from headwater.plan.folded import aggregate_program

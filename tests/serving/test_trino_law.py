@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from docker.local.leftover import temporary_stack
 from headwater.analyze.definitions import View
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
 from headwater.serve.verify import verify
 from headwater.testing.harness import run_file, shared_session
 from tests.serving.judge import TrinoJudge, trino_over

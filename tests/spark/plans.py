@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
 from headwater.dialect import parse
 from headwater.plan.nodes import Decision, Input, Operator, TableColumn, ViewPlan

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse

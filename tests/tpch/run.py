@@ -20,7 +20,7 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from tests.spark.law import Landed

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.analyze.connectors import CONNECTORS, ENCODINGS, FORMATS, Option
-from headwater.analyze.functions import FUNCTIONS
-from headwater.analyze.sinks import SINKS
+from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, FORMATS, Option
+from headwater.analyze.ddl.sinks import SINKS
+from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.lake.commits import COLUMNS
 from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
 from headwater.project import load_project

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from headwater import redact
-from headwater.analyze import connectors, sources
-from headwater.analyze.binder import bind
-from headwater.analyze.connectors import Connector, Option
+from headwater.analyze.bind.project import bind
+from headwater.analyze.connectors import registry as connectors
+from headwater.analyze.connectors.registry import Connector, Option
+from headwater.analyze.ddl import sources
 from headwater.config.secrets import Secret, private_folder, written_secrets
 from headwater.config.settings import load_config
 from headwater.config.spark_settings import RESERVED

@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 from pyarrow.fs import FileSelector, FileType
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.analyze.connectors.object_store import STORE_OPTIONS, split_place
 from headwater.analyze.definitions import Source
-from headwater.analyze.objects import STORE_OPTIONS, split_place
 from headwater.errors import ServiceError
 from headwater.intake.connectors.known_files import known_files
 from headwater.intake.connectors.place import Place, is_hidden

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
-from headwater.analyze.types import is_integer, spark_type
+from headwater.analyze.typing.types import is_integer, spark_type
 from headwater.errors import SqlError
 from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Range, Rows, rows_of
 from headwater.intake.decode import (

@@ -18,8 +18,8 @@ from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.analyze.connectors.kafka import topics
 from headwater.analyze.definitions import Source
-from headwater.analyze.kafka import topics
 from headwater.errors import TerminalError
 from headwater.intake.connectors.kafka_cluster import Cluster
 from headwater.intake.connectors.kafka_records import ROWS_PER_EPOCH, needs_headers, record_columns

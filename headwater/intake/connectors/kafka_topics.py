@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from headwater.analyze.connectors.kafka import topics
 from headwater.analyze.definitions import Source
-from headwater.analyze.kafka import topics
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.connectors.kafka_cluster import Cluster, Partition, Topic, client_settings
 

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
-from headwater.analyze.types import spark_type
+from headwater.analyze.typing.types import spark_type
 from headwater.intake.connectors.base import Rows
 from headwater.intake.connectors.flat import FLAT_LINES, LINES, may_be_flat, values_of_flat
 from headwater.intake.connectors.place import Place

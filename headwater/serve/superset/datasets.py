@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from headwater.analyze.types import digits, is_integer, trino_type
+from headwater.analyze.typing.types import digits, is_integer, trino_type
 from headwater.serve.superset.facts import Measure, ViewFacts, is_time
 from headwater.serve.superset.model import Dataset, DatasetColumn, Metric
 from headwater.serve.superset.naming import title_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.definitions import Field
-from headwater.analyze.shape import is_aggregate
-from headwater.analyze.types import family, is_timestamp
+from headwater.analyze.query_parts import is_aggregate
+from headwater.analyze.typing.types import family, is_timestamp
 from headwater.dialect import to_sql
 from headwater.plan.nodes import Operator, ViewPlan
 

@@ -13,7 +13,7 @@ else                   a table
 
 from __future__ import annotations
 
-from headwater.analyze.types import family
+from headwater.analyze.typing.types import family
 from headwater.serve.superset import viz
 from headwater.serve.superset.datasets import ROWS, metrics_of
 from headwater.serve.superset.facts import ViewFacts

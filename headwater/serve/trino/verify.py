@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from headwater.analyze import types as t
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing import types as t
 from headwater.serve.compare import Difference, judge, subtraction
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.delta import DeltaTable

@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
-from headwater.analyze.functions import AGGREGATES
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing.functions import AGGREGATES
 from headwater.dialect import parse
 from headwater.intake.sqltext import name, text
 from headwater.lake.spec import TableSpec, create_table_sql

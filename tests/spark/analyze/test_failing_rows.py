@@ -11,11 +11,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from headwater.analyze.binder import bind
-from headwater.analyze.failure import fails, safe
-from headwater.analyze.portable import portable
-from headwater.analyze.proven import mark_proven
-from headwater.analyze.types import duckdb_type, spark_type
+from headwater.analyze.bind.project import bind
+from headwater.analyze.failing.failing_rows import fails, safe
+from headwater.analyze.failing.nonzero_divisors import mark_proven
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing.types import duckdb_type, spark_type
 from headwater.dialect import parse
 
 TABLE = """

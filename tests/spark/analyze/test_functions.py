@@ -13,11 +13,11 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
-from headwater.analyze.functions import FUNCTIONS
-from headwater.analyze.portable import portable
-from headwater.analyze.types import duckdb_type, spark_type
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.types import duckdb_type, spark_type
 from headwater.dialect import parse
 
 TABLE = """

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source, Watermark
-from headwater.analyze.types import canonical
+from headwater.analyze.typing.types import canonical
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import session_for_thread

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 

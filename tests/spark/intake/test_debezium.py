@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.analyze import types as t
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Column, Source
+from headwater.analyze.typing import types as t
 from headwater.dialect import parse
 from headwater.intake.debezium import reading, unavailable
 from headwater.intake.decode import Decoder, Records

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 from headwater.intake import decode_json

@@ -1,6 +1,6 @@
 """Binding small projects in tests."""
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog, View
 from headwater.dialect import parse, to_sql
 

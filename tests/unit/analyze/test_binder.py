@@ -5,7 +5,7 @@ import re
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.types import is_unknown, sql_type
+from headwater.analyze.typing.types import is_unknown, sql_type
 from tests.unit.analyze.small_project import bound, catalog, view
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project

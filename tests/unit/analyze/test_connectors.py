@@ -2,8 +2,8 @@
 
 import pytest
 
-from headwater.analyze.connectors import CONNECTORS, ENCODINGS, VIEW_OPTIONS, Option
-from headwater.analyze.options import check_value
+from headwater.analyze.connectors.options import check_value
+from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, VIEW_OPTIONS, Option
 
 
 @pytest.mark.parametrize(

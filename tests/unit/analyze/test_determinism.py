@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.binder import bind, bind_all
-from headwater.analyze.determinism import HAZARDS, REFUSED, Hazard
-from headwater.analyze.functions import AGGREGATES, FUNCTIONS
-from headwater.analyze.nodes import ALLOWED, only_allowed
-from headwater.analyze.report import Report
+from headwater.analyze.bind.project import bind, bind_all
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.rules.allowed_syntax import ALLOWED, only_allowed
+from headwater.analyze.rules.determinism import HAZARDS, REFUSED, Hazard
+from headwater.analyze.typing.functions import AGGREGATES, FUNCTIONS
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError, SqlError
 

@@ -8,10 +8,10 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.binder import bind
-from headwater.analyze.failure import fails, is_certain, safe
-from headwater.analyze.portable import portable
-from headwater.analyze.proven import mark_proven
+from headwater.analyze.bind.project import bind
+from headwater.analyze.failing.failing_rows import fails, is_certain, safe
+from headwater.analyze.failing.nonzero_divisors import mark_proven
+from headwater.analyze.portable.rewrites import portable
 from headwater.dialect import parse
 
 TABLE = """

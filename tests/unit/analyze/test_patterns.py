@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headwater.analyze.patterns import certain_groups
+from headwater.analyze.failing.regex_groups import certain_groups
 
 CASES = [
     (r"a", (True,)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.analyze.portable import FIXES, portable
+from headwater.analyze.portable.rewrites import FIXES, portable
 from tests.unit.analyze.small_project import view
 
 

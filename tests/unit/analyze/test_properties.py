@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from headwater.analyze.bounds import time_bounds
-from headwater.analyze.changelog import changelog_mode, effective_emit
 from headwater.analyze.definitions import ChangelogMode, Emit
-from headwater.analyze.event_time import event_time_columns, interval, source_watermark
-from headwater.analyze.keys import stream_key
+from headwater.analyze.rules.changelog import changelog_mode, effective_emit
+from headwater.analyze.rules.event_time import event_time_columns, interval, source_watermark
+from headwater.analyze.rules.keys import stream_key
+from headwater.analyze.rules.time_bounds import time_bounds
 from headwater.dialect import parse
 from tests.unit.analyze.small_project import catalog, view
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.analyze.portable import portable
+from headwater.analyze.portable.rewrites import portable
 from tests.unit.analyze.small_project import view
 
 

@@ -3,8 +3,8 @@
 import pytest
 from sqlglot import exp
 
-from headwater.analyze import types as t
-from headwater.analyze.types import canonical, common_type
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.types import canonical, common_type
 from tests.unit.analyze.small_project import view
 
 

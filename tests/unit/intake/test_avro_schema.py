@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from headwater.analyze import types as t
 from headwater.analyze.definitions import Column
+from headwater.analyze.typing import types as t
 from headwater.dialect import parse
 from headwater.intake.avro_schema import Schema, SchemaRefused
 from headwater.intake.avro_schema import parse as parse_schema

@@ -12,8 +12,8 @@ from typing import Any, cast
 import pytest
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
+from headwater.analyze.connectors.object_store import split_place
 from headwater.analyze.definitions import Source
-from headwater.analyze.objects import split_place
 from headwater.config.settings import Config, WarehouseSection
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.connectors.base import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.errors import HeadwaterError
 from headwater.plan.at_rest import at_rest_sql

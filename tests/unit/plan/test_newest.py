@@ -7,7 +7,7 @@ import random
 import duckdb
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.plan.at_rest import at_rest_sql
 from headwater.plan.planner import plan_project

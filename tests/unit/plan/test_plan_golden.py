@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.types import duckdb_type
+from headwater.analyze.typing.types import duckdb_type
 from headwater.dialect import parse
 from headwater.plan.at_rest import DIALECTS, at_rest_sql, comparisons
 from headwater.plan.explain import explain, program_sql

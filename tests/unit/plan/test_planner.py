@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.analyze.binder import bind
+from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from headwater.plan.nodes import ViewPlan

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark.errors import PySparkException
 
-from headwater.analyze.binder import bind_all
+from headwater.analyze.bind.project import bind_all
 from headwater.config.settings import Config, Maintenance
 from headwater.dialect import parse
 from headwater.errors import ServiceError, TerminalError

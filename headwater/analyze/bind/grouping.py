@@ -1,0 +1,88 @@
+"""GROUP BY positions and aliases → expressions.
+
+In: a SELECT whose stars are expanded. Out: its GROUP BY holds expressions only, in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report
+
+
+def bind_grouping(select: exp.Select, columns: Collection[str], report: Report) -> bool:
+    """Replace positions and output names in GROUP BY by what they stand for.
+
+    Args:
+        select: changed in place.
+        columns: names of the columns in FROM, which come before output names.
+        report: where errors go.
+
+    Returns:
+        Whether all keys are understood.
+    """
+    group = select.args.get("group")
+    if not isinstance(group, exp.Group):
+        return True
+    before = len(report.errors)
+    for key, words in (
+        ("grouping_sets", "GROUPING SETS"),
+        ("cube", "CUBE"),
+        ("rollup", "ROLLUP"),
+        ("all", "GROUP BY ALL"),
+        ("totals", "WITH TOTALS"),
+    ):
+        if group.args.get(key):
+            report.not_yet(words, group, "write one view per grouping, with the keys named")
+            group.set(key, None)
+    for node in group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets):
+        report.not_yet(node.key.upper(), node, "write one view per grouping, with the keys named")
+        return False
+    keys: list[exp.Expr] = []
+    for key_ in group.expressions:
+        bound = _key(key_, select, columns, report)
+        if bound is not None and bound not in keys:
+            keys.append(bound)
+    if keys:
+        group.set("expressions", keys)
+    else:
+        select.set("group", None)
+    return len(report.errors) == before
+
+
+def _key(
+    key: exp.Expr, select: exp.Select, columns: Collection[str], report: Report
+) -> exp.Expr | None:
+    if isinstance(key, exp.Paren):
+        return _key(key.this, select, columns, report)
+    if isinstance(key, exp.Literal):
+        at = int(key.name) if key.is_int else 0
+        if not 1 <= at <= len(select.expressions):
+            hint = f"positions are 1 to {len(select.expressions)}"
+            report.add(
+                "INVALID_GROUP_KEY", f"GROUP BY position {key.name} does not exist", key, hint
+            )
+            return None
+        found: exp.Expr = select.expressions[at - 1].unalias().copy()
+    elif isinstance(key, exp.Column) and not key.table and key.name not in columns:
+        found = _aliased(key, select)
+    else:
+        found = key
+    if aggregate := found.find(exp.AggFunc):
+        place = key if found is not key else aggregate
+        report.add(
+            "MISPLACED_AGGREGATE", "aggregates cannot be group keys", place, "group by a column"
+        )
+        return None
+    return found
+
+
+def _aliased(key: exp.Column, select: exp.Select) -> exp.Expr:
+    """Return the output of that name, or the key itself if there is none."""
+    for item in select.expressions:
+        if isinstance(item, exp.Alias) and item.alias == key.name:
+            value: exp.Expr = item.this.copy()
+            return value
+    return key

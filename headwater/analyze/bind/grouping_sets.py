@@ -1,0 +1,137 @@
+"""GROUPING SETS, ROLLUP and CUBE → a UNION ALL of one SELECT per set.
+
+In: a query as parsed. Out: one in which every GROUP BY is a plain one: a key that is not in a set
+is NULL there, and ``grouping(a, b)`` a number. Each set is then kept as any other SELECT.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.query_parts import is_over, window_calls
+
+MAX_SETS = 64
+_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+
+Keys = tuple[exp.Expr, ...]
+
+
+def expand_grouping_sets(query: exp.Query, report: Report) -> exp.Query:
+    """Return a query without GROUPING SETS, ROLLUP and CUBE.
+
+    Args:
+        query: a query as parsed; changed in place where it can be.
+        report: where errors go.
+    """
+    root = exp.Paren(this=query)
+    for select in reversed(list(root.find_all(exp.Select))):
+        group = select.args.get("group")
+        if group is None or not any(isinstance(item, _SETS) for item in group.expressions):
+            continue
+        windows = select.args.get("qualify") or window_calls(select)
+        if windows or select.args.get("distinct"):  # they look at the rows of all sets together
+            message = f"{'OVER' if windows else 'DISTINCT'} with grouping sets"
+            report.not_yet(message, group, "put the part with GROUP BY into a subquery")
+            continue
+        _expand(select, group, report)
+    found = root.this
+    assert isinstance(found, exp.Query)
+    return found
+
+
+def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
+    choices = [_sets_of(item, select) for item in group.expressions]
+    sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
+    if len(sets) > MAX_SETS:
+        message = f"{len(sets)} grouping sets, {MAX_SETS} are most"
+        report.add("TOO_COMPLEX", message, group, "write the sets that are needed")
+        return
+    keys = list(dict.fromkeys(key for each in sets for key in each))
+    sets.sort(key=lambda each: -len(set(each)))  # the first names and types the columns
+    clauses = {key: select.args.get(key) for key in ("order", "limit", "offset")}
+    for clause in clauses:
+        select.set(clause, None)
+    branches = [_branch(select, chosen, keys) for chosen in sets]
+    union: exp.Expr = branches[0]
+    for branch in branches[1:]:
+        union = exp.Union(this=union, expression=branch, distinct=False)
+    for name, value in clauses.items():
+        union.set(name, value)
+    # EXCEPT and INTERSECT would take only the first SELECT of a UNION ALL without brackets
+    operand = isinstance(select.parent, exp.SetOperation)
+    select.replace(exp.Subquery(this=union) if operand else union)
+
+
+def _sets_of(item: exp.Expr, select: exp.Select) -> list[Keys]:
+    if isinstance(item, exp.GroupingSets):
+        return [found for each in item.expressions for found in _sets_of(each, select)]
+    if isinstance(item, exp.Rollup):
+        parts = [_keys(each, select) for each in item.expressions]
+        return [tuple(itertools.chain(*parts[:n])) for n in range(len(parts), -1, -1)]
+    if isinstance(item, exp.Cube):
+        parts = [_keys(each, select) for each in item.expressions]
+        chosen = itertools.product((True, False), repeat=len(parts))
+        return [tuple(itertools.chain(*itertools.compress(parts, each))) for each in chosen]
+    return [_keys(item, select)]
+
+
+def _keys(item: exp.Expr, select: exp.Select) -> Keys:
+    """The expressions of a set; a position or an output name stands for its expression."""
+    if isinstance(item, (exp.Tuple, exp.Paren)):
+        inner = item.expressions if isinstance(item, exp.Tuple) else [item.this]
+        return tuple(key for each in inner for key in _keys(each, select))
+    if isinstance(item, exp.Literal) and item.is_int:
+        at = int(item.name) - 1
+        return (select.selects[at].unalias(),) if 0 <= at < len(select.selects) else (item,)
+    outputs = {each.alias: each.this for each in select.selects if isinstance(each, exp.Alias)}
+    if isinstance(item, exp.Column) and not item.table and item.name in outputs:
+        return (outputs[item.name],)
+    return (item,)
+
+
+def _branch(select: exp.Select, chosen: Sequence[exp.Expr], keys: Sequence[exp.Expr]) -> exp.Select:
+    copy = select.copy()
+    group = exp.Group(expressions=[key.copy() for key in dict.fromkeys(chosen)])
+    copy.set("group", group if chosen else None)
+    gone = [key for key in keys if key not in chosen]
+    copy.set("expressions", [_named(item, gone, chosen) for item in select.selects])
+    if having := select.args.get("having"):
+        copy.set("having", exp.Having(this=_without(having.this, gone, chosen)))
+    if not chosen:  # one row even where nothing is aggregated
+        anything = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+        copy.having(anything, copy=False)
+    return copy
+
+
+def _named(item: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
+    name = item.alias_or_name
+    value = _without(item.unalias(), gone, chosen)
+    # not alias_: a subquery would take the name for that of a FROM item
+    return exp.Alias(this=value, alias=exp.to_identifier(name)) if name else value
+
+
+def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
+    """An expression over the groups of a set: keys that are not in it are NULL."""
+    root = exp.Paren(this=value.copy())
+    stack: list[exp.Expr] = [root.this]
+    while stack:
+        node = stack.pop()
+        if node in gone:
+            node.replace(exp.Null())
+        elif isinstance(node, exp.Grouping) and node not in chosen:
+            bits = "".join("0" if key in chosen else "1" for key in node.expressions)
+            node.replace(exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT"))
+        elif not _is_of_rows(node) and node not in chosen:  # whatever keys it is made of
+            stack.extend(node.iter_expressions())
+    found = root.this
+    assert isinstance(found, exp.Expr)
+    return found.pop()
+
+
+def _is_of_rows(node: exp.Expr) -> bool:
+    """Whether a node looks at rows, of which every key is known: an aggregate, its FILTER too."""
+    return isinstance(node, (exp.AggFunc, exp.Filter, exp.Query)) and not is_over(node)

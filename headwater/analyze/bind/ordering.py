@@ -1,0 +1,198 @@
+"""Which rows come first: ORDER BY … LIMIT, and the order within OVER.
+
+In: SELECTs whose columns are resolved. Out: the same in a form in which rows that tie cannot be
+exchanged: ORDER BY goes on with every other column that can be compared. What is left equal then is
+equal in everything, so that two runs and two engines take the same rows. Where they could still
+differ in an array, a map or a row that is read, that is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from headwater.analyze.bind.scope import NULLABLE, Relation, resolve
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.query_parts import is_aggregate, is_distinct
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+COMPARABLE = ("boolean", "number", "text", "binary", "time")
+"""Families of types whose values every engine orders alike."""
+_WITHOUT_VALUES = ("null", "unknown")
+
+
+def limited_unions(query: exp.Query) -> exp.Query:
+    """Return a query in which ORDER BY … LIMIT belongs to SELECTs only, not to set operations.
+
+    Args:
+        query: a query as parsed; changed in place where it can be.
+    """
+    root = exp.Paren(this=query)
+    for node in list(root.find_all(exp.SetOperation)):
+        if not any(node.args.get(key) for key in ("order", "limit", "offset")):
+            continue
+        clauses = {key: node.args.get(key) for key in ("order", "limit", "offset")}
+        for key in clauses:
+            node.set(key, None)
+        around = exp.Select(expressions=[exp.Star()])
+        node.replace(around)
+        inner = exp.Subquery(this=node, alias=exp.TableAlias(this=exp.to_identifier("_ordered")))
+        around.set("from_", exp.From(this=inner))
+        for key, clause in clauses.items():
+            around.set(key, clause)
+    found = root.this
+    assert isinstance(found, exp.Query)
+    return found
+
+
+def bind_order(select: exp.Select, relations: Sequence[Relation], report: Report) -> None:
+    """Resolve ORDER BY of a SELECT: outputs by name or position, or columns of FROM.
+
+    Args:
+        select: a SELECT whose outputs are named; changed in place.
+        relations: what it reads.
+        report: where errors go.
+    """
+    for key in ("limit", "offset"):
+        clause = select.args.get(key)
+        count = clause.expression if clause is not None else None
+        if count is not None and not (isinstance(count, exp.Literal) and count.is_int):
+            message = f"{key.upper()} must be a whole number"
+            report.add("WRONG_ARGUMENTS", message, clause, "write it like LIMIT 10")
+    order = select.args.get("order")
+    outputs = {item.alias: item for item in select.selects}
+    for item in order.expressions if order is not None else []:
+        value = item.this
+        if isinstance(value, exp.Literal):
+            at = int(value.name) if value.is_int else 0
+            if not 1 <= at <= len(select.selects):
+                hint = f"positions are 1 to {len(select.selects)}"
+                message = f"ORDER BY position {value.name} does not exist"
+                report.add("UNKNOWN_COLUMN", message, value, hint)
+                continue
+            item.set("this", exp.column(select.selects[at - 1].alias))
+        elif isinstance(value, exp.Column) and not value.table and value.name in outputs:
+            continue
+        elif is_distinct(select) or is_aggregate(select):
+            hint = "select it with a name, and order by the name"
+            report.not_yet("ORDER BY what is not selected", value, hint)
+        else:
+            for column in list(item.find_all(exp.Column)):
+                resolve(column, relations, report)
+
+
+def break_ties(select: exp.Select, report: Report) -> None:
+    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
+
+    Args:
+        select: a typed SELECT.
+        report: where errors go.
+    """
+    order = select.args.get("order")
+    if order is None:
+        return
+    outputs = {item.alias: item.this for item in select.selects}
+    for item in order.expressions:
+        if isinstance(item.this, exp.Column) and item.this.name in outputs and not item.this.table:
+            item.this.type = type_of(outputs[item.this.name])
+        check_sortable(item, report)
+    named = {item.this.name for item in order.expressions if not item.this.args.get("table")}
+    for name, value in outputs.items():
+        if name not in named and is_comparable(value):
+            column = exp.column(name)
+            column.type = type_of(value)
+            order.append("expressions", _ascending(column))
+    known = [*filter(is_comparable, outputs.values()), *(item.this for item in order.expressions)]
+    for name, value in outputs.items():
+        if name not in named and has_no_order(value) and not _follows(value, known):
+            refuse_ties(value, "leave it out, or select what can be compared of it", report)
+
+
+def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
+    """Whether a value is the same wherever some others are."""
+    if value in known:
+        return True
+    if isinstance(value, (exp.Column, exp.AggFunc, exp.Window, exp.Query)):
+        return False
+    return all(_follows(part, known) for part in value.iter_expressions())
+
+
+def is_comparable(node: exp.Expr) -> bool:
+    """Return whether every engine sorts the values of an expression alike.
+
+    Args:
+        node: a typed expression.
+    """
+    return t.family(type_of(node)) in COMPARABLE
+
+
+def has_no_order(node: exp.Expr) -> bool:
+    """Return whether the values of an expression differ in ways that no ORDER BY can tell apart.
+
+    Args:
+        node: a typed expression.
+    """
+    return t.family(type_of(node)) not in (*COMPARABLE, *_WITHOUT_VALUES)
+
+
+def check_sortable(item: exp.Expr, report: Report) -> None:
+    """Report an item of ORDER BY whose values engines sort differently, or not at all.
+
+    Args:
+        item: ``exp.Ordered``, typed.
+        report: where errors go.
+    """
+    if has_no_order(item.this):
+        message = f"ORDER BY cannot sort {t.sql_type(type_of(item.this))}"
+        report.add("TYPE_CLASH", message, item.this, "order by what can be compared of it")
+
+
+def refuse_ties(node: exp.Expr, hint: str, report: Report) -> None:
+    """Report what rows can differ in that tie in everything that can be compared.
+
+    Args:
+        node: the column or expression.
+        hint: what to write instead.
+        report: where errors go.
+    """
+    what = f'"{node.name}"' if isinstance(node, exp.Column) else "this"
+    kind = t.sql_type(type_of(node))
+    message = f"rows that tie can differ in {what}, and {kind} cannot be compared"
+    report.add("NON_DETERMINISTIC", message, node, hint)
+
+
+def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
+    """Return an order that goes on with other columns.
+
+    Args:
+        order: as written.
+        columns: typed expressions to go on with.
+    """
+    items = [item.copy() for item in order.expressions]
+    known = {item.this.sql() for item in items}
+    for column in columns:
+        if column.sql() not in known and is_comparable(column):
+            items.append(_ascending(column.copy()))
+    return exp.Order(expressions=items)
+
+
+def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
+    """Return all columns of some relations, typed.
+
+    Args:
+        relations: the relations.
+    """
+    found: list[exp.Expr] = []
+    for relation in relations:
+        for field in relation.fields.values():
+            column = exp.column(field.name, table=relation.alias)
+            column.type = field.type.copy()
+            column.meta[NULLABLE] = field.nullable
+            found.append(column)
+    return found
+
+
+def _ascending(column: exp.Expr) -> exp.Ordered:
+    return exp.Ordered(this=column, desc=False, nulls_first=False)

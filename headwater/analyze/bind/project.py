@@ -1,0 +1,231 @@
+"""Statements of all files → one catalog.
+
+In: the statements of each file. Out: a :class:`~headwater.analyze.definitions.Catalog` whose views
+come after what they read, or every error of every file at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from sqlglot import exp
+
+from headwater.analyze.ddl.keyed_tables import check_keyed, is_keyed, log_of, newest_rows
+from headwater.analyze.ddl.sinks import bind_sink
+from headwater.analyze.ddl.sources import bind_source
+from headwater.analyze.ddl.views import bind_view
+from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
+from headwater.analyze.diagnostics import Report
+from headwater.dialect import syntax
+from headwater.errors import SqlError, raise_all
+
+_LATER = {
+    syntax.CreateFunction: "CREATE FUNCTION",
+    syntax.CreateTest: "CREATE TEST",
+    syntax.DropStatement: "DROP",
+}
+_DEFINITIONS = (syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink)
+
+
+def bind(statements_by_file: Mapping[str, Sequence[exp.Expression]]) -> Catalog:
+    """Bind the statements of a project.
+
+    Args:
+        statements_by_file: parsed statements by file, in the order the files are read.
+
+    Raises:
+        SqlError: there is one error.
+        ErrorGroup: there are several, of all files, sorted by place.
+    """
+    catalog, errors = bind_all(statements_by_file)
+    raise_all(errors)
+    return catalog
+
+
+def bind_all(
+    statements_by_file: Mapping[str, Sequence[exp.Expression]],
+    unparsed: Collection[str] = (),
+) -> tuple[Catalog, list[SqlError]]:
+    """Bind the statements of a project as far as possible.
+
+    Args:
+        statements_by_file: parsed statements by file.
+        unparsed: names defined in files that cannot be parsed; who reads them is not blamed.
+
+    Returns:
+        What could be bound, and the errors of the rest.
+    """
+    binder = _Binder(frozenset(unparsed))
+    for statements in statements_by_file.values():
+        for statement in statements:
+            binder.define(statement)
+    binder.bind_sources()
+    binder.bind_views()
+    binder.bind_sinks()
+    return Catalog(binder.sources, binder.views, binder.sinks), binder.errors
+
+
+class _Binder:
+    """Definitions by name, and what has been bound of them."""
+
+    def __init__(self, unparsed: frozenset[str]) -> None:
+        self.unparsed = unparsed
+        self.statements: dict[str, exp.Expression] = {}
+        self.sources: dict[str, Source] = {}
+        self.views: dict[str, View] = {}
+        self.sinks: dict[str, Sink] = {}
+        self.late_tables: dict[str, str] = {}
+        self.broken: set[str] = set()
+        self.errors: list[SqlError] = []
+
+    def define(self, statement: exp.Expression) -> None:
+        report = Report(statement)
+        if words := _LATER.get(type(statement)):
+            report.not_yet(words, None, "remove it until then")
+        elif not isinstance(statement, _DEFINITIONS):
+            hint = "write CREATE STREAMING VIEW name AS SELECT …"
+            report.add("UNSUPPORTED_STATEMENT", "a project holds definitions only", statement, hint)
+        elif statement.this.name in self.statements:
+            first = Report(self.statements[statement.this.name]).place(None)
+            message = f'"{statement.this.name}" is defined twice'
+            report.add("DUPLICATE_NAME", message, statement.this, f"the other one is at {first}")
+        elif is_keyed(statement):
+            self._define_keyed(statement, report)
+        else:
+            self.statements[statement.this.name] = statement
+        self.errors += report.errors
+
+    def _define_keyed(self, statement: syntax.CreateSource, report: Report) -> None:
+        check_keyed(statement, report)
+        name = statement.this.name
+        self.statements[name + CHANGES] = log_of(statement)
+        self.statements[name] = statement if report.errors else newest_rows(statement)
+        if report.errors:
+            self.broken.update((name, name + CHANGES))
+
+    def bind_sources(self) -> None:
+        for name, statement in self.statements.items():
+            if isinstance(statement, syntax.CreateSource) and name not in self.broken:
+                report = Report(statement)
+                source = bind_source(statement, report)
+                self._keep(name, source, report)
+
+    def bind_views(self) -> None:
+        for name in self._order():
+            statement = self.statements[name]
+            if name + CHANGES in self.broken:
+                self.broken.add(name)
+            if name in self.broken or not isinstance(statement, syntax.CreateStreamingView):
+                continue
+            report = Report(statement)
+            self._check_late_table(statement, report)
+            catalog = Catalog(self.sources, self.views)
+            try:
+                view = bind_view(statement, catalog, frozenset(self._unbound()), report)
+            except RecursionError:
+                hint = "split the view into several"
+                report.add("TOO_DEEP", "the query is nested too deeply", statement, hint)
+                view = None
+            if view is not None and name + CHANGES in self.sources:
+                view = _keyed(view)
+            self._keep(name, view, report)
+
+    def bind_sinks(self) -> None:
+        for name, statement in self.statements.items():
+            if isinstance(statement, syntax.CreateSink):
+                report = Report(statement)
+                if statement.args["view"].name not in self._unbound():
+                    catalog = Catalog(self.sources, self.views, self.sinks)
+                    sink = bind_sink(statement, catalog, report)
+                    if sink is not None:
+                        self.sinks[name] = sink
+                self.errors += report.errors
+
+    def _unbound(self) -> set[str]:
+        """The names of tables and views that have errors; who reads them is not blamed."""
+        sinks = {n for n, each in self.statements.items() if isinstance(each, syntax.CreateSink)}
+        defined = self.statements.keys() | self.unparsed
+        return defined - self.sources.keys() - self.views.keys() - sinks
+
+    def _keep(self, name: str, bound: Source | View | None, report: Report) -> None:
+        self.errors += report.errors
+        if report.errors or bound is None:
+            self.broken.add(name)
+        elif isinstance(bound, Source):
+            self.sources[name] = bound
+        else:
+            self.views[name] = bound
+
+    def _check_late_table(self, statement: syntax.CreateStreamingView, report: Report) -> None:
+        late = statement.args.get("late")
+        into = late.args.get("into") if late is not None else None
+        if into is None:
+            return
+        if into.name in self.statements or into.name in self.late_tables:
+            message = f'"{into.name}" is defined twice'
+            report.add("DUPLICATE_NAME", message, into, "give the table of late rows another name")
+        self.late_tables[into.name] = statement.this.name
+
+    def _order(self) -> list[str]:
+        """Return all names, what is read before what reads it; report cycles."""
+        graph = {
+            name: [other for other in _reads(statement) if other in self.statements]
+            for name, statement in self.statements.items()
+        }
+        while True:
+            try:
+                return list(TopologicalSorter(graph).static_order())
+            except CycleError as cycle:
+                names: list[str] = list(cycle.args[1])[::-1]
+                self._report_cycle(names)
+                for name in names:
+                    self.broken.add(name)
+                    graph[name] = []
+
+    def _report_cycle(self, names: list[str]) -> None:
+        start = min(range(len(names) - 1), key=lambda at: names[at])
+        ring = names[start:-1] + names[: start + 1]
+        statement = self.statements[ring[0]]
+        report = Report(statement)
+        at = next((table for table in _tables(statement) if table.name == ring[1]), None)
+        hint = "take one of them out of the circle"
+        report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)
+        self.errors += report.errors
+
+
+def _keyed(view: View) -> View:
+    """The view that is a keyed table: its keys are never NULL, even if its log has rows of none."""
+    keys = view.primary_key
+    fields = (
+        replace(each, nullable=each.nullable and each.name not in keys) for each in view.fields
+    )
+    return replace(view, changes=view.name + CHANGES, fields=tuple(fields))
+
+
+def _tables(statement: exp.Expression) -> list[exp.Table]:
+    query = statement.args.get("expression")
+    found = query.find_all(exp.Table) if isinstance(query, exp.Expression) else []
+    return [table for table in found if isinstance(table.this, exp.Identifier)]
+
+
+def _reads(statement: exp.Expression) -> list[str]:
+    """Return the names in FROM that are not common table expressions visible there."""
+    return [table.name for table in _tables(statement) if not _names_cte(table)]
+
+
+def _names_cte(table: exp.Table) -> bool:
+    inside: exp.Expr = table
+    while (outer := inside.parent) is not None:
+        if isinstance(outer, exp.With):
+            earlier = outer.expressions[: outer.expressions.index(inside)]
+            if any(cte.alias == table.name for cte in earlier):
+                return True
+            inside = outer.parent or outer  # the clause of this query has been looked at
+            continue
+        clause = outer.args.get("with_")
+        if clause is not None and any(cte.alias == table.name for cte in clause.expressions):
+            return True
+        inside = outer
+    return False

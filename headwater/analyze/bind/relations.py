@@ -1,0 +1,255 @@
+"""FROM and JOIN → relations with an alias and typed columns each.
+
+In: the FROM clause of one SELECT. Out: its list of
+:class:`~headwater.analyze.bind.scope.Relation`; the nodes are changed in place: aliases everywhere,
+USING as ON, window tables qualified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from headwater.analyze.bind.lateral import flatten
+from headwater.analyze.bind.scope import Relation, as_fields, resolve
+from headwater.analyze.bind.windowing import window_fields
+from headwater.analyze.definitions import Field
+from headwater.analyze.diagnostics import NAME, did_you_mean
+from headwater.analyze.query_parts import union_branches
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import expect_boolean, type_of
+from headwater.analyze.typing.infer import infer
+from headwater.dialect.syntax import WindowTable
+
+if TYPE_CHECKING:
+    from headwater.analyze.bind.query import QueryBinder
+
+FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
+
+
+class RelationBinder:
+    """Binds the FROM clause of one SELECT."""
+
+    def __init__(self, binder: QueryBinder) -> None:
+        self.binder = binder
+        self.report = binder.report
+        self.relations: list[Relation] = []
+
+    def bind(self, select: exp.Select) -> list[Relation]:
+        """Bind FROM and the joins of a SELECT and return its relations in order."""
+        source = select.args.get("from_")
+        if source is None:
+            hint = "a view reads at least one table: SELECT … FROM name"
+            self.report.add("NO_INPUT", "the query reads nothing", select, hint)
+            return []
+        self._add(self._relation(source.this), source.this)
+        for join in list(select.args.get("joins") or []):
+            if isinstance(join.this, exp.Lateral):
+                self._lateral(join)
+            else:
+                self._join(join)
+        return self.relations
+
+    def _lateral(self, join: exp.Join) -> None:
+        alias = join.this.alias or f"_q{len(self.relations) + 1}"
+        errors = len(self.report.errors)
+        flat = flatten(join, alias, self.relations, RelationBinder(self.binder).bind, self.report)
+        if len(self.report.errors) > errors:
+            self._add(self._broken(alias, join), join)
+            return
+        if flat.join is None:
+            join.pop()
+        else:
+            self._join(flat.join)
+        if flat.computed:
+            fields = [Field(name, self._computed(value)) for name, value in flat.computed.items()]
+            self._add(Relation(alias, as_fields(fields), join, computed=flat.computed), join)
+
+    def _computed(self, value: exp.Expr) -> exp.DataType:
+        """The type of what stands for a column; the columns before a LATERAL are resolved."""
+        for column in value.find_all(exp.Column):
+            if column.type is None:
+                resolve(column, [self.relations[-1]], self.report)
+        infer(value, self.report)
+        return type_of(value)
+
+    def _add(self, relation: Relation, at: exp.Expr) -> None:
+        if any(relation.alias == other.alias for other in self.relations):
+            message = f'"{relation.alias}" stands twice in FROM'
+            hint = "give each one a name of its own: FROM t AS a JOIN t AS b"
+            self.report.add("DUPLICATE_ALIAS", message, at, hint)
+        self.relations.append(relation)
+
+    def _join(self, join: exp.Join) -> None:
+        relation = self._relation(join.this)
+        before = list(self.relations)
+        self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
+        if using := join.args.get("using"):
+            self._using(join, using)
+        condition = join.args.get("on")
+        if condition is not None:
+            self._condition(join, condition, [*before, relation])
+        if join.side in ("RIGHT", "FULL"):
+            self.relations[:-1] = [each.optional() for each in self.relations[:-1]]
+
+    def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
+        wrapper = exp.Paren(this=condition.copy())
+        for column in list(wrapper.find_all(exp.Column)):
+            if column.find_ancestor(exp.Query) is None:
+                resolve(column, visible, self.report)
+        infer(wrapper, self.report)
+        expect_boolean(wrapper.this, "ON", self.report)
+        if found := wrapper.find(exp.AggFunc):
+            hint = "aggregate in a subquery"
+            self.report.add("MISPLACED_AGGREGATE", "aggregates cannot stand in ON", found, hint)
+        join.set("on", wrapper.this)
+
+    def _using(self, join: exp.Join, names: Sequence[exp.Expr]) -> None:
+        """``USING (k)`` → ``ON a.k = b.k``; of the two columns only the left one stays visible."""
+        right = self.relations[-1]
+        conditions: list[exp.Expr] = []
+        for item in names:
+            left = [relation for relation in self.relations[:-1] if item.name in relation.fields]
+            if len(left) != 1 or item.name not in right.fields:
+                if not any(relation.broken for relation in self.relations):
+                    message = f'column "{item.name}" of USING is not in both tables once'
+                    self.report.add("UNKNOWN_COLUMN", message, item, "write ON with both columns")
+                continue
+            conditions.append(
+                exp.EQ(
+                    this=exp.column(item.name, table=left[0].alias),
+                    expression=exp.column(item.name, table=right.alias),
+                )
+            )
+        names_hidden = frozenset(item.name for item in names)
+        self.relations[-1] = replace(right, hidden=names_hidden)
+        join.set("using", None)
+        if conditions:
+            join.set("on", exp.and_(*conditions, copy=False))
+
+    def _relation(self, node: exp.Expr) -> Relation:
+        if isinstance(node, exp.Subquery):
+            return self._subquery(node)
+        if isinstance(node, exp.Unnest):
+            return self._unnest(node)
+        if isinstance(node, exp.Table) and isinstance(node.this, WindowTable):
+            return self._window(node)
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            return self._table(node)
+        self.report.add(
+            "UNSUPPORTED_SYNTAX",
+            "this cannot stand in FROM",
+            node,
+            "read a table, a view or a subquery",
+        )
+        return self._broken(node.alias_or_name or "_broken", node)
+
+    def _broken(self, alias: str, node: exp.Expr) -> Relation:
+        self.binder.tainted = True
+        return Relation(alias, {}, node, broken=True)
+
+    def _table(self, node: exp.Table) -> Relation:
+        name, alias = node.name, node.alias or node.name
+        catalog = self.binder.catalog
+        if node.args.get("db"):
+            shown = ".".join(part.name for part in node.parts)
+            message = f'"{shown}" is not a table of the project'
+            self.report.add("INVALID_TABLE_NAME", message, node, FILE_HINT)
+            return self._broken(alias, node)
+        if not NAME.fullmatch(name):
+            message = f'"{name}" cannot be the name of a table'
+            self.report.add("INVALID_TABLE_NAME", message, node, FILE_HINT)
+            return self._broken(alias, node)
+        if name in self.binder.broken:
+            return self._broken(alias, node)
+        if name in catalog.sources:
+            fields = catalog.sources[name].fields
+        elif name in catalog.views:
+            fields = catalog.views[name].fields
+        else:
+            known = [*catalog.sources, *catalog.views, *self.binder.broken]
+            hint = did_you_mean(name, known, "tables and views") if known else FILE_HINT
+            self.report.add("UNKNOWN_TABLE", f'table "{name}" does not exist', node, hint)
+            return self._broken(alias, node)
+        self.binder.inputs[name] = None
+        _set_alias(node, alias)
+        return Relation(alias, as_fields(fields), node)
+
+    def _subquery(self, node: exp.Subquery) -> Relation:
+        fields = self.binder.bind(node.this)
+        alias = node.alias or f"_q{len(self.relations) + 1}"
+        names = node.alias_column_names
+        if names:
+            fields = self._renamed(node, fields, names)
+        _set_alias(node, alias)
+        if self.binder.tainted:
+            return self._broken(alias, node)
+        return Relation(alias, as_fields(fields), node)
+
+    def _renamed(
+        self, node: exp.Subquery, fields: Sequence[Field], names: Sequence[str]
+    ) -> tuple[Field, ...]:
+        if len(names) != len(fields):
+            if not self.binder.tainted:
+                message = f"{len(names)} names for {len(fields)} columns"
+                hint = "give as many names as the subquery has columns"
+                self.report.add("WRONG_ARGUMENTS", message, node.args["alias"], hint)
+            return tuple(fields)
+        for branch in union_branches(node.this):
+            for item, name in zip(branch.selects, names, strict=True):
+                item.set("alias", exp.to_identifier(name))
+        return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
+
+    def _unnest(self, node: exp.Unnest) -> Relation:
+        alias = node.alias or f"_q{len(self.relations) + 1}"
+        if node.args.get("offset"):
+            self.report.not_yet("WITH ORDINALITY", node)
+        kinds: list[exp.DataType] = []
+        wrapper = exp.Tuple(expressions=[item.copy() for item in node.expressions])
+        for column in list(wrapper.find_all(exp.Column)):
+            resolve(column, self.relations, self.report)
+        for item in wrapper.expressions:
+            infer(item, self.report)
+            kinds += self._elements(item)
+        node.set("expressions", wrapper.expressions)
+        names = node.alias_column_names
+        if len(names) != len(kinds):
+            hint = "name them: CROSS JOIN UNNEST(x) AS t(name)"
+            self.report.add("UNNAMED_COLUMN", "the columns of UNNEST have no names", node, hint)
+            return self._broken(alias, node)
+        node.args["alias"].set("this", exp.to_identifier(alias))
+        fields = [Field(name, kind) for name, kind in zip(names, kinds, strict=True)]
+        return Relation(alias, as_fields(fields), node)
+
+    def _elements(self, item: exp.Expr) -> list[exp.DataType]:
+        kind = type_of(item)
+        if kind.this in (t.Type.ARRAY, t.Type.MAP):
+            inner = t.elements(kind)
+            if any(element.this is t.Type.STRUCT for element in inner):
+                self.report.not_yet("UNNEST of rows", item)
+            return list(inner)
+        if not t.is_unknown(kind):
+            message = f"UNNEST needs an array or a map, not {t.sql_type(kind)}"
+            self.report.add("TYPE_CLASH", message, item, "split text first: split(x, ',')")
+        return [t.UNKNOWN]
+
+    def _window(self, node: exp.Table) -> Relation:
+        window: WindowTable = node.this
+        inner = self._relation(window.this)
+        alias = node.alias or inner.alias
+        _set_alias(node, alias)
+        if inner.broken:
+            return self._broken(alias, node)
+        time = window.args["time"]
+        resolve(time, [inner], self.report)
+        for key in window.args.get("partition_by") or []:
+            resolve(key, [inner], self.report)
+        fields = window_fields(window, inner, self.report)
+        return Relation(alias, as_fields(fields), node)
+
+
+def _set_alias(node: exp.Expr, alias: str) -> None:
+    node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))

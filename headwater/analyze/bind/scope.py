@@ -1,0 +1,148 @@
+"""The relations of one FROM clause and the names in them.
+
+In: bound FROM items. Out: columns resolved to ``alias.column`` with type and nullability, or an
+error that names the nearest column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Field
+from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.typing import types as t
+
+NULLABLE = "nullable"
+"""Key of ``Column.meta``: whether a resolved column can be NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One FROM item.
+
+    Attributes:
+        alias: the name its columns are qualified with.
+        fields: its columns by name, in order.
+        node: the bound node.
+        hidden: columns that ``*`` leaves out and plain names do not find (the second one of USING).
+        broken: whether its columns are unknown because it has errors of its own.
+        computed: what stands for its columns if no FROM item has them (LATERAL): bound expressions
+            over the relations before it.
+    """
+
+    alias: str
+    fields: Mapping[str, Field]
+    node: exp.Expr
+    hidden: frozenset[str] = frozenset()
+    broken: bool = False
+    computed: Mapping[str, exp.Expr] | None = None
+
+    def optional(self) -> Relation:
+        """Return the relation as an outer join shows it: every column can be NULL."""
+        fields = {name: replace(field, nullable=True) for name, field in self.fields.items()}
+        return replace(self, fields=fields)
+
+
+def as_fields(fields: Sequence[Field]) -> dict[str, Field]:
+    """Return fields by name, the first one of each name."""
+    found: dict[str, Field] = {}
+    for field in fields:
+        found.setdefault(field.name, field)
+    return found
+
+
+def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
+    """Return whether some relations have the column that a name can mean.
+
+    Args:
+        column: as parsed.
+        relations: what is in FROM.
+    """
+    parts = [part.name for part in column.parts]
+    by_alias = {relation.alias for relation in relations}
+    if len(parts) > 1 and parts[0] in by_alias:
+        return True
+    return any(parts[0] in each.fields and parts[0] not in each.hidden for each in relations)
+
+
+def resolve(column: exp.Column, relations: Sequence[Relation], report: Report) -> None:
+    """Qualify a column, set its type and nullability; report a name that is unknown or ambiguous.
+
+    Args:
+        column: as parsed; changed in place (a field of a row becomes ``exp.Dot``).
+        relations: what is in FROM.
+        report: where errors go.
+    """
+    parts = [part.name for part in column.parts]
+    if any(relation.broken for relation in relations):
+        column.type = t.UNKNOWN
+        return
+    by_alias = {relation.alias: relation for relation in relations}
+    if len(parts) > 1 and parts[0] in by_alias:
+        relation, name, rest = by_alias[parts[0]], parts[1], parts[2:]
+        if name not in relation.fields:
+            _unknown(column, name, [relation], report)
+            return
+    else:
+        holders = [
+            relation
+            for relation in relations
+            if parts[0] in relation.fields and parts[0] not in relation.hidden
+        ]
+        if not holders and len(parts) > 1:
+            hint = did_you_mean(parts[0], by_alias, "relations")
+            report.add("UNKNOWN_TABLE", f'"{parts[0]}" is not in FROM', column, hint)
+            column.type = t.UNKNOWN
+            return
+        if len(holders) != 1:
+            _unknown(column, parts[0], holders or relations, report, ambiguous=bool(holders))
+            return
+        relation, name, rest = holders[0], parts[0], parts[1:]
+    _bind(column, relation, name, rest)
+
+
+def _bind(column: exp.Column, relation: Relation, name: str, rest: Sequence[str]) -> None:
+    identifiers = {part.name: part for part in column.parts}
+    field = relation.fields[name]
+    bound: exp.Expr
+    if relation.computed:
+        bound = relation.computed[name].copy()
+    else:
+        bound = exp.Column(this=identifiers[name].copy(), table=exp.to_identifier(relation.alias))
+        bound.meta.update({**column.meta, NULLABLE: field.nullable})
+        bound.type = field.type.copy()
+    if not rest and isinstance(bound, exp.Column):
+        column.set("this", bound.this)
+        column.set("table", bound.args["table"])
+        column.set("db", None)
+        column.set("catalog", None)
+        column.meta.update(bound.meta)
+        column.type = bound.type
+        return
+    nested = bound
+    for part in rest:
+        nested = exp.Dot(this=nested, expression=identifiers[part].copy())
+    column.replace(nested)
+
+
+def _unknown(
+    column: exp.Column,
+    name: str,
+    relations: Sequence[Relation],
+    report: Report,
+    *,
+    ambiguous: bool = False,
+) -> None:
+    column.type = t.UNKNOWN
+    if ambiguous:
+        choices = " or ".join(f"{relation.alias}.{name}" for relation in relations)
+        report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', column, f"write {choices}")
+        return
+    fields = [known for relation in relations for known in relation.fields]
+    known = [known for known in fields if not known.startswith("_")]
+    where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
+    hint = did_you_mean(name, known, "columns")
+    report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)

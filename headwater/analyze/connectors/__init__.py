@@ -1,0 +1,1 @@
+"""What each connector accepts: options, metadata columns, encodings; no JVM."""

@@ -1,0 +1,58 @@
+"""What a table over a stream of Redis must say beyond its options.
+
+In: a bound source and its statement. Out: errors for what cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from headwater.analyze.definitions import Source
+from headwater.analyze.diagnostics import Report
+from headwater.config.secrets import written_secrets
+from headwater.dialect import syntax
+
+_DATABASE = re.compile(r"(/\d*)?")
+
+
+def check_redis(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+    """Refuse what cannot be read from a stream of Redis.
+
+    Args:
+        statement: as parsed.
+        source: as bound so far.
+        report: where errors go.
+    """
+    if source.connector != "redis":
+        return
+    if not source.kept:
+        hint = "write CREATE TABLE: its rows are kept before the queue lets go of them"
+        message = "a SOURCE cannot read a queue: what was read once is not there for another view"
+        report.add("INVALID_OPTION", message, statement, hint)
+    if source.format != "plain":
+        hint = "write FORMAT PLAIN: each entry is a row"
+        report.not_yet(f"FORMAT {source.format.upper()} with connector redis", statement, hint)
+    url = source.options.get("url", "redis://-")
+    if written_secrets(url) or "@" in url:
+        hint = "say username and password = '${env:NAME}'"
+        report.add("INVALID_OPTION", "a user in the address of Redis", statement, hint)
+    elif not _is_address(url):
+        hint = "write it like 'redis://localhost:6379/0', with TLS 'rediss://…'"
+        report.add("INVALID_OPTION", "url is no address of Redis", statement, hint)
+    if "username" in source.options and "password" not in source.options:
+        message, hint = "username needs password", "add password = '${env:NAME}'"
+        report.add("MISSING_OPTION", message, statement, hint)
+    if "ssl_ca" in source.options and not url.startswith("rediss:"):
+        hint = "write url = 'rediss://…', or leave ssl_ca out"
+        report.add("INVALID_OPTION", "ssl_ca without TLS", statement, hint)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        place = urlsplit(url)
+        known = place.scheme in ("redis", "rediss") and place.hostname and place.port != 0
+    except ValueError:  # of a port that is no number
+        return False
+    # what else can be said in it, clients take for settings of theirs
+    return bool(known and _DATABASE.fullmatch(place.path) and not (place.query or place.fragment))

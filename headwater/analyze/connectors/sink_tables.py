@@ -1,0 +1,188 @@
+"""A sink into a table of Iceberg or Delta: how the table, and its catalog, is named in its options.
+
+In: the options of ``CREATE SINK … WITH (connector = 'iceberg', …)`` or ``'delta'``. Out: errors for
+a catalog or a place that cannot be. An option of a catalog is named ``<section>_<option>`` after
+the one of ``headwater.toml`` that says the same of the project's own catalog.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from headwater.analyze.connectors.lake_tables import check_table_name
+from headwater.analyze.connectors.options import option_node
+from headwater.analyze.connectors.registry import Option
+from headwater.analyze.diagnostics import Report
+from headwater.config.secrets import written_secrets
+from headwater.dialect import syntax
+
+_KEY = Option(
+    "list",
+    "columns that say which row of the table one of the view is, after commas; needed only"
+    " where they are not to be the view's own key",
+)
+TABLE_OPTIONS: Mapping[str, Option] = {
+    "table": Option(
+        "text",
+        "the table to write: namespace.table; it is made if it does not exist",
+        required=True,
+    ),
+    "key": _KEY,
+    "catalog_type": Option(
+        "choice",
+        "what knows the table: rest, jdbc (PostgreSQL) or embedded (SQLite, in the folder"
+        " warehouse_path); without it the project's own catalog",
+        choices=("rest", "jdbc", "embedded"),
+    ),
+    "catalog_uri": Option(
+        "text", "address of the catalog: https://host:8181, postgresql://user@host:5432/database"
+    ),
+    "catalog_name": Option(
+        "text", "jdbc, embedded: by what name its tables are known in the database", default="lake"
+    ),
+    "catalog_password": Option("secret", "jdbc: password of the user, '${env:NAME}'"),
+    "catalog_warehouse": Option(
+        "text", "rest: what a server that has several warehouses calls the one of the table"
+    ),
+    "catalog_credential": Option("secret", "rest: who asks, id:secret of OAuth2, '${env:NAME}'"),
+    "catalog_token": Option("secret", "rest: a token of the server instead, '${env:NAME}'"),
+    "warehouse_path": Option(
+        "text",
+        "where a table is made that does not exist: a folder or s3://bucket/folder; a server with"
+        " REST knows a place itself, but needs it said that the files are in an object store",
+    ),
+    "warehouse_endpoint": Option("text", "address of the object store, if it is not that of AWS"),
+    "warehouse_region": Option("text", "region of the object store", default="us-east-1"),
+    "warehouse_access_key": Option("text", "who asks the object store"),
+    "warehouse_secret_key": Option("secret", "how who asks proves it, '${env:NAME}'"),
+}
+"""Options of a sink into a table of Iceberg."""
+
+FOLDER_OPTIONS: Mapping[str, Option] = {
+    "path": Option(
+        "text",
+        "folder of the table to write, absolute or relative to the project; the table is made if it"
+        " does not exist",
+        required=True,
+    ),
+    "key": _KEY,
+}
+"""Options of a sink into a table of Delta."""
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_SERVER = re.compile(r"https?://[^\s?#]+")
+_DATABASE = re.compile(
+    r"postgres(?:ql)?://(?:[^:@/\s]+@)?(?:\[[^]\s]+\]|[^:@/?\s]+)(?::\d+)?/[^?/\s]+"
+    r"(?:\?ssl(?:mode|rootcert|cert|key)=[^&\s]+(?:&ssl(?:mode|rootcert|cert|key)=[^&\s]+)*)?"
+)
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?")
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "": (),
+    "rest": ("catalog_uri",),
+    "jdbc": ("catalog_uri", "warehouse_path"),
+    "embedded": ("warehouse_path",),
+}
+_OF_CATALOGS: Mapping[str, tuple[str, ...]] = {
+    "catalog_uri": ("rest", "jdbc"),
+    "catalog_name": ("jdbc", "embedded"),
+    "catalog_password": ("jdbc",),
+    "catalog_warehouse": ("rest",),
+    "catalog_credential": ("rest",),
+    "catalog_token": ("rest",),
+    "warehouse_path": ("rest", "jdbc", "embedded"),
+}
+_OF_BUCKETS = ("endpoint", "region", "access_key", "secret_key")
+
+
+def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report: Report) -> None:
+    """Refuse a table, a catalog or a warehouse that cannot be.
+
+    Args:
+        statement: where the options stand.
+        options: as bound.
+        report: where errors go.
+    """
+    check_table_name(option_node(statement, "table"), options, report)
+    kind = options.get("catalog_type", "")
+    if kind not in _NEEDED:
+        return  # said already
+    for name in _NEEDED[kind]:
+        if name not in options:
+            hint = f"add {name} = '…': {TABLE_OPTIONS[name].description}"
+            report.add("MISSING_OPTION", f"catalog_type {kind} needs {name}", statement, hint)
+    for name, kinds in _OF_CATALOGS.items():
+        if name in options and kind not in kinds:
+            what = f"is not for catalog_type {kind}" if kind else "needs catalog_type"
+            hint = f"it is for catalog_type {' and '.join(kinds)}"
+            report.add(
+                "INVALID_OPTION", f'option "{name}" {what}', option_node(statement, name), hint
+            )
+    _check_address(statement, options, kind, report)
+    _check_warehouse(statement, options, kind, report)
+
+
+def check_folder(statement: syntax.CreateSink, options: Mapping[str, str], report: Report) -> None:
+    """Refuse a folder that cannot be that of a Delta table.
+
+    Args:
+        statement: where the options stand.
+        options: as bound.
+        report: where errors go.
+    """
+    path = options.get("path", "")
+    at = option_node(statement, "path")
+    if "://" in path:
+        hint = "give a folder of this machine"
+        report.not_yet("a sink into a Delta table in an object store", at, hint)
+    _check_characters(path, at, report)
+
+
+def _check_characters(path: str, at: exp.Expr, report: Report) -> None:
+    if {"?", "#"} & set(path):
+        message = f'"{path}" is no place for tables: readers take ? and # for its end'
+        report.add("INVALID_OPTION", message, at, "choose another folder")
+
+
+def _check_address(
+    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
+) -> None:
+    uri, name = options.get("catalog_uri", ""), options.get("catalog_name", "lake")
+    if uri and written_secrets(uri):
+        hint = "leave it out there, and write catalog_password = '${env:NAME}'"
+        message = 'option "catalog_uri" holds a secret itself'
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
+    elif uri and kind == "rest" and not _SERVER.fullmatch(uri):
+        hint = "write catalog_uri = 'https://host:8181'"
+        message = "catalog_uri is no address of a server"
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
+    elif uri and kind == "jdbc" and not _DATABASE.fullmatch(uri):
+        hint = "write catalog_uri = 'postgresql://user@host:5432/database'"
+        message = "catalog_uri is no address of a PostgreSQL database"
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
+    if not _NAME.fullmatch(name):
+        hint = "letters, digits, '_' and '-'"
+        message = f'"{name}" is no name of a catalog'
+        report.add("INVALID_OPTION", message, option_node(statement, "catalog_name"), hint)
+
+
+def _check_warehouse(
+    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
+) -> None:
+    path = options.get("warehouse_path", "")
+    at = option_node(statement, "warehouse_path")
+    if "://" in path and (kind == "embedded" or not _BUCKET.fullmatch(path)):
+        hint = "write a folder" + ("" if kind == "embedded" else ", or s3://bucket/folder")
+        report.add("INVALID_OPTION", f'"{path}" is no place for tables', at, hint)
+    else:
+        _check_characters(path, at, report)
+    for name in (f"warehouse_{part}" for part in _OF_BUCKETS):
+        if name in options and not path.startswith("s3://"):
+            hint = "add warehouse_path = 's3://bucket/folder', or remove it"
+            message = f'option "{name}" is for an object store'
+            report.add("INVALID_OPTION", message, option_node(statement, name), hint)
+    if ("warehouse_access_key" in options) != ("warehouse_secret_key" in options):
+        message = "warehouse_access_key and warehouse_secret_key belong together"
+        report.add("INVALID_OPTION", message, statement, "write both or neither")

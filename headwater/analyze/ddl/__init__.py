@@ -1,0 +1,1 @@
+"""The CREATE statements: their clauses become definitions."""

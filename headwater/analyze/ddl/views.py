@@ -1,0 +1,123 @@
+"""``CREATE STREAMING VIEW`` → :class:`~headwater.analyze.definitions.View`.
+
+In: the statement and the catalog of what it may read. Out: a view with a bound query, or errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.bind.ctes import inline_ctes
+from headwater.analyze.bind.grouping_sets import expand_grouping_sets
+from headwater.analyze.bind.named_windows import write_out_windows
+from headwater.analyze.bind.ordering import limited_unions
+from headwater.analyze.bind.query import QueryBinder
+from headwater.analyze.connectors.options import bind_options
+from headwater.analyze.connectors.registry import VIEW_OPTIONS
+from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, View
+from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.rules import bound_rules, syntax_rules
+from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
+from headwater.analyze.rules.event_time import interval
+from headwater.dialect import syntax, to_sql
+
+
+def bind_view(
+    statement: syntax.CreateStreamingView, catalog: Catalog, broken: frozenset[str], report: Report
+) -> View | None:
+    """Bind and check one view.
+
+    Args:
+        statement: as parsed; not changed.
+        catalog: sources, and the views bound so far.
+        broken: names that are defined but have errors of their own.
+        report: where errors go.
+
+    Returns:
+        The view, or None if it or something it reads has errors.
+    """
+    for rule in syntax_rules.RULES:
+        rule(statement, report)
+    query = statement.expression.copy()
+    drop_comments(query)
+    options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
+    if not syntax_rules.can_be_bound(statement, report) or not inline_ctes(query, report):
+        return None
+    if not write_out_windows(query, report):
+        return None
+    query = limited_unions(expand_grouping_sets(query, report))
+    binder = QueryBinder(catalog, broken, report)
+    fields = binder.bind(query)
+    if report.errors or binder.tainted:
+        return None
+    only_allowed(query, report)
+    view = View(
+        name=statement.this.name,
+        query=query,
+        fields=_commented(statement, fields, report),
+        inputs=tuple(binder.inputs),
+        emit=Emit(statement.args["emit"]) if statement.args.get("emit") else None,
+        late=_late_rows(statement, report),
+        primary_key=tuple(key.name for key in statement.args.get("primary_key") or []),
+        partitioned_by=tuple(key.copy() for key in statement.args.get("partitioned_by") or []),
+        comment=statement.text("comment"),
+        options=options,
+        span=report.place(None),
+        text=to_sql(_without_comments(statement)),
+        on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        reads_all=_reads_all(statement.expression),
+    )
+    for view_rule in bound_rules.RULES:
+        view_rule(bound_rules.Checked(view, statement, catalog, report))
+    return None if report.errors else view
+
+
+def _reads_all(query: exp.Query) -> bool:
+    if query.find(exp.Window, exp.Order, exp.Limit):
+        return True
+    return any(item.is_star for part in query.find_all(exp.Select) for item in part.expressions)
+
+
+def _commented(
+    statement: syntax.CreateStreamingView, fields: Sequence[Field], report: Report
+) -> tuple[Field, ...]:
+    """Give columns the comments that the view itself has for them."""
+    names = [field.name for field in fields]
+    own: dict[str, str] = {}
+    for column in statement.args.get("columns") or []:
+        if column.name not in names:
+            hint = did_you_mean(column.name, names, "columns")
+            message = f'column "{column.name}" is not in the SELECT'
+            report.add("UNKNOWN_COLUMN", message, column.this, hint)
+        elif column.name in own:
+            message = f'column "{column.name}" is listed twice'
+            report.add("DUPLICATE_COLUMN", message, column.this, "remove one of them")
+        own[column.name] = column.text("comment")
+    return tuple(replace(each, comment=own.get(each.name, each.comment)) for each in fields)
+
+
+def _without_comments(statement: syntax.CreateStreamingView) -> syntax.CreateStreamingView:
+    bare = statement.copy()
+    bare.set("comment", None)
+    bare.set("columns", None)
+    return bare
+
+
+def _late_rows(statement: syntax.CreateStreamingView, report: Report) -> LateRows | None:
+    node = statement.args.get("late")
+    if node is None:
+        return None
+    into = node.args.get("into")
+    name = into.name if into is not None else None
+    written = node.args.get("allowed")
+    if written is None:
+        return LateRows(node.args["mode"] == "accept", into=name)
+    allowed = interval(written)
+    if allowed is None:
+        hint = "use microseconds to weeks: months have no fixed length"
+        report.add("INVALID_LATE_ROWS", "the allowed lateness has no fixed length", written, hint)
+    return LateRows(False, allowed or timedelta(0), name)

@@ -1,0 +1,1 @@
+"""One meaning in three engines: what translation alone would leave different."""

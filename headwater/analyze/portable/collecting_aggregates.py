@@ -1,0 +1,222 @@
+"""Aggregates that take values of single rows: any_value, min_by, max_by, array_agg, listagg.
+
+In: typed calls. Out: the same in a form in which it does not matter which of the rows that tie
+comes first, and what each engine has to be told to agree. any_value is the least value; of the rows
+with the least (greatest) y min_by (max_by) takes the least (greatest) x, NULL only if there is no
+other; lists are ordered by their values in the end. What is left equal is equal in everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp, parse_one
+
+from headwater.analyze.bind.ordering import COMPARABLE, anchored
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.query_parts import is_over
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+LISTS: Mapping[type[exp.Expr], str] = {exp.ArrayAgg: "array_agg", exp.GroupConcat: "listagg"}
+"""Aggregates that hold a value of every row, in an order."""
+
+_ZEROS = {"text": "", "number": "0", "boolean": "false", "time": "1970-01-01"}
+
+
+def check_list(call: exp.Expr, report: Report) -> bool:
+    """Return whether a list is whole and in order; report what is missing.
+
+    Args:
+        call: of :data:`LISTS`, its arguments typed.
+        report: where errors go.
+    """
+    before = len(report.errors)
+    if isinstance(call, exp.GroupConcat):
+        _check_text(call, report)
+    if isinstance(call.this, exp.Order):
+        _check_order(call, call.this, report)
+    return len(report.errors) == before
+
+
+def _check_text(call: exp.Expr, report: Report) -> None:
+    if call.args.get("on_overflow"):
+        report.not_yet("ON OVERFLOW", call, "leave it out")
+    elif not call.args.get("separator"):
+        hint = "write listagg(x, '') if nothing is to stand between"
+        report.add("WRONG_ARGUMENTS", "listagg needs a separator", call, hint)
+    elif not isinstance(call.this, exp.Order):
+        hint = "say in which order: listagg(x, ',') WITHIN GROUP (ORDER BY x)"
+        message = "listagg without an order could take any"
+        report.add("NON_DETERMINISTIC", message, call, hint)
+
+
+def _check_order(call: exp.Expr, order: exp.Order, report: Report) -> None:
+    name = LISTS[type(call)]
+    for item in order.expressions:
+        if isinstance(item.this, exp.Literal):
+            message = f"the order of {name} is a constant"
+            report.add("WRONG_ARGUMENTS", message, item.this, "order by a column")
+        elif t.family(type_of(item)) not in (*COMPARABLE, "unknown"):
+            message = f"{name} cannot be ordered by {t.sql_type(type_of(item))}"
+            report.add("TYPE_CLASH", message, item.this, "order by one of its parts")
+    keys = [item.this for item in order.expressions]
+    if isinstance(order.this, exp.Distinct) and keys != order.this.expressions:
+        message = f"{name}(DISTINCT x) can be ordered by x only"
+        report.add("WRONG_ARGUMENTS", message, call, "order by x, or leave DISTINCT out")
+
+
+def settle(select: exp.Select) -> None:
+    """Bring the aggregates of a SELECT into a form that leaves nothing to chance, in place.
+
+    Args:
+        select: a typed SELECT.
+    """
+    for node in list(select.find_all(exp.AnyValue, *LISTS)):
+        if isinstance(node, exp.AnyValue):
+            least = exp.Min(this=node.this)
+            least.type = node.type
+            node.replace(least)
+            continue
+        order = node.this if isinstance(node.this, exp.Order) else exp.Order(this=node.this)
+        value = order.this.expressions[0] if isinstance(order.this, exp.Distinct) else order.this
+        whole = anchored(order, [value])
+        whole.set("this", order.this)
+        whole.type = type_of(value)
+        node.set("this", whole)
+
+
+# -- min_by and max_by
+
+
+def spark_by(node: exp.Expr) -> exp.Expr:
+    """Spark's min_by takes any of the rows that tie.
+
+    Args:
+        node: a typed call; changed in place.
+    """
+    names = ("y", "n", "x")
+    kinds = (type_of(node.expression), t.BOOLEAN, type_of(node.this))
+    node.set("expression", _ranked(node, _struct(dict(zip(names, _ranks(node), strict=True)))))
+    node.expression.type = t.row(dict(zip(names, kinds, strict=True)))
+    return node
+
+
+def duckdb_by(node: exp.Expr) -> exp.Expr:
+    """DuckDB's arg_min leaves rows out whose first argument is NULL.
+
+    Args:
+        node: a typed call.
+    """
+    name = "ARG_MIN_NULL" if isinstance(node, exp.ArgMin) else "ARG_MAX_NULL"
+    row = exp.Anonymous(this="ROW", expressions=_ranks(node))
+    return exp.Anonymous(this=name, expressions=[node.this.copy(), _ranked(node, row)])
+
+
+def trino_by(node: exp.Expr) -> exp.Expr:
+    """Trino does not compare rows that hold a NULL.
+
+    Args:
+        node: a typed call; changed in place.
+    """
+    by, is_null, value = _ranks(node)
+    kind = type_of(node.this)
+    zero = _ZEROS[t.family(kind)] + (" UTC" if kind == t.TIMESTAMPTZ else "")
+    given = exp.Coalesce(this=value, expressions=[exp.cast(exp.Literal.string(zero), kind.copy())])
+    row = exp.Anonymous(this="ROW", expressions=[by, is_null, given])
+    node.set("expression", _ranked(node, row))
+    return node
+
+
+def _ranks(node: exp.Expr) -> list[exp.Expr]:
+    """What rows are compared by; the second is never NULL, and decides where the third is."""
+    given = _given(node.this)
+    last = given if isinstance(node, exp.ArgMax) else given.this
+    return [node.expression.copy(), last, node.this.copy()]
+
+
+def _ranked(node: exp.Expr, row: exp.Expr) -> exp.Expr:
+    """Rows that have no y are left out."""
+    return _where(_given(node.expression), row)
+
+
+# -- lists, and FILTER
+
+
+def spark_list(node: exp.Expr) -> exp.Expr:
+    """Spark's array_agg has no order, leaves NULLs out, and of no rows is not NULL.
+
+    Its listagg would do, but not beside aggregates with DISTINCT, where Spark fails.
+
+    Args:
+        node: a typed call.
+    """
+    return node if isinstance(node.parent, exp.Filter) else _spark_list(node)
+
+
+def spark_filter(node: exp.Expr) -> exp.Expr:
+    """Spark knows no FILTER before OVER; that of a list belongs to what is collected.
+
+    Args:
+        node: an aggregate with FILTER, typed.
+    """
+    condition = node.expression.this
+    call: exp.Expr = node.this
+    if type(call) in LISTS:
+        return _spark_list(call, condition)
+    if not is_over(node):
+        return node
+    key = "expression" if isinstance(call, (exp.ArgMin, exp.ArgMax)) else "this"
+    value = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.args[key]
+    call.set(key, _where(condition, value))
+    return call
+
+
+def _spark_list(node: exp.Expr, *conditions: exp.Expr) -> exp.Expr:
+    """The values of the rows that meet all conditions; rows are collected, for none is NULL."""
+    order = node.this
+    distinct = isinstance(order.this, exp.Distinct)
+    value = order.this.expressions[0] if distinct else order.this
+    if isinstance(node, exp.GroupConcat):
+        conditions = (*conditions, _given(value))
+    keys = {f"k{at}": item for at, item in enumerate(order.expressions)}
+    row = _struct({name: item.this.copy() for name, item in keys.items()})
+    item = _where(exp.and_(*conditions), row) if conditions else row
+    rows = exp.ArrayAgg(this=exp.Distinct(expressions=[item]) if distinct else item)
+    branches = " ".join(_comparison(name, item) for name, item in keys.items())
+    sort = parse_one(f"ARRAY_SORT(x, (l, r) -> CASE {branches} ELSE 0 END)", dialect="spark")
+    sort.set("this", rows)
+    own = next(name for name, item in keys.items() if item.this == value)
+    values = exp.Dot(this=sort, expression=exp.to_identifier(own))
+    found = exp.Nullif(this=values, expression=exp.Array(expressions=[]))
+    if isinstance(node, exp.GroupConcat):
+        return exp.Anonymous(this="ARRAY_JOIN", expressions=[found, node.args["separator"].copy()])
+    return found
+
+
+def _comparison(name: str, item: exp.Expr) -> str:
+    """Branches of a CASE that says which of two rows, ``l`` and ``r``, comes first by one key."""
+    null, other = (-1, 1) if item.args.get("nulls_first") else (1, -1)
+    less, more = (1, -1) if item.args.get("desc") else (-1, 1)
+    left, right = f"l.{name}", f"r.{name}"
+    return (
+        f"WHEN {left} IS NULL AND {right} IS NOT NULL THEN {null}"
+        f" WHEN {left} IS NOT NULL AND {right} IS NULL THEN {other}"
+        f" WHEN {left} < {right} THEN {less} WHEN {left} > {right} THEN {more}"
+    )
+
+
+def _struct(fields: Mapping[str, exp.Expr]) -> exp.Struct:
+    items = [
+        exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
+        for name, value in fields.items()
+    ]
+    return exp.Struct(expressions=items)
+
+
+def _given(value: exp.Expr) -> exp.Not:
+    return exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.Null()))
+
+
+def _where(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])

@@ -1,0 +1,257 @@
+"""The syntax a bound query may consist of: an allow-list of nodes and of what each may carry.
+
+In: a bound query or computed column. Out: an error for every node, and every part of a node, that
+is not listed. The binder refuses with better words what it knows; this is what holds when a new
+version of sqlglot, or another dialect of the body, brings a node or a flag that nobody has read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.failing.regex_groups import certain_groups
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
+from headwater.dialect.syntax import WindowTable
+
+_ONE = frozenset(("this",))
+_TWO = frozenset(("this", "expression"))
+_MANY = frozenset(("expressions",))
+
+_QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.Select: frozenset(
+        ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct")
+        + ("order", "limit", "offset")
+    ),
+    **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _TWO | {"distinct"}),
+    exp.Qualify: _ONE,
+    exp.Order: _ONE | _MANY,
+    exp.Ordered: frozenset(("this", "desc", "nulls_first")),
+    exp.Limit: frozenset(("expression",)),
+    exp.Offset: frozenset(("expression",)),
+    exp.Window: frozenset(("this", "partition_by", "order", "spec", "over")),
+    exp.IgnoreNulls: _ONE,
+    exp.WindowSpec: frozenset(("kind", "start", "start_side", "end", "end_side")),
+    exp.Subquery: frozenset(("this", "alias")),
+    exp.From: _ONE,
+    exp.Join: frozenset(("this", "on", "side", "kind")),
+    exp.Table: frozenset(("this", "alias")),
+    exp.TableAlias: frozenset(("this", "columns")),
+    exp.Unnest: frozenset(("expressions", "alias")),
+    WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset")),
+    exp.Where: _ONE,
+    exp.Group: _MANY,
+    exp.Having: _ONE,
+    exp.Distinct: _MANY,
+    exp.Alias: frozenset(("this", "alias")),
+}
+
+_OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            *(exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.And, exp.Or, exp.Is, exp.Dot),
+            *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+            *(exp.Escape, exp.Filter),
+        ),
+        _TWO,
+    ),
+    exp.Div: _TWO | {"typed", "safe"},
+    exp.DPipe: _TWO | {"safe"},
+    exp.Like: _TWO | {"negate"},
+    exp.Neg: _ONE,
+    exp.Not: _ONE,
+    exp.Paren: _ONE,
+    exp.Between: frozenset(("this", "low", "high")),
+    exp.In: frozenset(("this", "expressions", "query")),
+    exp.Exists: _ONE,
+    exp.Case: frozenset(("this", "ifs", "default")),
+    exp.If: frozenset(("this", "true", "false")),
+    exp.Cast: frozenset(("this", "to")),
+    exp.TryCast: frozenset(("this", "to", "safe", "requires_string")),
+    exp.Bracket: frozenset(("this", "expressions", "offset", "safe")),
+}
+
+_LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.Column: frozenset(("this", "table")),
+    exp.Identifier: frozenset(("this", "quoted")),
+    exp.Literal: frozenset(("this", "is_string")),
+    exp.Boolean: _ONE,
+    exp.Null: frozenset(),
+    exp.Star: frozenset(),
+    exp.Interval: frozenset(("this", "unit")),
+    exp.Var: _ONE,
+    exp.DataType: frozenset(("this", "expressions", "nested")),
+    exp.DataTypeParam: _ONE,
+    exp.ColumnDef: frozenset(("this", "kind")),
+    exp.JSONPath: _MANY,
+    exp.JSONPathRoot: frozenset(),
+    exp.JSONPathKey: _ONE,
+    exp.JSONPathSubscript: _ONE,
+}
+
+_ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
+    exp.ApproxQuantile: frozenset(("this", "quantile")),
+    **dict.fromkeys((exp.Concat, exp.ConcatWs), frozenset(("expressions", "safe", "coalesce"))),
+    exp.Count: frozenset(("this", "big_int")),
+    exp.DateDiff: frozenset(("this", "expression", "unit")),
+    exp.GroupConcat: frozenset(("this", "separator")),
+    exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
+    exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
+    exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),
+    exp.RegexpExtract: frozenset(("this", "expression", "group", "null_if_pos_overflow")),
+    exp.RegexpReplace: frozenset(("this", "expression", "replacement")),
+    exp.Replace: frozenset(("this", "expression", "replacement")),
+    exp.Round: frozenset(("this", "decimals")),
+    exp.SplitPart: frozenset(("this", "delimiter", "part_index")),
+    exp.StrPosition: frozenset(("this", "substr")),
+    exp.Substring: frozenset(("this", "start", "length")),
+    exp.TimeToStr: frozenset(("this", "format")),
+    exp.TimestampTrunc: frozenset(("this", "unit", "input_type_preserved")),
+    exp.Translate: frozenset(("this", "from_", "to")),
+    exp.Trim: frozenset(("this", "position")),
+}
+"""What a function of the allow-list may carry if that is more than ``this`` and others like it."""
+
+_OF_WINDOWS = frozenset(("this", "offset", "default"))
+
+ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
+    **{kind: frozenset(kind.arg_types) & _OF_WINDOWS for kind in WINDOW_FUNCTIONS},
+    **dict.fromkeys(FUNCTIONS, frozenset(("this", "expression", "expressions"))),
+    **_ARGUMENTS,
+    **_QUERIES,
+    **_OPERATORS,
+    **_LEAVES,
+}
+"""Node class → the arguments that may be set."""
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
+
+
+def only_allowed(root: exp.Expr, report: Report) -> None:
+    """Refuse every node that is not in the language, and every part of one that nobody has read.
+
+    Args:
+        root: a bound query or expression.
+        report: where errors go.
+    """
+    for node in root.walk():
+        allowed = ALLOWED.get(type(node))
+        name = _WORDS.sub(" ", type(node).__name__).upper()
+        if allowed is None:
+            _refuse(name, node, report)
+            continue
+        for key, value in node.args.items():
+            if key not in allowed and value not in (None, False, []):
+                at = value if isinstance(value, exp.Expression) else node
+                _refuse(f"{key.rstrip('_').upper().replace('_', ' ')} of {name}", at, report)
+        if isinstance(node, (exp.Cast, exp.TryCast)):
+            _constant_time(node, report)
+        elif check := _PARTS.get(type(node)):
+            check(node, report)
+
+
+def _interval(node: exp.Expr, report: Report) -> None:
+    length = node.this.this if isinstance(node.this, exp.Neg) else node.this
+    if not isinstance(length, exp.Literal):
+        message = "the length of an interval must be a literal"
+        report.add("UNSUPPORTED_SYNTAX", message, node, "write it like INTERVAL '10' SECOND")
+
+
+def _json_path(node: exp.Expr, report: Report) -> None:
+    if not isinstance(node.expression, exp.JSONPath):
+        message = "argument 2 of json_extract_scalar must be a path"
+        report.add("WRONG_ARGUMENTS", message, node.expression, "write it like '$.a.b'")
+
+
+def _delimiter(node: exp.Expr, report: Report) -> None:
+    if "\\E" in node.expression.name:  # Spark's pattern would end there
+        message = "split does not take \\E in the text between the parts"
+        report.add("WRONG_ARGUMENTS", message, node.expression, "replace it first: replace(…)")
+
+
+def drop_comments(root: exp.Expr) -> None:
+    """Remove comments, which sqlglot would print into the SQL of an engine that reads hints there.
+
+    Args:
+        root: a query or expression; changed in place.
+    """
+    for node in root.walk():
+        node.comments = None
+
+
+def _refuse(what: str, at: exp.Expr, report: Report) -> None:
+    hint = "write it with the operators and functions of Trino SQL"
+    report.add("UNSUPPORTED_SYNTAX", f"{what} is not part of the language", at, hint)
+
+
+def _constant_time(node: exp.Expr, report: Report) -> None:
+    """Refuse constants that Spark reads as the time of the run, such as ``'now'``."""
+    target, value = type_of(node), node.this
+    if t.family(target) != "time" or t.family(type_of(value)) != "text" or value.find(exp.Column):
+        return
+    if not value.is_string:
+        message = "a date made from constants must be written as one"
+        report.add("NON_DETERMINISTIC", message, node, "write DATE '2026-01-31'")
+        return
+    text = value.name.strip().removesuffix(" UTC").replace(" +", "+")
+    try:
+        (date if target == t.DATE else datetime).fromisoformat(text)
+    except ValueError:
+        message = f"'{value.name}' is not a {t.sql_type(target)}"
+        hint = "write it like 2026-01-31" + ("" if target == t.DATE else " 23:59:59")
+        report.add("INVALID_LITERAL", message, value, hint)
+
+
+def _date_format(node: exp.Expr, report: Report) -> None:
+    pattern = node.args.get("format")
+    if not isinstance(pattern, exp.Literal):
+        message = "argument 2 of date_format must be a literal"
+        report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
+    elif not _FORMAT.fullmatch(pattern.name):
+        message = f"'{pattern.name}' does not mean the same in every engine"
+        hint = "use %Y %m %d %H %i %s %T %y %I %p %a %b and - / : . , _; the rest with ||"
+        report.add("NOT_PORTABLE", message, pattern, hint)
+
+
+def _group(node: exp.Expr, report: Report) -> None:
+    pattern, group = node.expression, node.args["group"]
+    if not isinstance(pattern, exp.Literal) or not group.is_int:
+        return  # reported already
+    certain, number = certain_groups(pattern.name), int(group.to_py())
+    if not 0 <= number < len(certain):
+        message = f"the pattern has {len(certain) - 1} groups"
+        report.add("WRONG_ARGUMENTS", message, group, "groups are in brackets, the first one is 1")
+    elif not certain[number]:
+        message = f"group {number} need not take part in a match: then engines differ"
+        report.add("NOT_PORTABLE", message, pattern, "put what is optional in brackets: (a?)")
+
+
+def _contains(node: exp.Expr, report: Report) -> None:
+    whole, sought = type_of(node.this), type_of(node.expression)
+    if t.family(whole) != "array" or t.is_unknown(sought):
+        return  # reported already
+    held = t.elements(whole)[0]
+    if t.is_float(held) or t.is_float(sought):
+        report.not_yet("contains over floating point numbers", node, "use UNNEST")
+    elif t.family(held) != t.family(sought):
+        message = f"an array of {t.sql_type(held)} holds no {t.sql_type(sought)}"
+        report.add("TYPE_CLASH", message, node, f"cast it: CAST(x AS {t.sql_type(held)})")
+
+
+_PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Report], None]] = {
+    exp.TimeToStr: _date_format,
+    exp.Interval: _interval,
+    exp.JSONExtractScalar: _json_path,
+    exp.Split: _delimiter,
+    exp.RegexpExtract: _group,
+    exp.ArrayContains: _contains,
+}
+"""What an argument must be where the type says too little."""

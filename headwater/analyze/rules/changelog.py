@@ -1,0 +1,113 @@
+"""Which changes a view emits: only new rows, corrected rows by key, or retractions.
+
+In: a bound view and the catalog. Out: its :class:`~headwater.analyze.definitions.ChangelogMode`
+and the emission that holds when none is written.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
+from headwater.analyze.query_parts import (
+    is_aggregate,
+    is_distinct,
+    is_stateful,
+    is_union_all,
+    joins,
+    relations,
+    selects,
+    union_branches,
+    window_calls,
+)
+from headwater.analyze.rules.keys import missing_keys
+from headwater.analyze.rules.time_bounds import join_times
+from headwater.dialect.syntax import WindowTable
+
+APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
+
+
+def effective_emit(view: View, catalog: Catalog) -> Emit:
+    """Return when the rows of a view appear: as written, or the default.
+
+    The default is EMIT CHANGES, except for a LEFT JOIN bounded in event time that nothing
+    aggregates: a stream can wait until its unmatched rows are final.
+
+    Args:
+        view: a bound view.
+        catalog: what it reads.
+    """
+    if view.emit is not None:
+        return view.emit
+    found = list(selects(view.query))
+    outer = [each for select in found for each in join_times(select, catalog) if each.join.side]
+    if not outer or any(is_aggregate(select) for select in found):
+        return Emit.CHANGES
+    waits = len(found) == 1 and all(each.join.side == "LEFT" and each.closed for each in outer)
+    return Emit.ON_WINDOW_CLOSE if waits else Emit.CHANGES
+
+
+def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
+    """Return what a view emits.
+
+    Args:
+        view: a bound view.
+        catalog: what it reads.
+    """
+    return _Modes(catalog).view(view)
+
+
+class _Modes:
+    """One pass over a catalog; views are looked at once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.known: dict[str, ChangelogMode] = {}
+
+    def view(self, view: View) -> ChangelogMode:
+        if view.name not in self.known:
+            self.known[view.name] = self._view(view)
+        return self.known[view.name]
+
+    def _view(self, view: View) -> ChangelogMode:
+        if view.options.get("engine") == "full" or view.changes:
+            return UPSERT
+        mode = self._query(view.query, effective_emit(view, self.catalog))
+        stateful = [select for select in selects(view.query) if is_stateful(select)]
+        alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
+        if mode is APPEND and any(map(is_distinct, stateful)) and not alone:
+            return RETRACT  # its rows are replaced with those of the same unit
+        return mode
+
+    def _query(self, query: exp.Expr, emit: Emit) -> ChangelogMode:
+        branches = union_branches(query)
+        if len(branches) == 1:
+            return self._select(branches[0], emit)
+        if not is_union_all(query):
+            return RETRACT
+        modes = {self._select(branch, emit) for branch in branches}
+        return APPEND if modes == {APPEND} else RETRACT  # keys of two branches may collide
+
+    def _select(self, select: exp.Select, emit: Emit) -> ChangelogMode:
+        inputs = {self._relation(relation, emit) for relation in relations(select)}
+        if window_calls(select) or select.args.get("limit") or has_predicates(select):
+            return RETRACT
+        if is_aggregate(select):
+            closed = emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}
+            return APPEND if closed else RETRACT if missing_keys(select) else UPSERT
+        if inputs <= {APPEND}:
+            corrected = emit is Emit.CHANGES and any(join.side for join in joins(select))
+            return RETRACT if corrected else APPEND
+        return UPSERT if inputs <= {APPEND, UPSERT} and not joins(select) else RETRACT
+
+    def _relation(self, relation: exp.Expr, emit: Emit) -> ChangelogMode:
+        if isinstance(relation, exp.Subquery):
+            return self._query(relation.this, emit)
+        if not isinstance(relation, exp.Table):
+            return APPEND
+        if isinstance(relation.this, WindowTable):
+            return self._relation(relation.this.this, emit)
+        if source := self.catalog.sources.get(relation.name):
+            return source.mode
+        return self.view(self.catalog.views[relation.name])

@@ -1,0 +1,165 @@
+"""The refusals that need only the text: clauses of later issues, queries without a meaning.
+
+In: a statement as parsed. Out: errors in the report. One rule is one function; :data:`RULES` is
+    the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report, check_name
+from headwater.analyze.rules.determinism import REFUSED
+from headwater.dialect import syntax
+from headwater.dialect.position import offsets_of
+
+Rule = Callable[[syntax.CreateStreamingView, Report], None]
+
+
+def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
+    for key, words in (
+        ("constraints", "CONSTRAINT"),
+        ("freshness", "FRESHNESS"),
+        ("start_from", "START FROM"),
+    ):
+        if node := statement.args.get(key):
+            report.not_yet(words, node[0] if isinstance(node, list) else node, "remove it")
+
+
+def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse ORDER BY and LIMIT without each other: a table has no order."""
+    for query in statement.expression.find_all(exp.Query):
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is not None and limit is None:
+            hint = "order the rows when you read the view, or write LIMIT too"
+            report.add("UNSUPPORTED_SYNTAX", "a view has no order", order, hint)
+        elif order is None and (limit is not None or query.args.get("offset")):
+            hint = "say which rows: ORDER BY … LIMIT"
+            message = "LIMIT without ORDER BY takes any rows"
+            report.add("NON_DETERMINISTIC", message, limit or query.args["offset"], hint)
+        elif order is not None and query.args.get("qualify"):
+            hint = "put the part with QUALIFY into a subquery"
+            report.not_yet("QUALIFY with ORDER BY … LIMIT", order, hint)
+
+
+def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse the clauses of SELECT that are not part of the language or come later."""
+    later = {
+        "match": ("MATCH_RECOGNIZE", ""),
+    }
+    known = {
+        "sample",  # has an error of its own
+        "with_",
+        "expressions",
+        "distinct",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "qualify",
+        "order",
+    }
+    known |= {"limit", "offset", "kind", "windows", *later}
+    for select in statement.expression.find_all(exp.Select):
+        if sample := select.args.get("sample"):
+            _refuse_sample(sample, select, report)
+        for key, (words, hint) in later.items():
+            if node := select.args.get(key):
+                report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            report.not_yet("DISTINCT ON", distinct, "use SELECT DISTINCT or GROUP BY")
+        for key, value in select.args.items():
+            if value and key not in known:
+                node = value[0] if isinstance(value, list) else value
+                words = key.rstrip("_").upper().replace("_", " ")
+                message = f"{words} is not part of the language"
+                at = node if isinstance(node, exp.Expression) else select
+                report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
+
+
+def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Report) -> None:
+    hazard = REFUSED["tablesample"]
+    message = f"TABLESAMPLE is refused: {hazard.reason}"
+    report.add(hazard.condition, message, sample if offsets_of(sample) else at, hazard.hint)
+
+
+def set_operations(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse UNION BY NAME."""
+    for node in statement.expression.find_all(exp.SetOperation):
+        if node.args.get("by_name"):
+            words = f"{node.key.upper()} BY NAME"
+            report.not_yet(words, node.expression, "write the columns in the same order")
+
+
+def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse the kinds of join that nothing runs yet."""
+    for join in statement.expression.find_all(exp.Join):
+        kind = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
+        if isinstance(join.this, exp.Unnest):
+            if join.side:
+                report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
+        elif join.method or join.kind in ("SEMI", "ANTI"):
+            report.not_yet(f"{kind} JOIN", join.this, "write the condition with ON")
+        elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
+            hint = "write ON, and coalesce the two columns"
+            report.not_yet(f"{kind} JOIN with USING", join.this, hint)
+
+
+def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse versions of tables (temporal joins), samples and windows that nothing runs yet."""
+    for table in statement.expression.find_all(exp.Table):
+        if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
+            report.not_yet("FOR SYSTEM_TIME AS OF", table, "join on time with BETWEEN")
+        if sample := table.args.get("sample"):
+            _refuse_sample(sample, table, report)
+        for key in ("joins", "laterals", "partition", "changes", "rows_from"):
+            if table.args.get(key):
+                message = f"{key.upper()} of a table is not part of the language"
+                report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
+    for window in statement.expression.find_all(syntax.WindowTable):
+        if window.args["kind"] in ("session", "cumulate"):
+            report.not_yet(window.args["kind"].upper(), window, "use TUMBLE or HOP")
+        if window.args.get("partition_by"):
+            report.not_yet("PARTITION BY in a window", window, "group by the column instead")
+
+
+def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
+    """Refuse names for tables and columns inside a query that a user may not define.
+
+    They end up in the SQL of three engines; the system's own names begin with ``_``.
+    """
+    for node in statement.expression.find_all(exp.Alias, exp.TableAlias):
+        if isinstance(node.parent, exp.Values):  # refused as a whole, and may be named by sqlglot
+            continue
+        if isinstance(node, exp.Alias):
+            given = [(node.args["alias"], "column")]
+        else:
+            given = [(column, "column") for column in node.args.get("columns") or []]
+            given += [(node.this, "table")] if node.this is not None else []
+        for name, what in given:
+            if isinstance(name, exp.Identifier):
+                check_name(report, name.name, name, what)
+
+
+def can_be_bound(statement: syntax.CreateStreamingView, report: Report) -> bool:
+    """Refuse what the binder does not know, and return whether there was none."""
+    found = statement.expression.find(exp.MatchRecognize)
+    if found is not None:
+        report.not_yet("MATCH_RECOGNIZE", found)
+    return found is None
+
+
+RULES: tuple[Rule, ...] = (
+    clauses_of_later_issues,
+    ordered_results,
+    select_clauses,
+    set_operations,
+    joins_of_later_issues,
+    tables_of_later_issues,
+    names_given,
+)

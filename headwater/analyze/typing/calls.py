@@ -1,0 +1,151 @@
+"""Function calls against the allow-list.
+
+In: a call whose arguments are typed. Out: its type, or an error that says what the function takes.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.portable.averages import check_average
+from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
+from headwater.analyze.query_parts import aggregates, is_over
+from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.typing import functions as f
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import merge, type_of
+from headwater.dialect.syntax import GIVEN
+
+_MATH = "cast one side: CAST(x AS DOUBLE)"
+
+
+def call(node: exp.Expr, report: Report) -> exp.DataType:
+    """Return the type of a function call; report a call that is not allowed or does not fit.
+
+    Args:
+        node: the call, its arguments typed.
+        report: where errors go.
+    """
+    func = cast(exp.Func, node)
+    known = f.FUNCTIONS.get(type(func))
+    if known is None:
+        return _refuse_function(func, report)
+    if type(func) in LISTS and not check_list(func, report):
+        return t.UNKNOWN
+    if type(func) not in LISTS and _is_ordered(func):
+        report.not_yet(f"{known.name} with ORDER BY", node, "leave the order out")
+    nested = known.kind == "aggregate" and not is_over(func)
+    if nested and any(inner is not func for inner in aggregates(func)):
+        report.add("UNSUPPORTED_SYNTAX", "aggregates cannot be nested", node, "use a subquery")
+    given = f.arguments(func)
+    kinds = [type_of(item) for item in given]
+    if isinstance(func, exp.Count):
+        return t.BIGINT
+    written = func.meta.get(GIVEN, 0) - _consumed(func)
+    if not _arity_fits(known, len(given)) or written > len(given):
+        report.add("WRONG_ARGUMENTS", f"{known.name} takes {_signature(known)}", node, "")
+        return t.UNKNOWN
+    fits = [_argument(known, at, item, report) for at, item in enumerate(given)]
+    if not all(fits):
+        return t.UNKNOWN
+    if known.one_type:
+        return merge(given, f"arguments of {known.name}", report)
+    if isinstance(func, exp.Avg):
+        check_average(func, report)
+    if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
+        return t.UNKNOWN
+    return known.result(kinds)
+
+
+def _is_ordered(func: exp.Func) -> bool:
+    """Whether a call orders its rows itself: an order in its arguments is that of another call."""
+    others = (exp.Func, exp.Window, exp.WithinGroup, exp.Query)
+    parts = func.walk(prune=lambda node: node is not func and isinstance(node, others))
+    return any(isinstance(part, exp.Order) for part in parts)
+
+
+def _arity_fits(known: f.Function, count: int) -> bool:
+    if known.params and known.params[0].endswith("*"):
+        return count > 0
+    least = sum(1 for param in known.params if not param.endswith("?"))
+    return least <= count <= len(known.params)
+
+
+def _consumed(func: exp.Func) -> int:
+    """How many arguments became units, formats and paths, which :func:`arguments` leaves out."""
+    special = ("unit", "format") + (
+        ("expression",) if isinstance(func, exp.JSONExtractScalar) else ()
+    )
+    return sum(1 for key in special if func.args.get(key) is not None)
+
+
+def _signature(known: f.Function) -> str:
+    if not known.params:
+        return "no arguments"
+    words = []
+    for param in known.params:
+        word = f.WANTED.get(param.rstrip("?*"), "a value")
+        words.append(f"{word}, …" if param.endswith("*") else word)
+        if param.endswith("?"):
+            words[-1] += " (optional)"
+    return " and ".join(words)
+
+
+def _argument(known: f.Function, at: int, node: exp.Expr, report: Report) -> bool:
+    param = known.params[min(at, len(known.params) - 1)].rstrip("?*")
+    kind = type_of(node)
+    if t.is_unknown(kind) or kind.this is t.Type.NULL:
+        return True
+    if not f.KINDS[param](kind):
+        hint = _MATH if param == "float" else f"cast it, or pass {f.WANTED.get(param, 'a value')}"
+        message = f"{known.name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"
+        report.add("TYPE_CLASH", message, node, hint)
+        return False
+    inner = node.this if isinstance(node, exp.Neg) else node
+    if at in known.constant and not isinstance(inner, exp.Literal):
+        message = f"argument {at + 1} of {known.name} must be a literal"
+        report.add("WRONG_ARGUMENTS", message, node, "write the value itself")
+        return False
+    return True
+
+
+def _units(func: exp.Func, report: Report) -> bool:
+    """Check the unit of a date function against what all engines agree on."""
+    allowed: tuple[str, ...]
+    if isinstance(func, exp.TimestampTrunc):
+        allowed, unit = f.TRUNC_UNITS, func.args.get("unit")
+    elif isinstance(func, exp.DateDiff):
+        dates = any(type_of(item) == t.DATE for item in f.arguments(func))
+        allowed, unit = ("day",) if dates else f.DIFF_UNITS, func.args.get("unit")
+    elif isinstance(func, exp.Extract):
+        allowed, unit = f.EXTRACT_UNITS, func.this
+    else:
+        return True
+    name = unit.name.lower() if isinstance(unit, exp.Expression) else "day"
+    if name in allowed:
+        return True
+    report.add(
+        "WRONG_ARGUMENTS",
+        f"{f.function_name(func)} does not take the unit {name}",
+        func,
+        f"units are: {', '.join(allowed)}",
+    )
+    return False
+
+
+def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
+    name = f.function_name(func)
+    hazard = REFUSED.get(name)
+    if hazard and _is_ordered(func):
+        report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
+    elif hazard:
+        report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
+    else:
+        name = f.written_name(func)
+        hint = did_you_mean(name, f.names(), "functions")
+        what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
+        report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
+    return t.UNKNOWN

@@ -1,0 +1,117 @@
+"""What all typing rules share: the type of a node, and how two expressions come to one type.
+
+In: typed expressions. Out: their common type, casts where engines would disagree, errors where
+    none exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report
+from headwater.analyze.typing import types as t
+
+
+def type_of(node: exp.Expr | None) -> exp.DataType:
+    """Return a node's type, UNKNOWN if it has none."""
+    kind = node.type if node is not None else None
+    return kind if isinstance(kind, exp.DataType) else t.UNKNOWN
+
+
+def named(value: exp.Expr, name: str) -> exp.Alias:
+    """Return a copy of a typed expression as an output, typed too.
+
+    Args:
+        value: the expression.
+        name: the output's.
+    """
+    item = exp.Alias(this=value.copy(), alias=exp.to_identifier(name))
+    item.type = type_of(value)
+    return item
+
+
+def expect_boolean(expression: exp.Expr, clause: str, report: Report) -> None:
+    """Report a condition that is not a boolean.
+
+    Args:
+        expression: a typed expression.
+        clause: ``WHERE``, ``ON``, … for the message.
+        report: where errors go.
+    """
+    kind = type_of(expression)
+    if t.family(kind) not in ("boolean", "null", "unknown"):
+        report.add(
+            "TYPE_CLASH",
+            f"{clause} needs a boolean, not {t.sql_type(kind)}",
+            expression,
+            "compare it with something, for example x = 1",
+        )
+
+
+def clash(left: exp.Expr, right: exp.Expr, what: str, at: exp.Expr, report: Report) -> None:
+    """Report two expressions whose types do not meet."""
+    kinds = {t.family(type_of(left)), t.family(type_of(right))}
+    hint = "cast one side: CAST(x AS type)"
+    if kinds == {"time", "text"}:
+        hint = "write a literal with its type, for example TIMESTAMP '2026-01-01 00:00:00'"
+    elif kinds == {"number", "text"}:
+        hint = "quote both or none, or cast: CAST(x AS VARCHAR), CAST(x AS BIGINT)"
+    names = f"{t.sql_type(type_of(left))} and {t.sql_type(type_of(right))}"
+    report.add("TYPE_CLASH", f"{what} {names}", at, hint)
+
+
+def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Report) -> None:
+    """Report operands that do not compare; cast a mix of timestamps to one type.
+
+    Args:
+        operands: typed expressions, at least one.
+        node: what compares them, for the place.
+        report: where errors go.
+    """
+    first, *others = operands
+    for other in others:
+        left, right = type_of(first), type_of(other)
+        if t.common_type([left, right]) is None:
+            clash(first, other, "cannot compare", node, report)
+            return
+    common = t.common_type([type_of(item) for item in operands])
+    if common is None or not t.is_timestamp(common):
+        return
+    for item in operands:
+        if t.family(type_of(item)) == "time" and type_of(item) != common:
+            cast_to(item, common)
+
+
+def cast_to(node: exp.Expr, kind: exp.DataType) -> None:
+    """Replace a node inside a tree by its cast to a type; a literal becomes one of that type."""
+    if isinstance(node, exp.Cast) and node.this.is_string:
+        node.set("to", kind.copy())
+        node.type = kind
+        return
+    wrapped = exp.Cast(this=node.copy(), to=kind.copy())
+    wrapped.type = kind
+    node.replace(wrapped)
+
+
+def merge(branches: Sequence[exp.Expr], what: str, report: Report) -> exp.DataType:
+    """Return the common type of branches or arguments; report those that do not fit.
+
+    Args:
+        branches: typed expressions, at least one.
+        what: what they are, for the message: ``branches of CASE``.
+        report: where errors go.
+    """
+    result = type_of(branches[0])
+    for branch in branches[1:]:
+        merged = t.common_type([result, type_of(branch)])
+        if merged is None:
+            clash(branches[0], branch, f"{what} have the types", branch, report)
+            return t.UNKNOWN
+        result = merged
+    if t.is_timestamp(result):
+        for branch in branches:
+            if t.family(type_of(branch)) == "time" and type_of(branch) != result:
+                cast_to(branch, result)
+    return result

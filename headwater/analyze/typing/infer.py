@@ -1,0 +1,406 @@
+"""The type of every expression, and the clashes between them.
+
+In: an expression whose columns are resolved (``.type`` set). Out: ``.type`` on every node,
+canonical, and an error for every clash, with the place. Nodes are visited from the leaves up
+without recursion; a node class that has no rule here and is no function is not part of the
+language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.portable.collecting_aggregates import LISTS
+from headwater.analyze.query_parts import is_over, union_branches
+from headwater.analyze.rules.determinism import NODES
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.calls import call
+from headwater.analyze.typing.casts import bind_cast
+from headwater.analyze.typing.common_type import (
+    align,
+    cast_to,
+    clash,
+    expect_boolean,
+    merge,
+    type_of,
+)
+from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.window_functions import (
+    WINDOW_FUNCTIONS,
+    ignore_nulls,
+    over,
+    window_call,
+)
+
+Rule = Callable[[exp.Expr, Report], exp.DataType]
+
+
+_REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
+"""What is refused as a whole, without a look inside."""
+_SILENT = (
+    *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
+    *(exp.WindowSpec, exp.OverflowTruncateBehavior),
+)
+_OF_DISTINCT: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, *LISTS)
+
+
+def infer(expression: exp.Expr, report: Report) -> exp.DataType:
+    """Set the type of an expression and of everything in it; report what does not fit.
+
+    Args:
+        expression: resolved columns and literals below operators and functions.
+        report: where errors go.
+
+    Returns:
+        The expression's type; :data:`~headwater.analyze.typing.types.UNKNOWN` after an error.
+    """
+    nodes = list(
+        expression.walk(
+            prune=lambda node: isinstance(node, (*_SILENT, exp.Column, exp.Interval, *_REFUSED))
+        )
+    )
+    for node in reversed(nodes):
+        if isinstance(node, _SILENT) or (isinstance(node, exp.Column) and node.type):
+            continue
+        node.type = _rule(node)(node, report)
+    return type_of(expression)
+
+
+def _rule(node: exp.Expr) -> Rule:
+    if type(node) in WINDOW_FUNCTIONS and is_over(node):
+        return window_call
+    if rule := RULES.get(type(node)):
+        return rule
+    if isinstance(node, exp.Connector):
+        return _logic
+    if isinstance(node, exp.Func) or type(node) in FUNCTIONS or type(node) in NODES:
+        return call
+    return _unsupported
+
+
+def _unsupported(node: exp.Expr, report: Report) -> exp.DataType:
+    if isinstance(node, exp.Lambda):
+        report.not_yet("a lambda", node)
+    elif isinstance(node, exp.WithinGroup):
+        report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
+    else:
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            f"{_words(node)} is not part of the language",
+            node,
+            "write it with the operators and functions of Trino SQL",
+        )
+    return t.UNKNOWN
+
+
+def _words(node: exp.Expr) -> str:
+    """Return the name of a node's class as SQL words: ``AT TIME ZONE``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
+
+
+def _literal(node: exp.Expr, report: Report) -> exp.DataType:
+    if node.is_string:
+        return t.VARCHAR
+    text = node.name
+    if "e" in text.lower():
+        return t.DOUBLE
+    if "." in text:
+        whole, _, fraction = text.partition(".")
+        return t.decimal(max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction))
+    value = int(text)
+    if value >= 2**63:
+        report.add("TYPE_CLASH", f"number {text} is too large", node, "write it as 1e0 or DECIMAL")
+        return t.UNKNOWN
+    return t.INTEGER if value < 2**31 else t.BIGINT
+
+
+def _same(node: exp.Expr, report: Report) -> exp.DataType:
+    return type_of(node.this)
+
+
+def _comparison(node: exp.Expr, report: Report) -> exp.DataType:
+    operands = [node.this, node.args.get("expression"), node.args.get("low"), node.args.get("high")]
+    align([item for item in operands if item is not None], node, report)
+    return t.BOOLEAN
+
+
+def _in(node: exp.Expr, report: Report) -> exp.DataType:
+    if query := node.args.get("query"):
+        _compare_with(node, _output_type(query), report)
+        return t.BOOLEAN
+    if node.args.get("unnest") or node.args.get("field"):
+        return _unsupported(node, report)
+    else:
+        align([node.this, *node.expressions], node, report)
+    return t.BOOLEAN
+
+
+def _output_type(query: exp.Expr) -> exp.DataType:
+    """The type of the first column of a bound query."""
+    return type_of(union_branches(query)[0].selects[0].unalias())
+
+
+def _compare_with(node: exp.Expr, kind: exp.DataType, report: Report) -> None:
+    left = type_of(node.this)
+    common = t.common_type([left, kind])
+    if common is None or (t.is_timestamp(common) and left != kind):
+        message = f"cannot compare {t.sql_type(left)} and {t.sql_type(kind)}"
+        report.add("TYPE_CLASH", message, node, "cast one side: CAST(x AS type)")
+
+
+def _logic(node: exp.Expr, report: Report) -> exp.DataType:
+    for side in (node.this, node.args.get("expression")):
+        if side is not None:
+            expect_boolean(side, node.key.upper(), report)
+    return t.BOOLEAN
+
+
+def _is(node: exp.Expr, report: Report) -> exp.DataType:
+    if isinstance(node.expression, exp.Boolean):
+        expect_boolean(node.this, "IS TRUE", report)
+    return t.BOOLEAN
+
+
+def _expect_text(node: exp.Expr, operator: str, report: Report) -> None:
+    for side in (node.this, node.args["expression"]):
+        if t.family(type_of(side)) not in ("text", "null", "unknown"):
+            message = f"{operator} needs text, not {t.sql_type(type_of(side))}"
+            report.add("TYPE_CLASH", message, side, "cast it: CAST(x AS VARCHAR)")
+
+
+def _like(node: exp.Expr, report: Report) -> exp.DataType:
+    _expect_text(node, "LIKE", report)
+    return t.BOOLEAN
+
+
+def _escape(node: exp.Expr, report: Report) -> exp.DataType:
+    return t.BOOLEAN
+
+
+def _concat(node: exp.Expr, report: Report) -> exp.DataType:
+    _expect_text(node, "||", report)
+    return t.VARCHAR
+
+
+def _arithmetic(node: exp.Expr, report: Report) -> exp.DataType:
+    left, right = type_of(node.this), type_of(node.args["expression"])
+    families = (t.family(left), t.family(right))
+    if "unknown" in families:
+        return t.UNKNOWN
+    if "null" in families:
+        return left if families[1] == "null" else right
+    if families == ("number", "number"):
+        return _number(node, left, right, report)
+    if "interval" in families or families == ("time", "time"):
+        return _time_arithmetic(node, left, right, report)
+    if "text" in families:
+        side = node.this if families[0] == "text" else node.args["expression"]
+        hint = "cast it: CAST(x AS DOUBLE)" if isinstance(side, exp.Column) else "remove the quotes"
+        report.add("TYPE_CLASH", f"cannot calculate with {t.sql_type(type_of(side))}", side, hint)
+    else:
+        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
+    return t.UNKNOWN
+
+
+def _number(
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Report
+) -> exp.DataType:
+    kind = t.arithmetic_type(type(node), left, right)
+    if isinstance(node, exp.Mul) and kind.this is t.Type.DECIMAL:
+        needed = t.digits(left)[0] + t.digits(right)[0]
+        if needed > t.MAX_PRECISION:
+            message = f"the product of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
+            hint = "cast the factors to fewer digits, or CAST(x AS DOUBLE)"
+            report.add("UNSUPPORTED_SYNTAX", message, node, hint)
+            return t.UNKNOWN
+    if isinstance(node, exp.Div) and not node.args.get("typed"):
+        kind = _untyped_division(node, kind)
+    if isinstance(node, exp.Div) and kind.this is t.Type.DECIMAL:
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            "the quotient of decimals has another scale in every engine",
+            node,
+            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
+        )
+        return t.UNKNOWN
+    return kind
+
+
+def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:
+    """Spark's and DuckDB's quotient of integers is a DOUBLE: say so, for Trino's is an integer."""
+    node.set("typed", True)
+    if not t.is_integer(kind):
+        return kind
+    cast_to(node.this, t.DOUBLE)
+    return t.DOUBLE
+
+
+def _time_arithmetic(
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Report
+) -> exp.DataType:
+    families = (t.family(left), t.family(right))
+    if isinstance(node, exp.Sub) and t.is_timestamp(left) and left == right:
+        return t.INTERVAL
+    if families == ("time", "interval") and t.is_timestamp(left):
+        return left
+    if families == ("interval", "time") and isinstance(node, exp.Add) and t.is_timestamp(right):
+        return right
+    if t.DATE in (left, right):
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            "arithmetic on a date gives another type in every engine",
+            node,
+            "cast the date first: CAST(x AS TIMESTAMP)",
+        )
+    else:
+        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
+    return t.UNKNOWN
+
+
+def _negative(node: exp.Expr, report: Report) -> exp.DataType:
+    if t.family(type_of(node.this)) not in ("number", "interval", "unknown"):
+        message = f"cannot calculate with {t.sql_type(type_of(node.this))}"
+        report.add("TYPE_CLASH", message, node.this, "cast it: CAST(x AS DOUBLE)")
+        return t.UNKNOWN
+    return type_of(node.this)
+
+
+def _case(node: exp.Expr, report: Report) -> exp.DataType:
+    branches = [branch.args["true"] for branch in node.args["ifs"]]
+    for branch in node.args["ifs"]:
+        if node.this is not None:
+            align([node.this, branch.this], branch, report)
+        else:
+            expect_boolean(branch.this, "WHEN", report)
+    if default := node.args.get("default"):
+        branches.append(default)
+    return merge(branches, "branches of CASE", report)
+
+
+def _if(node: exp.Expr, report: Report) -> exp.DataType:
+    if isinstance(node.parent, exp.Case) and node.arg_key == "ifs":
+        return t.UNKNOWN  # typed by its CASE
+    expect_boolean(node.this, "IF", report)
+    branches = [node.args["true"]]
+    if default := node.args.get("false"):
+        branches.append(default)
+    return merge(branches, "branches of IF", report)
+
+
+def _interval(node: exp.Expr, report: Report) -> exp.DataType:
+    return t.INTERVAL
+
+
+def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
+    kind, (at, *more) = type_of(node.this), node.expressions
+    if t.is_unknown(kind):
+        return t.UNKNOWN
+    if t.family(kind) != "array" or more:
+        report.not_yet(f"elements of {t.sql_type(kind)}", node)
+        return t.UNKNOWN
+    if not node.args.get("safe"):
+        hint = "write element_at(x, n), which is NULL where there is none"
+        report.add("UNSUPPORTED_SYNTAX", "an element by [ ] fails where there is none", node, hint)
+        return t.UNKNOWN
+    if not at.is_int or not at.to_py():
+        message = "the place of an element must be a whole number but 0"
+        report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
+    return t.elements(kind)[0]
+
+
+def _distinct(node: exp.Expr, report: Report) -> exp.DataType:
+    around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
+    if not isinstance(around, _OF_DISTINCT) or len(node.expressions) != 1:
+        report.not_yet("DISTINCT here", node, "write count(DISTINCT x) with one expression")
+        return t.UNKNOWN
+    return type_of(node.expressions[0])
+
+
+def _filter(node: exp.Expr, report: Report) -> exp.DataType:
+    where = node.args["expression"]
+    expect_boolean(where.this, "FILTER", report)
+    return type_of(node.this)
+
+
+def _star(node: exp.Expr, report: Report) -> exp.DataType:
+    if not isinstance(node.parent, exp.Count):
+        return _unsupported(node, report)
+    return t.UNKNOWN
+
+
+def _dot(node: exp.Expr, report: Report) -> exp.DataType:
+    kind, name = type_of(node.this), node.expression.name.lower()
+    fields = (
+        {field.name: inner for field, inner in zip(kind.expressions, t.elements(kind), strict=True)}
+        if kind.this is t.Type.STRUCT
+        else {}
+    )
+    if name not in fields:
+        report.add(
+            "UNKNOWN_COLUMN",
+            f'field "{name}" does not exist',
+            node,
+            did_you_mean(name, fields, "fields"),
+        )
+        return t.UNKNOWN
+    return fields[name]
+
+
+RULES: dict[type[exp.Expr], Rule] = {
+    exp.Literal: _literal,
+    exp.Boolean: lambda node, report: t.BOOLEAN,
+    exp.Null: lambda node, report: t.NULL,
+    exp.Paren: _same,
+    exp.Alias: _same,
+    exp.Where: _same,
+    exp.Having: _same,
+    exp.Qualify: _same,
+    exp.Ordered: _same,
+    exp.Order: _same,
+    exp.IgnoreNulls: ignore_nulls,
+    exp.Window: over,
+    exp.Exists: lambda node, report: t.BOOLEAN,
+    exp.Select: lambda node, report: _output_type(node),
+    exp.Subquery: lambda node, report: _output_type(node),
+    exp.Neg: _negative,
+    exp.Add: _arithmetic,
+    exp.Sub: _arithmetic,
+    exp.Mul: _arithmetic,
+    exp.Div: _arithmetic,
+    exp.Mod: _arithmetic,
+    exp.Not: _logic,
+    exp.Is: _is,
+    exp.Like: _like,
+    exp.Escape: _escape,
+    exp.DPipe: _concat,
+    exp.In: _in,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Cast: bind_cast,
+    exp.TryCast: bind_cast,
+    exp.Interval: _interval,
+    exp.Bracket: _bracket,
+    exp.Distinct: _distinct,
+    exp.Filter: _filter,
+    exp.Star: _star,
+    exp.Dot: _dot,
+    exp.Column: lambda node, report: t.UNKNOWN,
+    **dict.fromkeys(
+        (
+            exp.EQ,
+            exp.NEQ,
+            exp.LT,
+            exp.LTE,
+            exp.GT,
+            exp.GTE,
+            exp.NullSafeEQ,
+            exp.NullSafeNEQ,
+            exp.Between,
+        ),
+        _comparison,
+    ),
+}
