@@ -37,9 +37,9 @@ from headwater.lake.catalog import Lake
 from headwater.lake.commit import commit
 from headwater.lake.marker import Marker
 from headwater.lake.spec import TableSpec
-from headwater.plan.at_rest import at_rest_sql
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
+from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.session import open_session, session_for_thread
 
 DIMS, TWENTY = 100_000, [f"of_twenty_{number}" for number in range(20)]

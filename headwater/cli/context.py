@@ -19,7 +19,7 @@ from headwater.cli.output import FORMATS, Output, TableOutput
 from headwater.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
 PROJECT_FILE = "headwater.toml"

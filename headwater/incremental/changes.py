@@ -21,9 +21,9 @@ from headwater.lake.catalog import Lake
 from headwater.lake.changed import changed_rows, rows_that_differ
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.table import Table
-from headwater.plan.nodes import Input, ViewPlan
 from headwater.plan.program import SIGN
-from headwater.plan.touched import State
+from headwater.plan.rules.join_patterns import State
+from headwater.plan.view_plan import Input, ViewPlan
 
 Cut = Mapping[str, str]
 """Per input the position up to which it was read; for a table of the lake its snapshot id as

@@ -23,7 +23,7 @@ from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
 from headwater.lake.spec import TableSpec, columns_ddl
 from headwater.lake.table import Table
-from headwater.plan.nodes import ViewPlan
+from headwater.plan.view_plan import ViewPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from headwater.lake.failures import data_error
 from headwater.lake.iceberg import LakeTable
 from headwater.lake.layout import quarantine_of
 from headwater.lake.spec import TableSpec
-from headwater.plan.guard import BadRows
-from headwater.plan.nodes import ViewPlan
+from headwater.plan.bad_rows import BadRows
 from headwater.plan.program import Program
+from headwater.plan.view_plan import ViewPlan
 
 _ARRIVED, _COORDINATES = "_arrived_at", {"_path": "STRING", "_row": "BIGINT"}
 _COLUMNS = (

@@ -18,8 +18,8 @@ from headwater.incremental.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.commit import SideWrite
 from headwater.lake.iceberg import LakeTable
-from headwater.plan.nodes import ViewPlan
-from headwater.plan.shape import MICROSECOND, Window
+from headwater.plan.query_shape import MICROSECOND, Window
+from headwater.plan.view_plan import ViewPlan
 
 
 @dataclass(frozen=True, slots=True)

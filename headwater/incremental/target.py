@@ -20,7 +20,7 @@ from headwater.lake.iceberg import LakeTable
 from headwater.lake.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.lake.table import Table
-from headwater.plan.nodes import ViewPlan
+from headwater.plan.view_plan import ViewPlan
 
 _NOT_NULL = " NOT NULL"
 _STATE = "state of the view, no part of its rows"

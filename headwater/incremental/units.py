@@ -17,8 +17,8 @@ from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
 from headwater.incremental.linear import whole_writer
 from headwater.incremental.merge import Before
 from headwater.lake.java import planned_once
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
+from headwater.plan.view_plan import ViewPlan
 
 _SOURCE, _OLD, _IS_NEW = "__replaced", "__old", "__is_new"
 

@@ -42,7 +42,6 @@ from headwater.lake.commit import Fence, commit
 from headwater.lake.evolve import Evolved
 from headwater.lake.failures import bad_row
 from headwater.lake.marker import Marker
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import (
     AffectedKeysProgram,
     AggregateProgram,
@@ -52,6 +51,7 @@ from headwater.plan.program import (
     StreamingProgram,
     UnitsProgram,
 )
+from headwater.plan.view_plan import ViewPlan
 
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 """With it Spark's optimizer fails ("key not found") at a UNION ALL over a correlated subquery that

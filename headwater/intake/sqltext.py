@@ -11,7 +11,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.errors import ConfigError
-from headwater.plan.shape import MICROSECOND
+from headwater.plan.query_shape import MICROSECOND
 
 _UNITS = {
     "microsecond": 1,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from headwater.analyze.definitions import CHANGES
 
 if TYPE_CHECKING:
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
 
 MARKER_TAG = "headwater-marker"
 """Tag on the snapshot with the newest marker of an Iceberg table, so that expiry cannot lose it."""

@@ -1,13 +1,12 @@
 """``explain``: a plan as a person reads it, with all that decides how the view is kept.
 
-In: a :class:`~headwater.plan.nodes.ViewPlan`.
+In: a :class:`~headwater.plan.view_plan.ViewPlan`.
 Out: text; :func:`facts` gives the same as rows for ``--output json``.
 """
 
 from __future__ import annotations
 
 from headwater.analyze.definitions import ChangelogMode, Emit
-from headwater.plan.nodes import Operator, ViewPlan
 from headwater.plan.operators import duration
 from headwater.plan.program import (
     AffectedKeysProgram,
@@ -18,6 +17,7 @@ from headwater.plan.program import (
     StreamingProgram,
     UnitsProgram,
 )
+from headwater.plan.view_plan import Operator, ViewPlan
 
 
 def explain(plan: ViewPlan) -> str:

@@ -1,7 +1,7 @@
 """Shape → operator tree: what ``explain`` shows, with the mode, key and state of every operator.
 
 In: a bound view and its shape.
-Out: the root :class:`~headwater.plan.nodes.Operator`.
+Out: the root :class:`~headwater.plan.view_plan.Operator`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
 from headwater.analyze.query_parts import is_aggregate, is_union_all, union_branches, window_calls
-from headwater.plan.nodes import Operator
-from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
+from headwater.plan.query_shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
+from headwater.plan.view_plan import Operator
 
 UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "µs": 1}
 

@@ -19,14 +19,14 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan import folded, programs, top, units
-from headwater.plan.guard import Guard, guard_of
-from headwater.plan.newest import newest_program
-from headwater.plan.nodes import Decision, Input, ViewPlan
+from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.operators import operators
 from headwater.plan.program import Program
-from headwater.plan.shape import MICROSECOND, Shape, shape_of
+from headwater.plan.query_shape import MICROSECOND, Shape, shape_of
+from headwater.plan.rules import fold, recompute_units, simple_programs, top_n
+from headwater.plan.rules.newest import newest_program
 from headwater.plan.strategy import Facts, decide
+from headwater.plan.view_plan import Decision, Input, ViewPlan
 
 APPEND = ChangelogMode.APPEND
 MILLISECOND = timedelta(milliseconds=1)
@@ -203,14 +203,14 @@ def _check_milliseconds(view: View, shape: Shape, late: LateRows) -> None:
 
 
 BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Program]] = {
-    "rule 1, linear": programs.linear_program,
-    "rule 1, joined change": programs.linear_program,
-    "rule 2, self-maintainable aggregate": folded.aggregate_program,
+    "rule 1, linear": simple_programs.linear_program,
+    "rule 1, joined change": simple_programs.linear_program,
+    "rule 2, self-maintainable aggregate": fold.aggregate_program,
     "rule 2, newest row of each key": newest_program,
-    "rule 3, affected keys": programs.affected_program,
-    "rule 4, first rows": top.top_program,
-    "rule 4, affected units": units.units_program,
-    "recompute": programs.full_program,
+    "rule 3, affected keys": simple_programs.affected_program,
+    "rule 4, first rows": top_n.top_program,
+    "rule 4, affected units": recompute_units.units_program,
+    "recompute": simple_programs.full_program,
 }
 
 
@@ -218,7 +218,7 @@ def _program(
     decision: Decision, view: View, catalog: Catalog, allowed: timedelta | None
 ) -> Program:
     spark = replace(view, query=portable(view.query, "spark"))
-    builder = BUILDERS.get(decision.rule, programs.streaming_program)
+    builder = BUILDERS.get(decision.rule, simple_programs.streaming_program)
     return builder(spark, shape_of(spark, catalog), catalog, allowed)
 
 

@@ -13,7 +13,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect import span_of
 from headwater.errors import SqlError
-from headwater.plan.computed import heads
+from headwater.plan.rules.computed import heads
 
 _SHOWN = 120
 

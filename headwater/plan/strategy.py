@@ -1,7 +1,7 @@
 """Which engine keeps a view: ordered rules, the first that fits decides and says why.
 
 In: the view, its shape and what its inputs are (:class:`Facts`).
-Out: a :class:`~headwater.plan.nodes.Decision`; or an error where no engine can keep the view.
+Out: a :class:`~headwater.plan.view_plan.Decision`; or an error where no engine can keep the view.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from headwater.analyze.definitions import ChangelogMode, Emit, View
 from headwater.analyze.query_parts import is_distinct
 from headwater.analyze.rules.keys import missing_keys
 from headwater.errors import SqlError
-from headwater.plan.aggregates import APPROXIMATE
-from headwater.plan.folded import is_folded
-from headwater.plan.nodes import Decision, Input
-from headwater.plan.shape import Shape
-from headwater.plan.top import top_of
+from headwater.plan.query_shape import Shape
+from headwater.plan.rules.fold import is_folded
+from headwater.plan.rules.folds import APPROXIMATE
+from headwater.plan.rules.top_n import top_of
+from headwater.plan.view_plan import Decision, Input
 
 ENGINES = ("streaming", "incremental", "full")
 

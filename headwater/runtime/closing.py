@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from headwater.incremental.changes import InputTable
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
+from headwater.plan.view_plan import ViewPlan
 
 
 def closing_watermarks(

@@ -22,7 +22,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.copies import copies_of
 from headwater.lake.layout import VERSION, quarantine_of, state_folder
 from headwater.lake.warehouse import folder_of
-from headwater.plan.nodes import ViewPlan
+from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress
 from headwater.runtime.session import session_for_thread

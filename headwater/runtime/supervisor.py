@@ -23,9 +23,9 @@ from headwater.intake.land import Landing
 from headwater.lake.commits_view import define_commits
 from headwater.lake.failures import gone
 from headwater.lake.table import Table
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
+from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error
 from headwater.runtime.board import Board

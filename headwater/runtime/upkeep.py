@@ -25,8 +25,8 @@ from headwater.lake.gate import Gate
 from headwater.lake.java import active
 from headwater.lake.layout import BEGUN, SINK, quarantine_of, tables_of
 from headwater.lake.maintenance import Job, MaintenanceResult, maintain
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
+from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.board import Board

@@ -22,7 +22,7 @@ from headwater.serve.lake import Commit, LakeReader, current_snapshot_id, newest
 from headwater.serve.relations import column_names, columns_at, create_view, quoted
 
 if TYPE_CHECKING:
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
     from headwater.serve.lake import StoredTable
 
@@ -208,7 +208,7 @@ def _other_meaning(lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
 
 
 def _columns(plan: ViewPlan) -> Columns:
-    from headwater.plan.at_rest import comparisons
+    from headwater.plan.sql.at_rest import comparisons
 
     compared = comparisons(plan)
 
@@ -245,7 +245,7 @@ def compare_embedded(case: Case, limit: int) -> Difference:
         case: what to compare.
         limit: how many differing rows of each side to return.
     """
-    from headwater.plan.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest_sql
 
     columns = case.columns
     at_rest = at_rest_sql(

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from headwater.plan.shape import MICROSECOND
+from headwater.plan.query_shape import MICROSECOND
 
 SCHEMA = "ts TIMESTAMP"
 

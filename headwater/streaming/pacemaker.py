@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from headwater.incremental.changes import InputTable
 from headwater.lake.checkpoint import Checkpoint
 from headwater.plan.program import StreamingProgram
-from headwater.plan.shape import MICROSECOND
+from headwater.plan.query_shape import MICROSECOND
 from headwater.streaming.heartbeat import Heartbeats
 
 

@@ -34,10 +34,10 @@ from headwater.lake.commit import Fence, Outcome, commit
 from headwater.lake.copies import COPY_EVERY, Copies
 from headwater.lake.gate import Gate
 from headwater.lake.marker import Marker
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
-from headwater.plan.shape import MICROSECOND
+from headwater.plan.query_shape import MICROSECOND
+from headwater.plan.view_plan import ViewPlan
 from headwater.streaming.batches import Batches
 from headwater.streaming.execution import finish
 from headwater.streaming.failures import failed

@@ -16,8 +16,8 @@ from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.streams import stream
 from headwater.lake.catalog import Lake
 from headwater.lake.offsets import HEARTBEAT, Stream
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.program import StreamingProgram
+from headwater.plan.view_plan import ViewPlan
 from headwater.streaming.heartbeat import SCHEMA, Heartbeats
 
 

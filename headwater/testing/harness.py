@@ -36,7 +36,7 @@ from headwater.testing.slt import Record
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.runtime.supervisor import Supervisor
 
 _namespaces = itertools.count(1)

@@ -19,11 +19,11 @@ from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.portable.rewrites import portable
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
-from headwater.plan.folded import aggregate_program
 from headwater.plan.program import SIGN, UNIT, UNITS, StateColumn
-from headwater.plan.shape import shape_of
-from headwater.plan.top import top_of, top_program
-from headwater.plan.units import units_program
+from headwater.plan.query_shape import shape_of
+from headwater.plan.rules.fold import aggregate_program
+from headwater.plan.rules.recompute_units import units_program
+from headwater.plan.rules.top_n import top_of, top_program
 from tests.fuzz.cases import TICKS, Case, Tick, keep, random_ticks, smallest
 from tests.fuzz.oracle import for_duckdb, insert, open_duckdb
 from tests.fuzz.queries import query

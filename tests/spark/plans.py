@@ -9,10 +9,10 @@ from sqlglot import exp, parse_one
 from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
 from headwater.dialect import parse
-from headwater.plan.nodes import Decision, Input, Operator, TableColumn, ViewPlan
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
-from headwater.plan.shape import Relation, Shape, Window
+from headwater.plan.query_shape import Relation, Shape, Window
+from headwater.plan.view_plan import Decision, Input, Operator, TableColumn, ViewPlan
 
 ANY = parse_one("SELECT 1")
 

@@ -18,8 +18,8 @@ from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
+from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.session import open_session, session_for_thread
 
 

@@ -13,7 +13,7 @@ from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, FORMATS
 from headwater.analyze.ddl.sinks import SINKS
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.lake.commits import COLUMNS
-from headwater.plan.aggregates import FOLDS, SIGNED_FOLDS
+from headwater.plan.rules.folds import FOLDS, SIGNED_FOLDS
 from headwater.project import load_project
 from headwater.runtime.metrics import Metrics
 from headwater.runtime.tally import Tally

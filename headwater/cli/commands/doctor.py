@@ -13,7 +13,7 @@ from headwater.errors import EXIT_NO, EXIT_OK, ServiceError
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
     from headwater.serve.doctor.findings import Finding
     from headwater.serve.doctor.repairs import Offer

@@ -28,7 +28,7 @@ from headwater.cli.context import Command, Context, pass_context, plans_of, requ
 def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> None:
     """Show engine and reason, emission, keys, watermark, state bound and operators of VIEW."""
     from headwater.plan import explain as explained
-    from headwater.plan.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest_sql
 
     project = context.project()
     require_view(project, view)

@@ -16,7 +16,7 @@ from headwater.serve.lake import LakeReader
 from headwater.serve.status import RUN_FILE, is_alive, read_run_file
 
 if TYPE_CHECKING:
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
 

@@ -29,7 +29,7 @@ from headwater.serve.lake import (
 
 if TYPE_CHECKING:
     from headwater.lake.marker import Marker
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
     from headwater.serve.lake import StoredTable
 

@@ -20,7 +20,7 @@ from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
 from headwater.serve.lake import LakeReader, drop_table, summary_of
 
 if TYPE_CHECKING:
-    from headwater.plan.nodes import ViewPlan
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
 

@@ -14,7 +14,7 @@ from headwater.analyze.definitions import Field
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing.types import family, is_timestamp
 from headwater.dialect import to_sql
-from headwater.plan.nodes import Operator, ViewPlan
+from headwater.plan.view_plan import Operator, ViewPlan
 
 _FOLDS: Mapping[type[exp.Expr], str] = {
     exp.Count: "SUM", exp.CountIf: "SUM", exp.Sum: "SUM", exp.Max: "MAX", exp.Min: "MIN",

@@ -59,7 +59,7 @@ def compare_in_trino(case: Case, limit: int) -> Difference:
 
 
 def _at_rest(case: Case) -> str:
-    from headwater.plan.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest_sql
 
     return at_rest_sql(
         case.plan,

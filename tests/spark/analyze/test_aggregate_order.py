@@ -24,7 +24,7 @@ from headwater.dialect import parse
 from headwater.intake.sqltext import name, text
 from headwater.lake.spec import TableSpec, create_table_sql
 from headwater.lake.warehouse import WAREHOUSE
-from headwater.plan.render import print_sql
+from headwater.plan.sql.render import print_sql
 
 TABLE = """
 CREATE TABLE t (way INTEGER, i BIGINT, d DOUBLE, p DECIMAL(10, 2), s VARCHAR,

@@ -11,7 +11,7 @@ from law import Landed, catalog_of, check_law, micros
 from plans import hand_made, relation
 
 from headwater.plan.program import StreamingProgram
-from headwater.plan.shape import Window
+from headwater.plan.query_shape import Window
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan.bags import Bags
 from headwater.plan.planner import plan_project
-from headwater.plan.touched import State
+from headwater.plan.rules.exact_change import Bags
+from headwater.plan.rules.join_patterns import State
 from tests.fuzz import queries
 from tests.fuzz.algebra import Folded, catalog_of, wrong
 from tests.fuzz.cases import Case, random_ticks
@@ -57,7 +57,7 @@ def test_the_test_sees_a_joined_row_that_counts_twice(monkeypatch: pytest.Monkey
 def test_the_test_sees_a_row_that_goes_and_is_not_subtracted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("headwater.plan.aggregates.SIGN", "1")
+    monkeypatch.setattr("headwater.plan.rules.folds.SIGN", "1")
     assert any(wrong(Case(KNOWN[0], random_ticks(Draw(seed))), Folded) for seed in range(3))
 
 

@@ -7,9 +7,9 @@ import pytest
 from headwater.analyze.bind.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.errors import HeadwaterError
-from headwater.plan.at_rest import at_rest_sql
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
+from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.view_plan import ViewPlan
 
 TABLES = """
 CREATE TABLE t (id INTEGER, a INTEGER, d DOUBLE, k INTEGER NOT NULL, s VARCHAR,

@@ -9,8 +9,8 @@ import pytest
 
 from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
-from headwater.plan.at_rest import at_rest_sql
 from headwater.plan.planner import plan_project
+from headwater.plan.sql.at_rest import at_rest_sql
 from tests.left_out import changes, held
 
 SQL = """

@@ -11,10 +11,10 @@ from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.typing.types import duckdb_type
 from headwater.dialect import parse
-from headwater.plan.at_rest import DIALECTS, at_rest_sql, comparisons
 from headwater.plan.explain import explain, program_sql
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import plan_project
+from headwater.plan.sql.at_rest import DIALECTS, at_rest_sql, comparisons
+from headwater.plan.view_plan import ViewPlan
 from tests.golden_files import check_golden
 
 FOLDER = Path(__file__).parents[2] / "golden" / "plan"

@@ -9,8 +9,8 @@ import pytest
 from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
-from headwater.plan.nodes import ViewPlan
 from headwater.plan.planner import close_after, plan_project
+from headwater.plan.view_plan import ViewPlan
 
 TABLES = Path(__file__).parents[2] / "golden" / "plan" / "tables.sql"
 MINUTE = 60_000_000

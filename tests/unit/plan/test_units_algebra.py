@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.plan.touched import LATERAL, Part, State, patterns
+from headwater.plan.rules.join_patterns import LATERAL, Part, State, patterns
 from tests.fuzz import cases
 from tests.fuzz.algebra import wrong
 from tests.fuzz.cases import Case, keep, kept, random_ticks, smallest
@@ -147,7 +147,7 @@ def test_a_case_that_the_fuzz_kept_stays_right(case: Case) -> None:
 
 def test_the_test_sees_a_unit_that_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "headwater.plan.units.patterns",
+        "headwater.plan.rules.recompute_units.patterns",
         lambda sides, unused=(): tuple(
             [p for p in found if all(part.null_after is None for part in p)]
             for found in patterns(sides, unused)

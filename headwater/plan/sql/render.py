@@ -17,8 +17,8 @@ from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.floats import without_skipping
-from headwater.plan.shape import MICROSECOND, Relation, Window, relations_of
+from headwater.plan.query_shape import MICROSECOND, Relation, Window, relations_of
+from headwater.plan.sql.no_float_skipping import without_skipping
 
 Reader = Callable[[Relation], exp.Expr]
 """Gives what a relation is read from: a table or a query over it, without an alias."""

@@ -20,10 +20,10 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
-from headwater.plan.aggregates import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
-from headwater.plan.guard import tolerant
-from headwater.plan.nodes import ViewPlan
-from headwater.plan.render import (
+from headwater.plan.bad_rows import tolerant
+from headwater.plan.query_shape import MICROSECOND, Relation, Window, aggregates
+from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.sql.render import (
     batch_read,
     fields_of,
     in_time,
@@ -32,7 +32,7 @@ from headwater.plan.render import (
     render,
     timestamp,
 )
-from headwater.plan.shape import MICROSECOND, Relation, Window, aggregates
+from headwater.plan.view_plan import ViewPlan
 
 DIALECTS = ("trino", "duckdb", "spark")
 LOWER, UPPER = "__lower", "__upper"

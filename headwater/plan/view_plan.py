@@ -13,9 +13,9 @@ from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.guard import Guard
+from headwater.plan.bad_rows import Guard
 from headwater.plan.program import UNIT, AggregateProgram, Program, UnitsProgram
-from headwater.plan.shape import Shape
+from headwater.plan.query_shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

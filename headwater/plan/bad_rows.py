@@ -38,16 +38,16 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.errors import SqlError
-from headwater.plan.computed import (
+from headwater.plan.query_shape import Relation, relations_of
+from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
+from headwater.plan.rules.computed import (
     facts_of_groups,
     other_expressions,
     renamed,
     row_expressions,
     sides,
 )
-from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
-from headwater.plan.render import in_time_at_last
-from headwater.plan.shape import Relation, relations_of
+from headwater.plan.sql.render import in_time_at_last
 
 _WINDOW = {"window_start", "window_end"}
 

@@ -29,10 +29,10 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import changelog_mode
 from headwater.plan.program import SIGN
-from headwater.plan.render import batch_read, render
-from headwater.plan.rewrites import union_all
-from headwater.plan.shape import Relation, relations_of
-from headwater.plan.touched import State
+from headwater.plan.query_shape import Relation, relations_of
+from headwater.plan.rules.join_patterns import State
+from headwater.plan.rules.tree_rewrites import union_all
+from headwater.plan.sql.render import batch_read, render
 
 
 def is_bag(query: exp.Expr) -> bool:

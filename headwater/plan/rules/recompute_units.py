@@ -6,9 +6,9 @@ The unit of a row is a function of what the query groups, compares or preserves:
 its columns where it is distinct, the columns of the first relation that no join can leave NULL. A
 WHERE on the unit stands in front of what it is a function of, so the query is run for some units
 only; and a change touches the units of the joined rows that it can touch
-(:mod:`headwater.plan.touched`). A subquery is cut into units of its own: the rows that it gains and
-loses are the change of one more input, to any depth. Units are named by a hash: two that share a
-name are computed together.
+(:mod:`headwater.plan.rules.join_patterns`). A subquery is cut into units of its own: the rows that
+it gains and loses are the change of one more input, to any depth. Units are named by a hash: two
+that share a name are computed together.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from headwater.analyze.query_parts import (
     relations,
     union_branches,
 )
-from headwater.plan.bags import Bags, is_bag
-from headwater.plan.late import late_queries
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
-from headwater.plan.render import batch_read, print_sql, render, spark
-from headwater.plan.rewrites import (
+from headwater.plan.query_shape import Relation, Shape, relations_of
+from headwater.plan.rules.exact_change import Bags, is_bag
+from headwater.plan.rules.join_patterns import LATERAL, Pattern, State, patterns
+from headwater.plan.rules.tree_rewrites import (
     is_in,
     may_equal,
     operands,
@@ -40,9 +40,9 @@ from headwater.plan.rewrites import (
     union_all,
     without,
 )
-from headwater.plan.shape import Relation, Shape, relations_of
-from headwater.plan.touched import LATERAL, Pattern, State, patterns
-from headwater.plan.unit import holds_map, unit_of, unit_of_equal, unit_parts
+from headwater.plan.rules.unit_key import holds_map, unit_of, unit_of_equal, unit_parts
+from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.render import batch_read, print_sql, render, spark
 
 
 def units_program(

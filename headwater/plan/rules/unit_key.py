@@ -19,7 +19,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.render import spark_expression
+from headwater.plan.sql.render import spark_expression
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
 

@@ -31,8 +31,8 @@ from headwater.analyze.definitions import (
 )
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import AggregateProgram, StateColumn
-from headwater.plan.render import print_sql, spark
-from headwater.plan.shape import Shape
+from headwater.plan.query_shape import Shape
+from headwater.plan.sql.render import print_sql, spark
 
 _TRUNCATES = f"{CHANGE_COLUMN} = '{TRUNCATED}'"
 _ENDS_SNAPSHOT = f"{SNAPSHOT_END_COLUMN} IS NOT NULL"

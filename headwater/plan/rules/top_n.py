@@ -27,12 +27,12 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
-from headwater.plan.bags import Bags, is_bag
-from headwater.plan.late import late_queries
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
-from headwater.plan.render import batch_read, print_sql, render, spark, spark_expression
-from headwater.plan.shape import Shape
-from headwater.plan.unit import unit_of
+from headwater.plan.query_shape import Shape
+from headwater.plan.rules.exact_change import Bags, is_bag
+from headwater.plan.rules.unit_key import unit_of
+from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.render import batch_read, print_sql, render, spark, spark_expression
 
 _GAINED, _RANKED, _PLACE, _IS_NEW = "__gained", "__ranked", "__place", "__is_new"
 _FUNCTIONS = (exp.RowNumber, exp.Rank, exp.DenseRank)

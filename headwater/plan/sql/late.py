@@ -11,9 +11,9 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.query_parts import conjuncts, optional, relations
-from headwater.plan.guard import COMPUTED
-from headwater.plan.render import late_rows
-from headwater.plan.shape import Relation, Shape, columns_of
+from headwater.plan.bad_rows import COMPUTED
+from headwater.plan.query_shape import Relation, Shape, columns_of
+from headwater.plan.sql.render import late_rows
 
 
 def late_queries(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:

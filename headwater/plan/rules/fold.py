@@ -16,13 +16,13 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.aggregates import Fold, fold_of, type_of
-from headwater.plan.bags import Bags, reads_bags
-from headwater.plan.late import late_queries
 from headwater.plan.program import SIGN, AggregateProgram, StateColumn
-from headwater.plan.render import print_sql, spark_expression
-from headwater.plan.rewrites import union_all
-from headwater.plan.shape import Shape, aggregates
+from headwater.plan.query_shape import Shape, aggregates
+from headwater.plan.rules.exact_change import Bags, reads_bags
+from headwater.plan.rules.folds import Fold, fold_of, type_of
+from headwater.plan.rules.tree_rewrites import union_all
+from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.render import print_sql, spark_expression
 
 _CHANGED = "__changed"
 _ROWS = exp.Count(this=exp.Star())

@@ -12,7 +12,7 @@ from sqlglot import exp
 from headwater.analyze.query_parts import is_union_all, union_branches
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.render import spark_expression
+from headwater.plan.sql.render import spark_expression
 
 
 def split(query: exp.Query) -> exp.Query:

@@ -12,16 +12,18 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.query_parts import conjuncts
-from headwater.plan.bags import Bags
-from headwater.plan.folded import group_keys
-from headwater.plan.late import late_queries, own_filters
 from headwater.plan.program import (
     AffectedKeysProgram,
     FullProgram,
     LinearProgram,
     StreamingProgram,
 )
-from headwater.plan.render import (
+from headwater.plan.query_shape import MICROSECOND, JoinBounds, Relation, Shape
+from headwater.plan.rules.exact_change import Bags
+from headwater.plan.rules.fold import group_keys
+from headwater.plan.rules.join_patterns import State
+from headwater.plan.sql.late import late_queries, own_filters
+from headwater.plan.sql.render import (
     WINDOW,
     batch_read,
     interval,
@@ -29,8 +31,6 @@ from headwater.plan.render import (
     render,
     streaming_read,
 )
-from headwater.plan.shape import MICROSECOND, JoinBounds, Relation, Shape
-from headwater.plan.touched import State
 
 KEYS = "__keys"
 
