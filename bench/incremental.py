@@ -34,8 +34,8 @@ from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import commit
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import at_rest_sql

@@ -28,14 +28,14 @@ from measure import machine
 
 from docker.local.trino import Trino
 from headwater.config.settings import Config, Maintenance, TrinoSection
-from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import commit
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.iceberg.maintenance import Job, maintain, size_of
 from headwater.lake.java import java_class
-from headwater.lake.maintenance import Job, maintain, size_of
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import ATTEMPT
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.lake import LakeReader, current_snapshot_id

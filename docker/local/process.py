@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from headwater.lake.ownership import process_started
+from headwater.lake.catalogs.lease_record import process_started
 
 _POLL = 0.05  # seconds between two looks at a process that shall end
 

@@ -14,7 +14,7 @@ from docker.local.packages import packages
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from docker.local.web import ask
 from headwater.jars.java import find_java
-from headwater.lake.warehouse import folder_uri
+from headwater.lake.storage.warehouse import folder_uri
 
 JAVA = 17
 """The oldest Java that runs it; on 25 its Hadoop fails at every file."""

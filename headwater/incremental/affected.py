@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from headwater.incremental.changes import register_cached
 from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
 from headwater.incremental.linear import whole_writer
-from headwater.incremental.merge import Before, Upsert, same_keys, upsert
+from headwater.lake.iceberg.merge import Before, Upsert, same_keys, upsert
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.view_plan import ViewPlan
 

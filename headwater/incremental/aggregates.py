@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from headwater.incremental.merge import Before, Upsert, upsert
+from headwater.lake.iceberg.merge import Before, Upsert, upsert
 from headwater.plan.program import AggregateProgram
 
 SOURCE = "__aggregated"

@@ -18,9 +18,9 @@ from headwater.analyze.typing.types import spark_type
 from headwater.intake.sqltext import micros
 from headwater.intake.watermark import advanced
 from headwater.lake.catalog import Lake
-from headwater.lake.changed import changed_rows, rows_that_differ
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.table import Table
+from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.table import Table
 from headwater.plan.program import SIGN
 from headwater.plan.rules.join_patterns import State
 from headwater.plan.view_plan import Input, ViewPlan

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-SMALL_VIEW = 50_000
-"""Rows of a view that may be written anew in each tick: a few MB, kept as long as snapshots are."""
+from headwater.lake.iceberg.merge import SMALL_VIEW
 
 CHANGED, TOUCHED, RECOMPUTED = "changed", "touched", "recomputed"
 """Counts in the marker: rows that the inputs gained and lost, or where it is more, those to read to

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence
-from headwater.lake.crash import crash_point
 from headwater.lake.evolve import Difference, Evolved, difference, evolved, schema_changed
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Fence
+from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec, columns_ddl
-from headwater.lake.table import Table
 from headwater.plan.view_plan import ViewPlan
 
 

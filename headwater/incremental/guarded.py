@@ -21,11 +21,11 @@ from headwater.incremental.changes import CHANGE, InputTable, Range, register_ch
 from headwater.intake.sqltext import name as quoted
 from headwater.intake.sqltext import text
 from headwater.lake.catalog import Lake
-from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
-from headwater.lake.commit import SideWrite
 from headwater.lake.failures import data_error
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import quarantine_of
+from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import SideWrite
+from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
 from headwater.plan.bad_rows import BadRows
 from headwater.plan.program import Program

@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.incremental.changes import InputTable, Range, register_change
 from headwater.incremental.target import ensure_late_table
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import SideWrite
-from headwater.lake.iceberg import LakeTable
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import SideWrite
 from headwater.plan.query_shape import MICROSECOND, Window
 from headwater.plan.view_plan import ViewPlan
 

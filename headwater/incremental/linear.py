@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.incremental.merge import Before
+from headwater.lake.iceberg.merge import Before
 from headwater.plan.program import LinearProgram
 
 

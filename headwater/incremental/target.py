@@ -13,13 +13,13 @@ from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
 from headwater.incremental.follow import follow, follow_input
 from headwater.lake.catalog import Lake
-from headwater.lake.comments import comments_of, set_comments
-from headwater.lake.commit import Fence, Outcome
 from headwater.lake.evolve import difference, means_otherwise
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.comments import comments_of, set_comments
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Fence, Outcome
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import Table
 from headwater.plan.view_plan import ViewPlan
 
 _NOT_NULL = " NOT NULL"

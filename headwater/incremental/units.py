@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from headwater.incremental.changes import register_cached
 from headwater.incremental.choice import RECOMPUTED, TOUCHED, Change, Limits
 from headwater.incremental.linear import whole_writer
-from headwater.incremental.merge import Before
+from headwater.lake.iceberg.merge import Before
 from headwater.lake.java import planned_once
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
 from headwater.plan.view_plan import ViewPlan

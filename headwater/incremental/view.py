@@ -34,14 +34,14 @@ from headwater.incremental.follow import Followed, followed
 from headwater.incremental.guarded import Guarded, begun
 from headwater.incremental.late import LateRows
 from headwater.incremental.linear import linear_writer, whole_writer
-from headwater.incremental.merge import Before
 from headwater.incremental.target import Committed, Writer, committed, ensure_target
 from headwater.incremental.units import units_writer
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence, commit
 from headwater.lake.evolve import Evolved
 from headwater.lake.failures import bad_row
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.merge import Before
+from headwater.lake.protocol.commit import Fence, commit
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.program import (
     AffectedKeysProgram,
     AggregateProgram,

@@ -18,8 +18,8 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.intake import ledger
 from headwater.intake.connectors.base import Range, Rows
 from headwater.intake.quarantine import counts, without_files
-from headwater.lake.fields import in_words, with_fields
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.unknown_field_counts import in_words, with_fields
 
 if TYPE_CHECKING:
     from headwater.intake.land import Landing

@@ -14,8 +14,6 @@ from __future__ import annotations
 from headwater.analyze.definitions import Source
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence
-from headwater.lake.crash import crash_point
 from headwater.lake.evolve import (
     Evolved,
     check_evolution,
@@ -23,9 +21,11 @@ from headwater.lake.evolve import (
     evolved,
     schema_changed,
 )
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import quarantine_of
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Fence
+from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec, columns_ddl
 
 

@@ -3,7 +3,7 @@
 In: a source whose rows are kept (``CREATE TABLE … WITH (connector = …)``). Out: commits of the
 landed table, each with the marker that says how far the input was read.
 
-One epoch (:meth:`Landing.step`), inside the commit protocol of ``headwater.lake.commit``:
+One epoch (:meth:`Landing.step`), inside the commit protocol of ``headwater.lake.protocol.commit``:
 
 a. the next range after the cut in the newest marker; if the ledger holds an epoch that the table
    lacks, that one
@@ -43,13 +43,13 @@ from headwater.intake.sqltext import moment, name
 from headwater.intake.unknown import expected, fields_of, observed_fields
 from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake
-from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
-from headwater.lake.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.evolve import Evolved
-from headwater.lake.fields import fields_in
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import quarantine_of
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Fence, SideWrite, commit, commit_side
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.unknown_field_counts import fields_in
+from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
 
 UNLIMITED = Limits()

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from headwater.intake.sqltext import text
 from headwater.lake.catalog import Lake, check_columns
 from headwater.lake.evolve import difference
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import FILES
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.reserved_names import FILES
 from headwater.lake.spec import TableSpec, columns_ddl
 
 SUFFIX = FILES

@@ -25,12 +25,12 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN
 from headwater.intake.connectors.base import Connector
 from headwater.lake.catalog import Lake
-from headwater.lake.comments import SYSTEM_COMMENTS, set_comments
-from headwater.lake.commit import SideWrite, commit_side
-from headwater.lake.commits_view import define_commits
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import quarantine_of
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
+from headwater.lake.iceberg.commits_view import define_commits
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import SideWrite, commit_side
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
 
 _COMMENTS = {

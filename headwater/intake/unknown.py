@@ -31,7 +31,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import Column
 from headwater.intake.sqltext import name, text
-from headwater.lake.fields import OTHERS
+from headwater.lake.protocol.unknown_field_counts import OTHERS
 
 UNKNOWN, VALUES, NAMED = "_unknown", "_values", "_named"
 """Columns of a decoding: the unknown fields of a record, how many values its row has with them, and

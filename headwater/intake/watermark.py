@@ -8,7 +8,7 @@ from __future__ import annotations
 from headwater.analyze.definitions import Source
 from headwater.analyze.typing.types import spark_type
 from headwater.intake.sqltext import micros
-from headwater.lake.iceberg import LakeTable
+from headwater.lake.iceberg.table import LakeTable
 
 MILLISECOND = 1_000
 

@@ -1,9 +1,10 @@
 """The lake: one namespace of one catalog, and the tables in it.
 
 In: a Spark session that has the catalog, and table specifications.
-Out: :class:`~headwater.lake.iceberg.LakeTable` objects, or
-:class:`~headwater.lake.delta.DeltaTable` objects for views in that format; tables are created when
-they are missing; whether one that exists with other columns is altered is its caller's business.
+Out: :class:`~headwater.lake.iceberg.table.LakeTable` objects, or
+:class:`~headwater.lake.delta.table.DeltaTable` objects for views in that format; tables are created
+when they are missing; whether one that exists with other columns is altered is its caller's
+business.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.backend import CATALOG
-from headwater.lake.delta import DeltaTable, only_writer
-from headwater.lake.delta_log import FOLDER, is_delta
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.delta.log import FOLDER, is_delta
+from headwater.lake.delta.metastore import enter_table
+from headwater.lake.delta.table import DeltaTable, only_writer
 from headwater.lake.evolve import difference, schema_changed
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.metastore import enter_table
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec, columns_ddl, create_delta_sql, create_table_sql
-from headwater.lake.table import Table
-from headwater.lake.warehouse import WAREHOUSE, folder_of, table_folder
+from headwater.lake.storage.warehouse import WAREHOUSE, folder_of, table_folder
 
 _creating = threading.Lock()  # IF NOT EXISTS of the catalog is look, then insert
 

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import View
 from headwater.errors import TerminalError
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 
 _WIDER = frozenset({("INT", "BIGINT"), ("FLOAT", "DOUBLE")})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")

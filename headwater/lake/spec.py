@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headwater.lake.delta import DeltaTable
-from headwater.lake.warehouse import folder_uri
+from headwater.lake.delta.table import DeltaTable
+from headwater.lake.storage.warehouse import folder_uri
 
 
 @dataclass(frozen=True, slots=True)

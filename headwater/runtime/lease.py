@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from headwater.config.secrets import private_folder
 from headwater.errors import ServiceError, TerminalError
+from headwater.lake.catalogs.lease_record import LeaseRecord, Life, Owner, Standing, lease_record
 from headwater.lake.failures import explain_failure
-from headwater.lake.ownership import LeaseRecord, Life, Owner, Standing, lease_record
 from headwater.runtime.progress import LeaseAwaited, Progress, silent
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Catalog, Sink
+from headwater.checkpoints.replicas import copies_of
 from headwater.config.settings import Config
 from headwater.incremental.choice import NEVER, Limits
 from headwater.incremental.target import Writer
@@ -19,9 +20,8 @@ from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from headwater.lake.copies import copies_of
-from headwater.lake.layout import VERSION, quarantine_of, state_folder
-from headwater.lake.warehouse import folder_of
+from headwater.lake.reserved_names import VERSION, quarantine_of, state_folder
+from headwater.lake.storage.warehouse import folder_of
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Progress

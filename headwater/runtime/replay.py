@@ -13,7 +13,7 @@ from headwater.errors import ConfigError, HeadwaterError
 from headwater.intake.land import Landing
 from headwater.intake.replay import Replayed, replay
 from headwater.lake.catalog import Lake
-from headwater.lake.layout import VERSION, quarantine_of
+from headwater.lake.reserved_names import VERSION, quarantine_of
 from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease

@@ -28,12 +28,12 @@ from pyspark.sql import SparkSession
 from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
-from headwater.lake.backend import catalog_backend
-from headwater.lake.branch import SNAPSHOT_PROPERTY
-from headwater.lake.delta import APP_ID, APP_VERSION, USER_METADATA
+from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.delta.table import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
+from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
-from headwater.lake.warehouse import check_folder, folder_uri, warehouse_for
+from headwater.lake.storage.warehouse import check_folder, folder_uri, warehouse_for
 from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.storage import EXTENSIONS, Storage
 

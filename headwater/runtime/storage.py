@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.analyze.definitions import Source
-from headwater.lake.backend import CATALOG, CatalogBackend
-from headwater.lake.warehouse import WAREHOUSE, Warehouse
+from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
+from headwater.lake.storage.warehouse import WAREHOUSE, Warehouse
 
 EXTENSIONS = "spark.sql.extensions"
 

@@ -20,9 +20,9 @@ from headwater.errors import EXIT_OK, EXIT_SERVICE
 from headwater.incremental.changes import InputTable
 from headwater.incremental.target import ensure_target
 from headwater.intake.land import Landing
-from headwater.lake.commits_view import define_commits
 from headwater.lake.failures import gone
-from headwater.lake.table import Table
+from headwater.lake.iceberg.commits_view import define_commits
+from headwater.lake.protocol.table import Table
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
 from headwater.plan.view_plan import ViewPlan

@@ -6,7 +6,7 @@ In: commits and tables. Out: events for the board.
 from __future__ import annotations
 
 from headwater.incremental.target import Committed
-from headwater.lake.table import Table
+from headwater.lake.protocol.table import Table
 from headwater.runtime.progress import Resumed, ViewCommitted
 
 

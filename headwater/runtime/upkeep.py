@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from headwater.errors import HeadwaterError
 from headwater.intake import ledger
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence
-from headwater.lake.delta import DeltaTable
-from headwater.lake.delta_maintenance import maintain_delta
-from headwater.lake.gate import Gate
+from headwater.lake.delta.maintenance import maintain_delta
+from headwater.lake.delta.table import DeltaTable
+from headwater.lake.iceberg.maintenance import Job, MaintenanceResult, maintain
 from headwater.lake.java import active
-from headwater.lake.layout import BEGUN, SINK, quarantine_of, tables_of
-from headwater.lake.maintenance import Job, MaintenanceResult, maintain
+from headwater.lake.protocol.commit import Fence
+from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.reserved_names import BEGUN, SINK, quarantine_of, tables_of
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project

@@ -19,7 +19,7 @@ from headwater.errors import HeadwaterError
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
-from headwater.lake.gate import Gate
+from headwater.lake.protocol.commit_lock import Gate
 from headwater.runtime.backoff import BackOff, judge
 from headwater.runtime.board import Board
 from headwater.runtime.progress import EpochLanded, State, StateChanged

@@ -1,4 +1,4 @@
-"""The relation ``commits`` for the embedded engine: what :mod:`headwater.lake.commits` is in Trino.
+"""The relation ``commits`` for the embedded engine, as ``lake/protocol/commits`` has it in Trino.
 
 In: the tables of a project. Out: a row per commit that is kept, as Arrow.
 """
@@ -10,9 +10,9 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from headwater.lake.commits import COLUMNS
-from headwater.lake.layout import QUARANTINE, SIDE_TABLES
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commits import COLUMNS
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import QUARANTINE, SIDE_TABLES
 from headwater.serve.lake import (
     Commit,
     LakeReader,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
-from headwater.lake.delta_files import are_there, differing
-from headwater.lake.delta_log import DeltaCommit, newest_version, read_commit
-from headwater.lake.marker import Marker
+from headwater.lake.delta.changed_files import are_there, differing
+from headwater.lake.delta.log import DeltaCommit, newest_version, read_commit
+from headwater.lake.protocol.marker import Marker
 
 if TYPE_CHECKING:
     import deltalake

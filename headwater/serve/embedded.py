@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
-from headwater.lake.commits import COMMITS
+from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of, summary_of

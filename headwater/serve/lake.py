@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
-from headwater.lake.backend import CATALOG, catalog_backend
-from headwater.lake.delta_log import is_delta
+from headwater.lake.catalogs.backend import CATALOG, catalog_backend
+from headwater.lake.delta.log import is_delta
+from headwater.lake.delta.metastore import remove_table
 from headwater.lake.failures import explain_failure
-from headwater.lake.marker import Marker
-from headwater.lake.metastore import remove_table
-from headwater.lake.warehouse import folder_of, table_folder, warehouse_for
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.storage.warehouse import folder_of, table_folder, warehouse_for
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ConfigError
-from headwater.lake.layout import quarantine_of
+from headwater.lake.reserved_names import quarantine_of
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake import LakeReader, current_snapshot_id

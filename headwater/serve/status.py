@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.lake.fields import fields_in
-from headwater.lake.layout import PLACE, SINK, quarantine_of
+from headwater.lake.protocol.unknown_field_counts import fields_in
+from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
 from headwater.serve.lake import Commit, LakeReader, commits, commits_of_others
 
 if TYPE_CHECKING:

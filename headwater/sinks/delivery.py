@@ -2,7 +2,7 @@
 
 In: a sink and its view's table. Out: changes at the connector, and a commit of ``<sink>__sink``
 whose cut says up to which snapshot of the view they go. A delivery is an epoch of the commit
-protocol (:mod:`headwater.lake.commit`):
+protocol (:mod:`headwater.lake.protocol.commit`):
 
 - first ``<sink>__begun`` gets its marker, which binds the epoch to its range: after a crash the
   same range is delivered again with the same number, whatever the view has committed since
@@ -28,10 +28,10 @@ from pyspark.sql import DataFrame
 from headwater.analyze.definitions import Sink
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.changed import changed_rows
-from headwater.lake.commit import Fence, SideWrite, commit
-from headwater.lake.layout import BEGUN, PLACE, SINK
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.changed_rows import changed_rows
+from headwater.lake.protocol.commit import Fence, SideWrite, commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import BEGUN, PLACE, SINK
 from headwater.lake.spec import TableSpec
 from headwater.plan.program import SIGN
 from headwater.sinks.connectors import open_outlet

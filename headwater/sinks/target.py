@@ -14,10 +14,10 @@ from __future__ import annotations
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from headwater.lake.delta import DeltaTable
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import MARKER_TAG
-from headwater.lake.table import Commit
+from headwater.lake.delta.table import DeltaTable
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.table import Commit
+from headwater.lake.reserved_names import MARKER_TAG
 
 
 class SinkTarget(LakeTable):

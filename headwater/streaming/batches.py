@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from headwater.checkpoints.folder import Batch, Checkpoint
+from headwater.checkpoints.offsets import Stream
+from headwater.checkpoints.resume_decision import cut_at
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable, Range, least_watermark
-from headwater.lake.checkpoint import Batch, Checkpoint
-from headwater.lake.continuity import cut_at
-from headwater.lake.offsets import Stream
 from headwater.streaming.outside import Outside
 
 

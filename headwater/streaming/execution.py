@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from pyspark.sql.streaming.query import StreamingQuery
 
+from headwater.checkpoints.offsets import Stream
 from headwater.intake.connectors.streams import bad_rows
-from headwater.lake.offsets import Stream
 
 
 def finish(query: StreamingQuery) -> None:

@@ -19,11 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Source
+from headwater.checkpoints.offsets import Stream
 from headwater.errors import TerminalError
 from headwater.intake.connectors.flat import are_flat, may_be_flat
 from headwater.intake.connectors.kafka_stream import SameTopics
 from headwater.intake.connectors.place import is_hidden
-from headwater.lake.offsets import Stream
 from headwater.streaming.execution import files_read, with_bad_rows
 
 _PATTERN_CHARACTERS = frozenset("[]{}*?\\")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headwater.checkpoints.folder import Checkpoint
 from headwater.incremental.changes import InputTable
-from headwater.lake.checkpoint import Checkpoint
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
 from headwater.streaming.heartbeat import Heartbeats

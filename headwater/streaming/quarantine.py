@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Source
+from headwater.checkpoints.folder import Checkpoint
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.incremental.target import Writer
 from headwater.intake.connectors import open_connector, quarantine_stream
@@ -25,10 +26,9 @@ from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.kafka_schemas import learned
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
-from headwater.lake.checkpoint import Checkpoint
-from headwater.lake.commit import SideWrite, commit_side
-from headwater.lake.gate import Gate
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import SideWrite, commit_side
+from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.marker import Marker
 from headwater.streaming.execution import finish
 
 

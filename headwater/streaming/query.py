@@ -21,6 +21,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog
+from headwater.checkpoints.folder import Checkpoint, Owner
+from headwater.checkpoints.replicas import COPY_EVERY, Copies
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.incremental.changes import open_inputs
 from headwater.incremental.guarded import Guarded
@@ -29,11 +31,9 @@ from headwater.incremental.target import Committed, Writer, committed, ensure_ta
 from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.kafka_schemas import learned
 from headwater.lake.catalog import Lake
-from headwater.lake.checkpoint import Checkpoint, Owner
-from headwater.lake.commit import Fence, Outcome, commit
-from headwater.lake.copies import COPY_EVERY, Copies
-from headwater.lake.gate import Gate
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import Fence, Outcome, commit
+from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND

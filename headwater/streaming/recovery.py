@@ -2,7 +2,7 @@
 
 In: a query, its checkpoint and its table. Out: a checkpoint that continues exactly where the table
 ends, or an error that says how to recover. A query never begins anew in front of a table that holds
-rows. What is to be done, ``headwater.lake.continuity`` decides.
+rows. What is to be done, ``headwater.checkpoints.resume_decision`` decides.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
+from headwater.checkpoints.folder import Batch, Checkpoint, Owner
+from headwater.checkpoints.offsets import NOTHING, log_offset, offset_at
+from headwater.checkpoints.replicas import Copies
+from headwater.checkpoints.resume_decision import Held, Verdict, Way, ends_of, has_lost_all, judge
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable
-from headwater.lake.checkpoint import Batch, Checkpoint, Owner
-from headwater.lake.continuity import Held, Verdict, Way, ends_of, has_lost_all, judge
-from headwater.lake.copies import Copies
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.marker import Marker
-from headwater.lake.offsets import NOTHING, log_offset, offset_at
-from headwater.lake.table import Commit, Table
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Commit, Table
 from headwater.streaming.replay import relevant_settings, run_again
 
 

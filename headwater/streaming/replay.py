@@ -14,10 +14,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headwater.checkpoints.folder import Checkpoint
 from headwater.errors import TerminalError
-from headwater.lake.checkpoint import Checkpoint
 from headwater.lake.java import java_class, java_session
-from headwater.lake.table import Commit, Table
+from headwater.lake.protocol.table import Commit, Table
 from headwater.streaming.failures import failed
 
 _OFFSETS = "org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata"

@@ -12,10 +12,10 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Catalog
+from headwater.checkpoints.offsets import HEARTBEAT, Stream
 from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.streams import stream
 from headwater.lake.catalog import Lake
-from headwater.lake.offsets import HEARTBEAT, Stream
 from headwater.plan.program import StreamingProgram
 from headwater.plan.view_plan import ViewPlan
 from headwater.streaming.heartbeat import SCHEMA, Heartbeats

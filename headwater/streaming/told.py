@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.lake.offsets import records_at
+from headwater.checkpoints.offsets import records_at
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import headwater
-from headwater.lake.crash import VARIABLE
+from headwater.lake.protocol.crash_points import VARIABLE
 
 TIMEOUT = 300.0
 """Seconds after which a process that neither died nor ended is given up."""

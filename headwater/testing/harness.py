@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, load_config
 from headwater.errors import ErrorGroup, HeadwaterError
-from headwater.lake.warehouse import WAREHOUSE
+from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
@@ -143,8 +143,8 @@ class World:
         """Tick in another process and kill it at a step of a commit; the next tick starts anew.
 
         Args:
-            point: name of the step (``headwater.lake.commit.CRASH_POINTS``), ``:n`` for the nth
-                time.
+            point: name of the step (``headwater.lake.protocol.commit.CRASH_POINTS``), ``:n`` for
+                the nth time.
         """
         from headwater.testing.crash import crash_a_tick
 

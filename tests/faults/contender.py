@@ -22,11 +22,11 @@ from typing import Any
 from headwater.config.settings import Config, Secret
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Outcome, commit
-from headwater.lake.delta import DeltaTable
-from headwater.lake.marker import Marker
+from headwater.lake.delta.table import DeltaTable
+from headwater.lake.protocol.commit import Outcome, commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import Table
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session
 from headwater.runtime.storage import DELTA

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import cast
 
 import headwater
-from headwater.lake.crash import REPORT, VARIABLE
+from headwater.lake.protocol.crash_points import REPORT, VARIABLE
 from tests.faults.shapes import INPUTS, Shape, definition, settings
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView

@@ -20,8 +20,8 @@ from docker.local.registry import Registry
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.settings import Config, Secret
-from headwater.lake import postgres as module
 from headwater.lake.catalog import Lake
+from headwater.lake.catalogs import postgres as module
 from headwater.runtime.session import open_session
 from headwater.runtime.storage import KAFKA
 from tests.faults.postgres import postgres

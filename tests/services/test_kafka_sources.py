@@ -27,7 +27,7 @@ from headwater.config.settings import Config
 from headwater.intake.connectors import kafka_stream
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.project import load_project
 from headwater.runtime.progress import Event, RecordsWaiting, State, StateChanged
 from headwater.runtime.supervisor import Supervisor

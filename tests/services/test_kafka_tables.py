@@ -21,8 +21,8 @@ from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
-from headwater.lake.fields import fields_in
 from headwater.lake.java import java_class
+from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.progress import silent

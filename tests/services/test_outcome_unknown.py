@@ -12,12 +12,12 @@ import pytest
 
 from headwater.config.settings import Maintenance
 from headwater.errors import HeadwaterError
-from headwater.lake import maintenance
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Outcome, commit
 from headwater.lake.failures import explain_failure
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg import maintenance
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Outcome, commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.serve.lake import LakeReader, ancestors
 from tests.faults.postgres import PASSWORD

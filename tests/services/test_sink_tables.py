@@ -28,7 +28,7 @@ from docker.local.postgres import Postgres
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.secrets import Secret
-from headwater.lake.postgres import Address, PostgresDatabase
+from headwater.lake.catalogs.postgres import Address, PostgresDatabase
 
 pytestmark = pytest.mark.services
 

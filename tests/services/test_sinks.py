@@ -29,8 +29,8 @@ from headwater.errors import HeadwaterError, ServiceError
 from headwater.intake.land import Landing
 from headwater.intake.registry import Registry as Schemas
 from headwater.lake.catalog import Lake
-from headwater.lake.layout import BEGUN, SINK
-from headwater.lake.retention import History, expirable
+from headwater.lake.iceberg.retention import History, expirable
+from headwater.lake.reserved_names import BEGUN, SINK
 from headwater.project import Project, load_project
 from headwater.runtime.progress import Event, StateChanged
 from headwater.runtime.session import session_for_thread

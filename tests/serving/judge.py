@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from docker.local.trino import Trino
 from headwater.config.settings import Config, TrinoSection
-from headwater.lake.backend import CATALOG
+from headwater.lake.catalogs.backend import CATALOG
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.serve.trino.catalog import catalogs

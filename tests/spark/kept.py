@@ -12,7 +12,7 @@ from plans import planned
 
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView
 

@@ -15,10 +15,10 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Column, Source, Watermark
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import commit
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Snapshot, Table
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import Snapshot, Table
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)

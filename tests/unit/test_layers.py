@@ -26,13 +26,23 @@ MAY_IMPORT: dict[str, set[str]] = {
     "project": {"errors", "config", "dialect", "analyze"},
     "plan": {*BASE, "dialect", "analyze"},
     "lake": {*BASE, "dialect", "analyze", "plan"},
-    "intake": {*BASE, "dialect", "analyze", "plan", "lake"},
-    "streaming": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "incremental"},
+    "checkpoints": {*BASE, "dialect", "analyze", "plan", "lake"},
+    "intake": {*BASE, "dialect", "analyze", "plan", "lake", "checkpoints"},
+    "streaming": {
+        *BASE,
+        "dialect",
+        "analyze",
+        "plan",
+        "lake",
+        "checkpoints",
+        "intake",
+        "incremental",
+    },
     "incremental": {*BASE, "dialect", "analyze", "plan", "lake", "intake"},
     "sinks": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "incremental", "__init__"},
 }
-MAY_IMPORT["serve"] = {*BASE, "dialect", "analyze", "plan", "lake"}
-ENGINES = {"lake", "intake", "streaming", "incremental", "sinks"}
+MAY_IMPORT["serve"] = {*BASE, "dialect", "analyze", "plan", "lake", "checkpoints"}
+ENGINES = {"lake", "checkpoints", "intake", "streaming", "incremental", "sinks"}
 MAY_IMPORT["deploy"] = MAY_IMPORT["plan"] | ENGINES | {"plan"}
 MAY_IMPORT["runtime"] = MAY_IMPORT["deploy"] | {"deploy", "jars"}
 MAY_IMPORT["testing"] = MAY_IMPORT["runtime"] | {"runtime", "serve"}
@@ -41,7 +51,7 @@ MAY_IMPORT["__main__"] = {"cli"}
 MAY_IMPORT["__init__"] = BASE | {"dialect", "analyze", "plan"}
 
 NO_JVM = ("errors", "config", "project", "dialect", "analyze", "plan")
-SPARK_FOLDERS = ("intake", "streaming", "incremental", "lake", "sinks")
+SPARK_FOLDERS = ("intake", "checkpoints", "streaming", "incremental", "lake", "sinks")
 SPARK_FILES = ("runtime/session.py", "testing/harness.py")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, FORMATS, Option
 from headwater.analyze.ddl.sinks import SINKS
 from headwater.analyze.typing.functions import FUNCTIONS
-from headwater.lake.commits import COLUMNS
+from headwater.lake.protocol.commits import COLUMNS
 from headwater.plan.rules.folds import FOLDS, SIGNED_FOLDS
 from headwater.project import load_project
 from headwater.runtime.metrics import Metrics

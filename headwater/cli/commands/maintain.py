@@ -13,7 +13,7 @@ from headwater.errors import EXIT_OK, EXIT_SERVICE, ConfigError, HeadwaterError
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
-    from headwater.lake.maintenance import MaintenanceResult
+    from headwater.lake.iceberg.maintenance import MaintenanceResult
     from headwater.project import Project
 
 COLUMNS = (

@@ -29,7 +29,7 @@ from headwater.intake.connectors.known_files import known_files
 from headwater.intake.connectors.place import Place, is_hidden
 from headwater.intake.ledger import Entry
 from headwater.lake.java import java_class
-from headwater.lake.object_store import ObjectStore
+from headwater.lake.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile

@@ -39,7 +39,7 @@ from headwater.intake.connectors.bucket import Bucket, store_for
 from headwater.intake.connectors.place import Folder, Place
 from headwater.intake.connectors.raw import FileReader
 from headwater.intake.ledger import Entry
-from headwater.lake.warehouse import store_of
+from headwater.lake.storage.warehouse import store_of
 
 logger = logging.getLogger(__name__)
 

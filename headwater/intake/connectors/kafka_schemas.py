@@ -21,6 +21,7 @@ from threading import Lock
 from pyspark.sql import SparkSession
 
 from headwater.analyze.definitions import Source
+from headwater.checkpoints.folder import put
 from headwater.intake.avro_schema import Schema, parse
 from headwater.intake.connectors.base import StreamConfig
 from headwater.intake.connectors.kafka_records import records_between, schema_numbers
@@ -28,7 +29,6 @@ from headwater.intake.connectors.kafka_topics import EARLIEST, Position, reader_
 from headwater.intake.decode_avro import is_of_other, number_shown
 from headwater.intake.registry import Registry
 from headwater.intake.sqltext import text
-from headwater.lake.checkpoint import put
 from headwater.lake.failures import text_of
 
 _UNASKED = re.compile(r"source (\w+): the registry was not asked for schema (\d+)")

@@ -20,6 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.connectors.kafka import topics
 from headwater.analyze.definitions import Source
+from headwater.checkpoints.folder import put
+from headwater.checkpoints.offsets import records_at
 from headwater.errors import TerminalError
 from headwater.intake.connectors.kafka_cluster import Cluster
 from headwater.intake.connectors.kafka_records import ROWS_PER_EPOCH, needs_headers, record_columns
@@ -32,8 +34,6 @@ from headwater.intake.connectors.kafka_topics import (
     reader_settings,
     starts,
 )
-from headwater.lake.checkpoint import put
-from headwater.lake.offsets import records_at
 
 _one_finds = Lock()
 

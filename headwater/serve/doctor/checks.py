@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from headwater.lake.checkpoint import Checkpoint
-from headwater.lake.continuity import Way, has_lost_all, judge
-from headwater.lake.layout import BRANCH_PREFIX, quarantine_of
-from headwater.lake.marker import PREFIX
-from headwater.lake.retention import MAINTENANCE
+from headwater.checkpoints.folder import Checkpoint
+from headwater.checkpoints.resume_decision import Way, has_lost_all, judge
+from headwater.lake.iceberg.retention import MAINTENANCE
+from headwater.lake.protocol.marker import PREFIX
+from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
 from headwater.serve.delta import DeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files

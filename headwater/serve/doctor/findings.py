@@ -12,11 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.lake.checkpoint import Checkpoint, Owner
-from headwater.lake.continuity import CHECKPOINT_REFUSED, REPLAY_LIMIT, Held, Verdict, judge
-from headwater.lake.copies import copies_of
-from headwater.lake.layout import MARKER_TAG, VERSION, quarantine_of, state_folder
-from headwater.lake.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
+from headwater.checkpoints.folder import Checkpoint, Owner
+from headwater.checkpoints.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
+from headwater.checkpoints.replicas import copies_of
+from headwater.checkpoints.resume_decision import (
+    CHECKPOINT_REFUSED,
+    REPLAY_LIMIT,
+    Held,
+    Verdict,
+    judge,
+)
+from headwater.lake.reserved_names import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake import (
     Commit,
@@ -28,7 +34,7 @@ from headwater.serve.lake import (
 )
 
 if TYPE_CHECKING:
-    from headwater.lake.marker import Marker
+    from headwater.lake.protocol.marker import Marker
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
     from headwater.serve.lake import StoredTable

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater.checkpoints.offsets import offset_at
+from headwater.checkpoints.resume_decision import ends_of
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.continuity import ends_of
-from headwater.lake.layout import tables_of
-from headwater.lake.offsets import offset_at
+from headwater.lake.reserved_names import tables_of
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
 from headwater.serve.lake import LakeReader, drop_table, summary_of

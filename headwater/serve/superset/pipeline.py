@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headwater.lake.commits import COLUMNS, COMMITS, TYPES
+from headwater.lake.protocol.commits import COLUMNS, COMMITS, TYPES
 from headwater.serve.superset import viz
 from headwater.serve.superset.model import Chart, Dashboard, Dataset, DatasetColumn, Metric
 from headwater.serve.superset.naming import slug_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from headwater.config.settings import Config
 from headwater.errors import ConfigError
-from headwater.lake.commits import COMMITS
+from headwater.lake.protocol.commits import COMMITS
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.serve.superset.bundle import Database, render

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from headwater.config.settings import CatalogSection, Config, load_config
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
-from headwater.lake.backend import CATALOG, catalog_backend
-from headwater.lake.database import catalog_database
-from headwater.lake.metastore import FOLDER
-from headwater.lake.warehouse import table_folder, warehouse_for
+from headwater.lake.catalogs.backend import CATALOG, catalog_backend
+from headwater.lake.catalogs.database import catalog_database
+from headwater.lake.delta.metastore import FOLDER
+from headwater.lake.storage.warehouse import table_folder, warehouse_for
 
 PASSWORD = "LAKE_CATALOG_PASSWORD"
 """The variable of Trino's environment that holds the password of the catalog's database. No name

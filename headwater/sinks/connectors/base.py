@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Fence
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import Fence
+from headwater.lake.protocol.marker import Marker
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from headwater.analyze.definitions import Sink
 from headwater.lake.catalog import Lake
-from headwater.lake.delta_log import is_delta
+from headwater.lake.delta.log import is_delta
+from headwater.lake.delta.metastore import is_entered
 from headwater.lake.java import active
-from headwater.lake.marker import Marker
-from headwater.lake.metastore import is_entered
-from headwater.lake.table import Commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Commit
 from headwater.sinks.connectors.tables import TableOutlet
 from headwater.sinks.target import DeltaSinkTarget
 

@@ -22,13 +22,13 @@ from pyspark.errors import PySparkException
 from headwater.analyze.definitions import Sink
 from headwater.errors import ConfigError
 from headwater.intake.sqltext import name as quoted
-from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake
-from headwater.lake.elsewhere import other_catalog
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.catalogs.foreign import other_catalog
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.lake.java import active, session_with
 from headwater.lake.spec import create_table_sql
-from headwater.lake.warehouse import WAREHOUSE
+from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.sinks.connectors.tables import TableOutlet
 from headwater.sinks.target import SinkTarget
 

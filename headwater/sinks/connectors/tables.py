@@ -1,8 +1,9 @@
 """What sinks into tables share, whatever the table's format: rows, columns, epochs.
 
 In: changes. Out: one commit of the table holds them and the number of their epoch. Rows are written
-by the commit protocol of our own tables (:mod:`headwater.lake.commit`). Whatever others have
-committed in between, the epoch is looked for first, and the rows are decided on the table as it is.
+by the commit protocol of our own tables (:mod:`headwater.lake.protocol.commit`). Whatever others
+have committed in between, the epoch is looked for first, and the rows are decided on the table as
+it is.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Sink
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
-from headwater.incremental.merge import Before, Upsert, upsert
 from headwater.intake.sqltext import name as quoted
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import commit
+from headwater.lake.iceberg.merge import Before, Upsert, upsert
 from headwater.lake.java import active, in_session
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Commit, Table
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import Commit, Table
 from headwater.plan.program import SIGN
 from headwater.sinks.connectors.base import Epoch, Outlet
 

@@ -23,7 +23,7 @@ from headwater.analyze.typing.functions import AGGREGATES
 from headwater.dialect import parse
 from headwater.intake.sqltext import name, text
 from headwater.lake.spec import TableSpec, create_table_sql
-from headwater.lake.warehouse import WAREHOUSE
+from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.sql.render import print_sql
 
 TABLE = """

@@ -10,8 +10,8 @@ import pytest
 from law import Landed
 from running import Running
 
-from headwater.incremental import merge
 from headwater.incremental.choice import NEVER, Limits
+from headwater.lake.iceberg import merge
 from headwater.plan.program import AggregateProgram
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT", "d": "DECIMAL(20, 10)"}

@@ -12,7 +12,7 @@ from plans import planned
 from headwater.errors import TerminalError
 from headwater.incremental.tick import Ticks
 from headwater.incremental.view import IncrementalView
-from headwater.lake import commit as protocol
+from headwater.lake.protocol import commit as protocol
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView
 

@@ -10,7 +10,7 @@ import pytest
 from law import Landed, check_law
 from running import Running
 
-from headwater.lake import commit as protocol
+from headwater.lake.protocol import commit as protocol
 from headwater.plan.program import LinearProgram, UnitsProgram
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}

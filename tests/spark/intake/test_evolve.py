@@ -6,8 +6,8 @@ import pytest
 
 from headwater.errors import TerminalError
 from headwater.intake import evolve as module
-from headwater.lake.fields import fields_in
-from headwater.lake.iceberg import LakeTable
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.unknown_field_counts import fields_in
 from tests.spark.crash import Crash, before_publishing
 
 

@@ -16,7 +16,7 @@ from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.ledger import ledger_spec
 from headwater.intake.watermark import watermark_after
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from tests.spark.crash import Crash, before_publishing
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from headwater.errors import ConfigError, TerminalError
 from headwater.intake.replay import replay
-from headwater.lake import commit as protocol
+from headwater.lake.protocol import commit as protocol
 
 COLUMNS = "id integer; ts timestamp with time zone"
 GERMAN = {"timestamp_format": "dd.MM.yyyy HH:mm"}

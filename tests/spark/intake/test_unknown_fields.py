@@ -15,7 +15,7 @@ from headwater.intake.decode import KNOWN, Decoder, Records
 from headwater.intake.decode_json import json_lines
 from headwater.intake.sqltext import moment
 from headwater.intake.unknown import UNKNOWN, expected
-from headwater.lake.fields import fields_in
+from headwater.lake.protocol.unknown_field_counts import fields_in
 from tests.spark.crash import Crash, before_publishing
 
 LINES = [

@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config
-from headwater.lake import embedded
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Outcome, commit
-from headwater.lake.embedded import SqliteDatabase
+from headwater.lake.catalogs import sqlite
+from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.lake.failures import explain_failure
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Outcome, commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 
 
@@ -47,7 +47,7 @@ def reached_by(lake: Lake, uri: str) -> Lake:
 def impatient(lake: Lake, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """The same lake, in a session that waits for locks for 200 ms only."""
     lake.ensure(TableSpec("t", (("k", "INT", True),)))
-    monkeypatch.setattr(embedded, "BUSY_TIMEOUT", 200)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 200)
     return reached_by(lake, database.jdbc_settings()["uri"])
 
 

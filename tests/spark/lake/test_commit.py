@@ -9,14 +9,14 @@ import pytest
 from py4j.protocol import Py4JError
 
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.branch import SNAPSHOT_PROPERTY
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Outcome, SideWrite, commit
-from headwater.lake.iceberg import LakeTable
-from headwater.lake.layout import MARKER_TAG
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import Outcome, SideWrite, commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import ATTEMPT
+from headwater.lake.reserved_names import MARKER_TAG
 from headwater.lake.spec import TableSpec
-from headwater.lake.table import ATTEMPT
 from headwater.runtime.session import session_for_thread
 
 COMMITTED, ALREADY = Outcome.COMMITTED, Outcome.ALREADY_COMMITTED

@@ -18,15 +18,15 @@ from py4j.protocol import Py4JError
 
 from headwater.config.settings import Maintenance
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake import commit as protocol
-from headwater.lake import delta
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import Outcome, commit
-from headwater.lake.delta import APP_ID, USER_METADATA, DeltaStaging, DeltaTable, only_writer
-from headwater.lake.delta_log import FOLDER
-from headwater.lake.delta_maintenance import maintain_delta
-from headwater.lake.maintenance import MIN_FILES
-from headwater.lake.marker import Marker
+from headwater.lake.delta import table as delta
+from headwater.lake.delta.log import FOLDER
+from headwater.lake.delta.maintenance import maintain_delta
+from headwater.lake.delta.table import APP_ID, USER_METADATA, DeltaStaging, DeltaTable, only_writer
+from headwater.lake.iceberg.maintenance import MIN_FILES
+from headwater.lake.protocol import commit as protocol
+from headwater.lake.protocol.commit import Outcome, commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
 from headwater.serve.delta import DeltaTable as StoredDelta

@@ -15,11 +15,11 @@ from plans import planned
 from headwater.config.settings import Maintenance
 from headwater.errors import TerminalError
 from headwater.incremental.changes import InputTable, Range
-from headwater.lake import maintenance
-from headwater.lake.commit import Outcome, commit
-from headwater.lake.layout import MARKER_TAG
-from headwater.lake.maintenance import Job, maintain
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg import maintenance
+from headwater.lake.iceberg.maintenance import Job, maintain
+from headwater.lake.protocol.commit import Outcome, commit
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import MARKER_TAG
 from headwater.runtime.closing import since_closing
 from headwater.runtime.session import session_for_thread
 from headwater.streaming.query import StreamingView

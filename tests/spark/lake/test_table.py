@@ -9,8 +9,8 @@ import pytest
 
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.commit import commit
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from headwater.lake.comments import set_comments
+from headwater.lake.iceberg.comments import set_comments
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
 from headwater.project import load_project

@@ -15,7 +15,7 @@ import pytest
 from headwater.errors import HeadwaterError
 from headwater.incremental.changes import open_inputs
 from headwater.lake.catalog import Lake
-from headwater.lake.warehouse import folder_uri
+from headwater.lake.storage.warehouse import folder_uri
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify

@@ -14,7 +14,7 @@ import pytest
 
 import headwater
 from headwater.cli.main import main
-from headwater.lake.crash import VARIABLE
+from headwater.lake.protocol.crash_points import VARIABLE
 
 pytestmark = pytest.mark.spark
 

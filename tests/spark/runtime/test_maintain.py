@@ -17,9 +17,9 @@ import pytest
 
 from headwater.config.settings import Maintenance
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.lake import maintenance
-from headwater.lake.crash import VARIABLE
-from headwater.lake.maintenance import CRASH_POINTS
+from headwater.lake.iceberg import maintenance
+from headwater.lake.iceberg.maintenance import CRASH_POINTS
+from headwater.lake.protocol.crash_points import VARIABLE
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime import upkeep

@@ -15,7 +15,7 @@ import pytest
 
 import headwater
 from headwater.cli.main import main
-from headwater.lake.crash import REPORT, VARIABLE
+from headwater.lake.protocol.crash_points import REPORT, VARIABLE
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headwater.lake.commit import commit
+from headwater.lake.protocol.commit import commit
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.backoff import BackOff

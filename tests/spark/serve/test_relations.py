@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config
-from headwater.lake.backend import CATALOG
 from headwater.lake.catalog import Lake
+from headwater.lake.catalogs.backend import CATALOG
 from headwater.serve import relations
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake import LakeReader, current_snapshot_id

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
-from headwater.lake.delta_log import newest_version, read_commit
+from headwater.lake.delta.log import newest_version, read_commit
 from headwater.lake.java import session_with
 from headwater.lake.spec import TableSpec
 from headwater.sinks.connectors.tables import TableOutlet

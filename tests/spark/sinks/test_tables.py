@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
-from headwater.incremental import merge
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from headwater.lake.elsewhere import other_catalog
+from headwater.lake.catalogs.foreign import other_catalog
+from headwater.lake.iceberg import merge
 from headwater.lake.java import session_with
 from headwater.sinks.connectors.iceberg import IcebergTable
 from headwater.sinks.delivery import Delivery

@@ -13,9 +13,9 @@ from kept import JOIN, LINEAR, WINDOW, Kept
 from pyarrow.fs import FileSystem, LocalFileSystem
 from test_checkpoint_damage import Outside
 
+from headwater.checkpoints import resume_decision
+from headwater.checkpoints.replicas import Copies
 from headwater.errors import TerminalError
-from headwater.lake import continuity
-from headwater.lake.copies import Copies
 from headwater.streaming import query as module
 
 
@@ -23,7 +23,7 @@ from headwater.streaming import query as module
 def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Copies]:
     """Copies every two epochs; what a copy lacks can be run again for one epoch alone."""
     monkeypatch.setattr(module, "COPY_EVERY", 2)
-    monkeypatch.setattr(continuity, "REPLAY_LIMIT", 1)
+    monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 1)
     return lambda: Copies(LocalFileSystem, str(tmp_path / "store"))
 
 
@@ -66,7 +66,7 @@ def test_what_the_table_has_beyond_the_copy_is_run_again(
         killed.setattr(Copies, "finish", lambda self, checkpoint, epoch: self._wait())
         lives(view, own, 3)
     assert (own.newest(), view.top) == (3, 5)
-    monkeypatch.setattr(continuity, "REPLAY_LIMIT", 3)  # from epoch 2, which the copy has finished
+    monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 3)  # from epoch 2: the copy has it
     shutil.rmtree(view.state)
     view.land()
     view.run(copies=copies())

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from kept import JOIN, LINEAR, NOON, WINDOW, Kept
 
+from headwater.checkpoints.folder import Checkpoint
+from headwater.checkpoints.resume_decision import Verdict, Way
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.checkpoint import Checkpoint
-from headwater.lake.continuity import Verdict, Way
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.streaming.query import StreamingView
 from headwater.streaming.recovery import Recovery
 

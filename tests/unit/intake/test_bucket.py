@@ -21,9 +21,9 @@ from headwater.intake.connectors.bucket import Bucket, store_for
 from headwater.intake.connectors.files import Files, place_of
 from headwater.intake.connectors.place import Folder
 from headwater.intake.ledger import Entry
-from headwater.lake.backend import catalog_backend
-from headwater.lake.object_store import ObjectStore
-from headwater.lake.warehouse import warehouse_for
+from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.storage.object_store import ObjectStore
+from headwater.lake.storage.warehouse import warehouse_for
 from headwater.runtime.storage import OBJECTS, Storage
 
 SECOND = 10**9

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headwater.lake.checkpoint import Batch, Checkpoint, Owner, put
-from headwater.lake.continuity import Held, Verdict, Way, judge
-from headwater.lake.filelog import FileLog
-from headwater.lake.marker import Marker
-from headwater.lake.offsets import HEARTBEAT, Stream, offset_at
+from headwater.checkpoints.file_log import FileLog
+from headwater.checkpoints.folder import Batch, Checkpoint, Owner, put
+from headwater.checkpoints.offsets import HEARTBEAT, Stream, offset_at
+from headwater.checkpoints.resume_decision import Held, Verdict, Way, judge
+from headwater.lake.protocol.marker import Marker
 
 TABLE = (Stream("d", True),)
 FILES = (Stream("s", False),)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import LocalFileSystem
 
+from headwater.checkpoints.folder import Checkpoint
+from headwater.checkpoints.replicas import Copies
 from headwater.errors import ServiceError
-from headwater.lake.checkpoint import Checkpoint
-from headwater.lake.copies import Copies
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 PROGRAM = """
-from headwater.lake.crash import crash_point
+from headwater.lake.protocol.crash_points import crash_point
 for step in range(3):
     crash_point("5-staged", "orders")
     print(step, flush=True)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from headwater.lake.delta_files import are_there, differing
+from headwater.lake.delta.changed_files import are_there, differing
 
 
 def commit(table: Path, version: int, *actions: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import ConfigError
-from headwater.lake.elsewhere import OtherCatalog, other_catalog
+from headwater.lake.catalogs.foreign import OtherCatalog, other_catalog
 
 HERE = Path("/project")
 

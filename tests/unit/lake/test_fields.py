@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from headwater.lake.fields import MOST_FIELDS, OTHERS, fields_in, in_words, with_fields
+from headwater.lake.protocol.unknown_field_counts import (
+    MOST_FIELDS,
+    OTHERS,
+    fields_in,
+    in_words,
+    with_fields,
+)
 
 
 def test_counts_of_epochs_add_up_beside_other_counts():

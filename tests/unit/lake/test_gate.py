@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
-from headwater.lake.gate import Gate
+from headwater.lake.protocol.commit_lock import Gate
 
 
 def test_a_commit_waits_for_maintenance_and_the_longest_is_remembered():

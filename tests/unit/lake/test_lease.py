@@ -21,10 +21,10 @@ import pytest
 
 from headwater.config.settings import Config
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
-from headwater.lake import embedded
-from headwater.lake.database import catalog_database
-from headwater.lake.embedded import SqliteDatabase
-from headwater.lake.ownership import LeaseRow, Life, Owner, owner_of
+from headwater.lake.catalogs import sqlite
+from headwater.lake.catalogs.database import catalog_database
+from headwater.lake.catalogs.lease_record import LeaseRow, Life, Owner, owner_of
+from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
 from headwater.runtime.progress import Event, LeaseAwaited
@@ -231,7 +231,7 @@ def test_fenced_owner_is_told_who_took_over(tmp_path):
 
 
 def test_owner_that_cannot_renew_for_a_while_stays_the_owner(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(embedded, "BUSY_TIMEOUT", 20)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 20)
     with acquire(tmp_path, lease=0.3) as lease:
         path = SqliteDatabase(config(tmp_path).warehouse).path
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -283,7 +283,7 @@ def test_lock_file_names_the_owner(tmp_path):
 
 def test_locked_catalog_is_named(tmp_path, monkeypatch):
     acquire(tmp_path).release()
-    monkeypatch.setattr(embedded, "BUSY_TIMEOUT", 20)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 20)
     path = SqliteDatabase(config(tmp_path).warehouse).path
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.lake.marker import END_OF_TIME, Marker
+from headwater.lake.protocol.marker import END_OF_TIME, Marker
 
 texts = st.text(max_size=30)
 cuts = st.dictionaries(texts, texts, max_size=5)

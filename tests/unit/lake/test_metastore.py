@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headwater.lake.metastore import enter_table, remove_table
+from headwater.lake.delta.metastore import enter_table, remove_table
 
 
 def files(warehouse: Path) -> dict[str, dict[str, object]]:

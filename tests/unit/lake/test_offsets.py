@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.lake.offsets import NOTHING, records_at
+from headwater.checkpoints.offsets import NOTHING, records_at
 
 SPARK = '{"b":{"2":5,"10":0},"a":{"0":7}}'
 CUT = '{"a":{"id":"x","0":7},"b":{"id":"y","2":5,"10":0}}'

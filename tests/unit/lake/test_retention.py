@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from headwater.config.settings import Maintenance
-from headwater.lake.marker import Marker
-from headwater.lake.retention import MAINTENANCE, History, expirable
+from headwater.lake.iceberg.retention import MAINTENANCE, History, expirable
+from headwater.lake.protocol.marker import Marker
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = 86_400_000

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from headwater.config.settings import CatalogSection, Config, WarehouseSection
-from headwater.lake.backend import catalog_backend
-from headwater.lake.warehouse import table_folder, warehouse_for
+from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.storage.warehouse import table_folder, warehouse_for
 
 SECRET = "geheim"
 STORE = WarehouseSection(

@@ -12,9 +12,9 @@ from headwater.analyze.bind.project import bind_all
 from headwater.config.settings import Config, Maintenance
 from headwater.dialect import parse
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.gate import Gate
-from headwater.lake.maintenance import MaintenanceResult, Size
-from headwater.lake.marker import Marker
+from headwater.lake.iceberg.maintenance import MaintenanceResult, Size
+from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.project import Project
 from headwater.runtime import upkeep

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
-from headwater.lake.marker import Marker
-from headwater.lake.warehouse import folder_uri
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.storage.warehouse import folder_uri
 from headwater.project import Project, load_project
 
 TABLES = """

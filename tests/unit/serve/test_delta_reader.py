@@ -12,8 +12,8 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from fake_lake import CLICKS, FakeLake, make_lake
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
-from headwater.lake.delta_log import FOLDER, is_delta, newest_version, read_commit
-from headwater.lake.marker import Marker
+from headwater.lake.delta.log import FOLDER, is_delta, newest_version, read_commit
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.embedded import Embedded
 from headwater.serve.lake import LakeReader, commits, drop_table

@@ -16,13 +16,13 @@ from fake_lake import CLICKS, FakeLake, make_lake
 from pyarrow.fs import LocalFileSystem
 from pyiceberg.exceptions import NoSuchTableError
 
+from headwater.checkpoints import resume_decision
+from headwater.checkpoints.file_log import FileLog
+from headwater.checkpoints.folder import Batch, Checkpoint, Owner
+from headwater.checkpoints.offsets import HEARTBEAT, NOTHING, Stream, offset_at, records_at
+from headwater.checkpoints.replicas import Copies
 from headwater.cli.main import main
-from headwater.lake import continuity
-from headwater.lake.checkpoint import Batch, Checkpoint, Owner
-from headwater.lake.copies import Copies
-from headwater.lake.filelog import FileLog
-from headwater.lake.marker import Marker
-from headwater.lake.offsets import HEARTBEAT, NOTHING, Stream, offset_at, records_at
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.runtime.lease import Lease
 from headwater.serve.doctor import findings
@@ -416,7 +416,7 @@ def copied(
     copies.finish(state(lake, view) / "checkpoint", epoch)
     shutil.rmtree(state(lake, view))
     monkeypatch.setattr(findings, "copies_of", lambda config, name: copies)
-    for module in (continuity, findings):
+    for module in (resume_decision, findings):
         monkeypatch.setattr(module, "REPLAY_LIMIT", limit)
 
 

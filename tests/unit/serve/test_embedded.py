@@ -10,7 +10,7 @@ from fake_lake import CLICKS, FakeLake, make_lake
 from pyiceberg.types import LongType
 
 from headwater.errors import HeadwaterError
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.serve import relations
 from headwater.serve.embedded import Embedded
 

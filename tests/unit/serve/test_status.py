@@ -12,8 +12,8 @@ import pytest
 from fake_lake import CLICKS, FakeLake, make_lake
 
 from headwater.cli.commands.status import _most
-from headwater.lake.fields import with_fields
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.unknown_field_counts import with_fields
 from headwater.serve.status import Status, status
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)

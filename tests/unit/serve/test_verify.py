@@ -9,7 +9,7 @@ import pytest
 from fake_lake import CLICKS, UTC_MICROS, FakeLake, make_lake
 
 from headwater.errors import HeadwaterError
-from headwater.lake.marker import Marker
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.verify import Verdict, VerifyResult, verify
 

@@ -1,0 +1,1 @@
+"""Checkpoints of streaming queries: read, copied, held against the markers."""

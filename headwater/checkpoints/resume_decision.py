@@ -1,0 +1,332 @@
+"""Where a streaming view can go on: its checkpoint held against the markers of its table.
+
+In: a checkpoint, whose it should be, the markers. Out: a :class:`Verdict`: go on, write the
+checkpoint anew from the marker, run committed epochs again to rebuild its state, or refuse. The
+runner acts upon it and ``headwater doctor`` explains it, so the two never differ. Knows no Spark.
+
+The markers are the truth. Each holds the exact input range of its epoch and the watermark that its
+rows were decided by; that is all a batch of a view over tables of the lake depends on, or over
+topics of Kafka. Which files of a SOURCE make up a range, only the log in the checkpoint knows; the
+marker proves that log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from headwater.checkpoints.folder import OWNER_FILE, Batch, Checkpoint, Owner
+from headwater.checkpoints.offsets import NOTHING, Stream, cut_of, log_end, log_offset, records_at
+from headwater.errors import TerminalError
+from headwater.lake.protocol.marker import Marker
+
+CHECKPOINT_REFUSED = ("CHECKPOINT_LOST", "CHECKPOINT_MISMATCH")
+"""Conditions of a view that cannot go on from what there is of its checkpoint."""
+REPLAY_LIMIT = 200
+"""How many epochs are run again before a rebuild is the better way; each costs about a second."""
+
+
+class Way(Enum):
+    """How a view goes on."""
+
+    GO_ON = "the checkpoint continues where the table ends"
+    CUT_BACK = "what the checkpoint holds beyond the table is forgotten"
+    MEND = "the record of the last batch but one, which Spark asks for, is written from its marker"
+    ANEW = "the checkpoint is written anew from the newest marker"
+    REPLAY = "committed epochs are run again, to rebuild the state in the checkpoint"
+    REFUSE = "only a person can decide"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with a checkpoint.
+
+    Attributes:
+        way: how the view goes on.
+        epoch: the last epoch of the checkpoint that stays; -1 for none.
+        damage: what is wrong with it, in plain words.
+        condition: with ``REFUSE``, the condition of the error.
+        reason: with ``REFUSE``, why nothing else is safe.
+    """
+
+    way: Way
+    epoch: int = -1
+    damage: tuple[str, ...] = ()
+    condition: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A checkpoint and what it is held against.
+
+    Attributes:
+        checkpoint: the checkpoint.
+        owner: whose it must be, with the order of the query's sources.
+        stateful: whether the query keeps state in it.
+        newest: the newest marker of the view's table, None before the first commit.
+        history: returns the markers of the table by epoch, as far as they are kept.
+        reaches: returns whether an input's snapshots after one (None: from its first) up to another
+            are all kept.
+    """
+
+    checkpoint: Checkpoint
+    owner: Owner
+    stateful: bool
+    newest: Marker | None
+    history: Callable[[], Mapping[int, Marker]]
+    reaches: Callable[[str, str | None, str], bool] = lambda name, after, upto: True
+
+
+def judge(held: Held) -> Verdict:
+    """Return how a view can go on.
+
+    Args:
+        held: its checkpoint and what that is held against.
+    """
+    if held.newest is None:
+        return _without_commit(held)
+    found = held.checkpoint.owner()
+    foreign = found is not None and not _is_same(found, held.owner)
+    damage = _damage(held, found if foreign else None)
+    if not foreign and _agrees(held, held.newest):
+        return _continued(held, held.newest, damage)
+    kept_only = all(item.kept or item.name is None for item in held.owner.order)
+    if not kept_only and (foreign or not _is_log_proven(held, held.newest)):
+        return _refused(held, damage, "which files of its SOURCE were read is not known any more")
+    if not held.stateful:
+        return Verdict(Way.ANEW, held.newest.epoch, damage)
+    if not kept_only:
+        return _refused(
+            held, damage, "its state cannot be rebuilt from a SOURCE, which is not kept"
+        )
+    return _replayed(held, held.newest, damage, -1 if foreign else _last_good(held, held.newest))
+
+
+def has_lost_all(verdict: Verdict) -> bool:
+    """Return whether nothing of a checkpoint is of use, so that a copy of it may be.
+
+    Args:
+        verdict: how its view can go on.
+    """
+    return verdict.way is Way.REFUSE or (verdict.way is Way.REPLAY and verdict.epoch < 0)
+
+
+def cut_at(
+    checkpoint: Checkpoint, view: str, order: Sequence[Stream], batch: Batch
+) -> dict[str, str]:
+    """Return the cut at the end of a batch.
+
+    Args:
+        checkpoint: the checkpoint with the batch.
+        view: name of the view, for errors.
+        order: the query's sources.
+        batch: the batch.
+
+    Returns:
+        Per input its position; in topics of Kafka, without their ids.
+
+    Raises:
+        TerminalError: ``CUT_SPLIT``, or ``CHECKPOINT_LOST`` if the log of a SOURCE is damaged.
+    """
+    ends = list(batch.ends)
+    for index, item in enumerate(order):
+        if not item.name or item.kept:
+            continue
+        upto = log_offset(ends[index])
+        if upto is None:
+            ends[index] = records_at(ends[index]) or ends[index]
+            continue
+        position = checkpoint.file_log(index).position(upto)
+        if position is None:
+            raise TerminalError(
+                "CHECKPOINT_LOST",
+                f'the checkpoint of view "{view}" has lost which files of "{item.name}" were read',
+                hint=f"run `headwater doctor {view}`: it says what can be done",
+            )
+        ends[index] = position
+    return cut_of(view, order, ends)
+
+
+def ends_of(
+    cut: Mapping[str, str], order: Sequence[Stream], offset: Callable[[str, str], str]
+) -> tuple[str, ...]:
+    """Return where the sources of a query are at a cut; heartbeats, where nothing was read.
+
+    Args:
+        cut: the cut.
+        order: the query's sources.
+        offset: returns the offset of an input in the lake, given its name and snapshot id.
+    """
+    ends = []
+    for item in order:
+        position = cut.get(item.name or "")
+        if item.name is None or position is None:
+            ends.append(NOTHING)
+        elif item.kept:
+            ends.append(offset(item.name, position))
+        else:
+            number = log_offset(position)
+            ends.append(records_at(position) or position if number is None else log_end(number))
+    return tuple(ends)
+
+
+def _without_commit(held: Held) -> Verdict:
+    """Nothing is committed: a checkpoint is of use only for a first batch that was planned."""
+    checkpoint, found = held.checkpoint, held.checkpoint.owner()
+    own = found is None or _is_same(found, held.owner)
+    if checkpoint.last_planned() is None and checkpoint.last_finished() is None and own:
+        return Verdict(Way.GO_ON)
+    planned = checkpoint.last_planned() == 0 and checkpoint.last_finished() is None
+    if own and planned and _is_readable(held, 0):
+        return Verdict(Way.GO_ON)
+    return Verdict(Way.ANEW, -1, ("the checkpoint is of a table that is not there any more",))
+
+
+def _continued(held: Held, marker: Marker, damage: tuple[str, ...]) -> Verdict:
+    """The checkpoint ends where the table ends: is what comes after it usable too?"""
+    checkpoint, top = held.checkpoint, marker.epoch
+    planned = checkpoint.last_planned()
+    finished = _finished(checkpoint)
+    if held.stateful and finished >= 0 and (lost := checkpoint.lost_state(finished)):
+        damage = (*damage, f"state is missing: {_listed(lost)}")
+        if any(not item.kept for item in held.owner.order if item.name):
+            return _refused(held, damage, "its state cannot be rebuilt from a SOURCE")
+        return _replayed(held, marker, damage, _last_good(held, marker))
+    if planned is not None and planned > top and _is_readable(held, planned):
+        return Verdict(Way.GO_ON, top, damage)
+    if top > 0 and not _is_readable(held, top - 1):
+        if held.stateful and top - 1 not in held.history():
+            return _refused(held, damage, f"the marker of epoch {top - 1} is not kept any more")
+        return Verdict(Way.MEND, top, damage)
+    # nothing of a batch whose record is torn was committed
+    return Verdict(Way.GO_ON if planned == top else Way.CUT_BACK, top, damage)
+
+
+def _agrees(held: Held, marker: Marker) -> bool:
+    """Whether Spark finished the marker's batch, or is about to run it again."""
+    checkpoint, top = held.checkpoint, marker.epoch
+    planned = checkpoint.last_planned()
+    finished = _finished(checkpoint)
+    if finished not in (top, top - 1) or planned is None or planned > top + 1:
+        return False
+    if finished >= 0 and not (checkpoint.is_finished(finished) and _is_readable(held, finished)):
+        return False
+    return _matches(held, marker)
+
+
+def _matches(held: Held, marker: Marker) -> bool:
+    """Whether a batch of the checkpoint is the one that a marker tells of."""
+    if not _is_readable(held, marker.epoch):
+        return False
+    batch = held.checkpoint.batch(marker.epoch)
+    assert batch is not None
+    try:
+        cut = cut_at(held.checkpoint, marker.view, held.owner.order, batch)
+    except TerminalError:
+        return False
+    same = cut == {name: records_at(at) or at for name, at in marker.cut_to.items()}
+    return same and (not held.stateful or batch.watermark == marker.watermark)
+
+
+def _is_readable(held: Held, number: int) -> bool:
+    batch = held.checkpoint.batch(number)
+    return batch is not None and len(batch.ends) == len(held.owner.order)
+
+
+def _is_log_proven(held: Held, marker: Marker) -> bool:
+    """Whether the logs of the SOURCEs name the very files that the table was made of.
+
+    Offsets of Kafka say themselves which records they were.
+    """
+    for index, item in enumerate(held.owner.order):
+        if not item.name or item.kept:
+            continue
+        position = marker.cut_to.get(item.name)
+        if position and records_at(position):
+            continue
+        upto = log_offset(position) if position else -1
+        log = held.checkpoint.file_log(index)
+        if upto is None or (position and log.position(upto) != position):
+            return False
+    return True
+
+
+def _last_good(held: Held, newest: Marker) -> int:
+    """The newest finished epoch whose record agrees with its marker and whose state is there."""
+    history = held.history()
+    for epoch in range(newest.epoch, -1, -1):
+        marker = history.get(epoch)
+        if marker is None:
+            return -1
+        whole = held.checkpoint.is_finished(epoch) and _matches(held, marker)
+        if whole and not held.checkpoint.lost_state(epoch):
+            return epoch
+    return -1
+
+
+def _replayed(held: Held, newest: Marker, damage: tuple[str, ...], good: int) -> Verdict:
+    if good == newest.epoch:
+        return Verdict(Way.CUT_BACK, good, damage)
+    epochs = newest.epoch - good
+    if epochs > REPLAY_LIMIT:
+        return _refused(held, damage, f"its state is {epochs} epochs behind the table")
+    history = held.history()
+    gone = next((n for n in range(good + 1, newest.epoch) if n not in history), None)
+    if gone is not None:
+        return _refused(held, damage, f"the marker of epoch {gone} is not kept any more")
+    read = history[good].cut_to if good >= 0 else {}
+    for name, upto in newest.cut_to.items():
+        if not held.reaches(name, read.get(name), upto):
+            return _refused(held, damage, f'snapshots of "{name}" that it has read were expired')
+    return Verdict(Way.REPLAY, good, damage)
+
+
+def _refused(held: Held, damage: tuple[str, ...], reason: str) -> Verdict:
+    lost = held.checkpoint.last_planned() is None
+    condition = CHECKPOINT_REFUSED[not lost]
+    return Verdict(Way.REFUSE, -1, damage, condition, reason)
+
+
+def _damage(held: Held, foreign: Owner | None) -> tuple[str, ...]:
+    """What is wrong with a checkpoint of a table that holds commits, in plain words."""
+    checkpoint, newest = held.checkpoint, held.newest
+    assert newest is not None
+    if foreign is not None:
+        whose = f'view "{foreign.view}" in namespace "{foreign.namespace}"'
+        return (f"it is the checkpoint of {whose}, version {foreign.version}",)
+    if not checkpoint.folder.exists():
+        return (f"the checkpoint is missing, the table is at epoch {newest.epoch}",)
+    damage = [f"{file} cannot be read" for file in checkpoint.damaged()]
+    if checkpoint.owner() is None:
+        damage.append(f"{OWNER_FILE} is missing or cannot be read: it does not say whose it is")
+    damage += [f"{file} is missing" for file in checkpoint.missing()]
+    if not (checkpoint.folder / "metadata").exists():
+        damage.append("metadata is missing (Spark makes a new one; nothing depends on it)")
+    planned, finished = checkpoint.last_planned(), _finished(checkpoint)
+    if planned is None:
+        damage.append("it holds no batch")
+    elif max(planned, finished) < newest.epoch:
+        ends = f"it ends with epoch {max(planned, finished)}"
+        damage.append(f"{ends}, the table with epoch {newest.epoch}: its end is lost, or it is old")
+    elif finished > newest.epoch:
+        damage.append(f"it is ahead: epoch {finished}, the table has only epoch {newest.epoch}")
+    elif finished < newest.epoch - 1:
+        damage.append(f"it has finished epoch {finished}, the table epoch {newest.epoch}")
+    elif _is_readable(held, newest.epoch) and not _matches(held, newest):
+        damage.append(f"epoch {newest.epoch} has another range there than in the table")
+    return tuple(damage)
+
+
+def _is_same(found: Owner, own: Owner) -> bool:
+    return replace(found, order=()) == replace(own, order=())
+
+
+def _finished(checkpoint: Checkpoint) -> int:
+    finished = checkpoint.last_finished()
+    return -1 if finished is None else finished
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

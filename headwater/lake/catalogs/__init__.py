@@ -1,0 +1,1 @@
+"""Where the catalog is kept: SQLite, PostgreSQL or REST, with the lease beside it."""

@@ -1,0 +1,1 @@
+"""Delta tables: one transaction for each epoch, read from the log."""

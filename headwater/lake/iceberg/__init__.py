@@ -1,0 +1,1 @@
+"""Iceberg tables: staging branch, changed rows, merge, maintenance."""

@@ -1,0 +1,63 @@
+"""The comments of a table that exists, held against its definition.
+
+In: a table and what it must look like. Out: the same table, with one metadata commit if a comment
+differs; no snapshot, so nobody who reads or writes it has anything to begin anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import java_class
+from headwater.lake.spec import TableSpec
+
+SYSTEM_COMMENTS: Mapping[str, str] = {
+    WATERMARK_COLUMN: "watermark of the table when the row arrived",
+    ARRIVAL_COLUMN: "when the row arrived",
+    "_path": "the file, topic and partition, or entry of a stream that the row is from",
+    "_row": "place of the row in its input",
+    "_input": "the input of the view that the row is from",
+    "_snapshot": "snapshot of that input in which the row was read",
+}
+"""Columns that Headwater adds to those of a definition, in landed tables and beside views."""
+
+_COMMENT = "comment"
+
+
+def comments_of(table: LakeTable) -> dict[str, str]:
+    """Return the comment of each column of a table, empty where it has none.
+
+    Args:
+        table: the table.
+    """
+    parser = java_class(table.spark, "org.apache.iceberg.SchemaParser")
+    fields = json.loads(parser.toJson(table.java.schema()))["fields"]
+    return {field["name"]: field.get("doc", "") for field in fields}
+
+
+def set_comments(table: LakeTable, spec: TableSpec) -> None:
+    """Give a table and its columns the comments of their definition.
+
+    Args:
+        table: the table, which has the columns of its definition.
+        spec: what it must look like.
+    """
+    held = comments_of(table)
+    wanted = {name: spec.column_comments.get(name, "") for name in held}
+    if held == wanted and (table.java.properties().get(_COMMENT) or "") == spec.comment:
+        return
+    change = table.java.newTransaction()
+    columns = change.updateSchema()
+    for name, text in wanted.items():
+        columns = columns.updateColumnDoc(name, text or None)
+    columns.commit()
+    table_properties = change.updateProperties()
+    if spec.comment:
+        table_properties = table_properties.set(_COMMENT, spec.comment)
+    else:
+        table_properties = table_properties.remove(_COMMENT)
+    table_properties.commit()
+    change.commitTransaction()

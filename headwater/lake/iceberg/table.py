@@ -1,0 +1,421 @@
+"""One Iceberg table: its snapshots, markers, bounds and rows, and the staging branch of a commit.
+
+In: a Spark session and the full name of a table. Out: DataFrames at pinned snapshots, commit
+markers, and the moves of the commit protocol (stage, publish) as one metadata commit each.
+Talks to Iceberg's Java API through py4j; a method costs a few milliseconds and no Spark job.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from py4j.java_gateway import JavaObject
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.lake.evolve import Difference
+from headwater.lake.iceberg.staging import BranchStaging
+from headwater.lake.java import elements, java_class, java_session
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Commit, Snapshot, Staging, Table, described, struct_of
+from headwater.lake.reserved_names import BRANCH_PREFIX, MARKER_TAG
+
+_ICEBERG = "org.apache.iceberg"
+_REMOVED = ("deleted-records", "added-position-deletes")
+
+
+class LakeTable(Table):
+    """One Iceberg table, seen through one Spark session.
+
+    Args:
+        spark: session used to load the table and to read from it.
+        name: table name, without catalog and namespace.
+        identifier: full name as Spark SQL reads it.
+
+    Attributes:
+        marker_tag: name of the tag that keeps the newest marker.
+    """
+
+    marker_tag = MARKER_TAG
+
+    def __init__(self, spark: SparkSession, name: str, identifier: str) -> None:
+        super().__init__(spark, name, identifier)
+        self._writer = uuid.uuid4().hex[:8]
+        self._views_cleared: set[str] = set()
+
+    def using(self, spark: SparkSession) -> LakeTable:
+        """Return the same table seen through another session."""
+        return LakeTable(spark, self.name, self.identifier)
+
+    @cached_property
+    def java(self) -> JavaObject:
+        """Iceberg's own table object."""
+        return java_class(self.spark, f"{_ICEBERG}.spark.Spark3Util").loadIcebergTable(
+            java_session(self.spark), self.identifier
+        )
+
+    def refresh(self) -> None:
+        """Read the newest metadata from the catalog."""
+        self.java.refresh()
+
+    # -- snapshots and markers
+
+    def snapshot_id(self) -> int:
+        """Return the id of the current snapshot as of the last refresh."""
+        return int(self.java.currentSnapshot().snapshotId())
+
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
+        """Return one snapshot, or None if it is unknown or was expired.
+
+        Args:
+            snapshot_id: id of the snapshot.
+        """
+        found = self.java.snapshot(snapshot_id)
+        if found is None:
+            return None
+        parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
+        fields = json.loads(parser.toJson(found))
+        summary = fields.get("summary", {})
+        return Snapshot(
+            fields["snapshot-id"],
+            fields.get("parent-snapshot-id"),
+            summary.get("operation", ""),
+            summary,
+            fields["timestamp-ms"],
+        )
+
+    def kept_commit(self) -> Commit | None:
+        """Return the commit that the marker's tag points at, if it does."""
+        tagged = self.ref(self.marker_tag)
+        kept = self.snapshot(tagged) if tagged is not None else None
+        return Commit(kept.id, kept.marker) if kept and kept.marker else None
+
+    def total_rows(self) -> int:
+        """Return the number of rows written and not removed with their file."""
+        snapshot = self.snapshot(self.snapshot_id())
+        return int(snapshot.summary.get("total-records", 0)) if snapshot else 0
+
+    # -- rows and bounds
+
+    def changes(self, after: int | None, upto: int) -> DataFrame:
+        """Return the rows appended between two snapshots."""
+        if after is None:
+            return self.read(upto)
+        if after == upto:
+            return self.read(upto).where("false")
+        if not self.leads_to(after, upto):
+            raise self.not_in_history(after, upto)
+        reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
+        return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
+
+    def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
+        """Return how many rows a piece of history added, from the snapshot summaries alone."""
+        rows = 0
+        for snapshot in self.ancestors(upto):
+            if snapshot.id == after:
+                return rows
+            if after is None and self.is_expired(snapshot.parent):
+                return rows + int(snapshot.summary.get("total-records", 0))
+            if snapshot.operation == "append" or corrected:
+                rows += int(snapshot.summary.get("added-records", 0))
+            if corrected:
+                rows += sum(int(snapshot.summary.get(removed, 0)) for removed in _REMOVED)
+        if after is not None:
+            raise self.not_in_history(after, upto)
+        return rows
+
+    def rows_at(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a snapshot, from its summary alone."""
+        snapshot = self.snapshot(snapshot_id)
+        summary = snapshot.summary if snapshot else {}
+        deleted = int(summary.get("total-position-deletes", 0))
+        return int(summary.get("total-records", 0)) - deleted
+
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a snapshot is another one, or was built on it, both being kept."""
+        if None in (self.snapshot(snapshot_id), self.snapshot(earlier)):
+            return False
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        return bool(util.isAncestorOf(self.java, snapshot_id, earlier))
+
+    def added_by(self, snapshot_id: int) -> DataFrame:
+        """Return the rows that one snapshot appended, from its own files.
+
+        Args:
+            snapshot_id: the snapshot; the one before it must be kept too.
+        """
+        snapshot = self.snapshot(snapshot_id)
+        return self.changes(snapshot.parent if snapshot else None, snapshot_id)
+
+    def lower_bound(self, column: str, snapshot_id: int) -> int | None:
+        """Return the smallest value of a time column in the data files that a snapshot added.
+
+        Args:
+            column: as for :meth:`upper_bound`.
+            snapshot_id: the snapshot that added the files.
+        """
+        return min(self._bounds(column, snapshot_id, upper=False), default=None)
+
+    def upper_bound(self, column: str, snapshot_id: int) -> int | None:
+        """Return the largest value of a time column in the data files that a snapshot added.
+
+        Read from Iceberg's file metrics, so no data is read.
+
+        Args:
+            column: a TIMESTAMP or TIMESTAMP_NTZ column (or an integer column).
+            snapshot_id: the snapshot that added the files.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if no row with a value was added.
+        """
+        return max(self._bounds(column, snapshot_id, upper=True), default=None)
+
+    def _bounds(self, column: str, snapshot_id: int, *, upper: bool) -> Iterator[int]:
+        field = self.java.schema().findField(column)
+        conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
+        for file in elements(self.java.snapshot(snapshot_id).addedDataFiles(self.java.io())):
+            bounds = file.upperBounds() if upper else file.lowerBounds()
+            bound = (bounds or {}).get(field.fieldId())
+            if bound is not None:
+                yield int(conversions.fromByteBuffer(field.type(), bound))
+
+    # -- columns
+
+    def columns(self) -> dict[str, str]:
+        """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
+        return self._described(self.java.schema())
+
+    def stored_columns(self, ddl: str) -> dict[str, str]:
+        """Return what :meth:`columns` would say of a table created with these columns.
+
+        Args:
+            ddl: columns as Spark DDL.
+        """
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        return self._described(schemas.convert(struct_of(self.spark, ddl)))
+
+    def columns_at(self, snapshot_id: int) -> dict[str, str]:
+        """Return the columns that the table had when a snapshot was written.
+
+        Args:
+            snapshot_id: the snapshot, which is kept.
+        """
+        number = self.java.snapshot(snapshot_id).schemaId()
+        return self._described(self.java.schemas().get(number))
+
+    def earlier_columns(self) -> set[str]:
+        """Return the names of all columns that the table ever had."""
+        schemas = self.java.schemas().values()  # py4j makes it Python's own
+        return {str(field.name()) for schema in schemas for field in elements(schema.columns())}
+
+    def alter(self, change: Difference, ddl: str) -> None:
+        """Give the table other columns, in one metadata commit.
+
+        Args:
+            change: how they differ.
+            ddl: all columns as they shall be, as Spark DDL.
+        """
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        wanted = schemas.convert(struct_of(self.spark, ddl))
+        update = self.java.updateSchema()
+        for column in change.dropped:
+            update = update.deleteColumn(column)
+        for column in change.added:
+            update = update.addColumn(column, wanted.findType(column))
+        for column in change.widened:
+            update = update.updateColumn(column, wanted.findType(column))
+        names = [field.name() for field in elements(wanted.columns())]
+        update = update.moveFirst(names[0])
+        for before, column in pairwise(names):
+            update = update.moveAfter(column, before)
+        update.commit()
+
+    def _described(self, schema: JavaObject) -> dict[str, str]:
+        schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
+        return described(schemas.convert(schema))
+
+    # -- moves of the commit protocol
+
+    def staging(self, marker: Marker, base: int, attempt: str) -> Staging:
+        """Return what stages one attempt of a commit on a branch."""
+        return BranchStaging(self, marker, base, attempt)
+
+    def ensure_first_snapshot(self) -> None:
+        """Give the table an empty snapshot if it has none, so that branches have a base."""
+        if self.java.currentSnapshot() is None:
+            self.java.newFastAppend().commit()
+
+    def ref(self, name: str) -> int | None:
+        """Return the snapshot id of a branch or tag as of the last refresh, if there is one.
+
+        Args:
+            name: name of the branch or tag.
+        """
+        found = self.java.refs().get(name)
+        return None if found is None else int(found.snapshotId())
+
+    def staging_branch(self, view: str) -> str:
+        """Return the name of the branch on which this writer stages commits of a view.
+
+        Args:
+            view: name of the view.
+        """
+        return f"{BRANCH_PREFIX}{self._writer}_{view}"
+
+    def stage(self, view: str, base: int) -> str:
+        """Point the staging branch at a snapshot; the first time, drop branches of dead writers.
+
+        The branch stays after a commit and is then already where the next commit begins.
+
+        Args:
+            view: name of the view that commits.
+            base: id of the snapshot that the commit builds on.
+
+        Returns:
+            The identifier that writes to the branch.
+        """
+        branch = self.staging_branch(view)
+        staged_at, dead = self.ref(branch), self._dead_branches(view)
+        if staged_at != base or dead:
+            update = self.java.manageSnapshots()
+            for name in dead:
+                update = update.removeBranch(name)
+            if staged_at is None:
+                update = update.createBranch(branch, base)
+            elif staged_at != base:
+                update = update.replaceBranch(branch, base)
+            update.commit()
+        self._views_cleared.add(view)
+        return f"{self._staging}{branch}`"
+
+    @property
+    def _staging(self) -> str:
+        return f"{self.identifier}.`branch_"
+
+    def head(self, staged: str) -> int:
+        """Return the newest snapshot of a staging branch as of the last refresh.
+
+        Args:
+            staged: the identifier that :meth:`stage` gave.
+        """
+        branch = staged.removeprefix(self._staging).removesuffix("`")
+        return int(self.java.refs()[branch].snapshotId())
+
+    def _dead_branches(self, view: str) -> list[str]:
+        if view in self._views_cleared:
+            return []
+        own = self.staging_branch(view)
+        names = map(str, elements(self.java.refs().keySet()))
+        return [name for name in names if name != own and _staged_view(name) == view]
+
+    def publish(self, branch: str, head: int) -> None:
+        """Move ``main`` and the marker's tag to the head of a staging branch.
+
+        A compare-and-swap: refused if ``main`` has moved since the branch was staged.
+
+        Args:
+            branch: name of the staging branch.
+            head: its head, as checked by the caller.
+
+        Raises:
+            py4j.protocol.Py4JJavaError: ``main`` or the metadata moved, or the catalog failed.
+        """
+        tagged = self.ref(self.marker_tag) is not None
+        update = self.java.manageSnapshots().fastForwardBranch("main", branch)
+        (update.replaceTag if tagged else update.createTag)(self.marker_tag, head).commit()
+
+    def take_back(self, before: int) -> None:
+        """Undo the newest commit of a side table, whose epoch was never published.
+
+        Args:
+            before: the snapshot that it was built on.
+        """
+        commit = self.newest(before=before)
+        update = self.java.manageSnapshots().rollbackTo(before)
+        if commit:
+            update = update.replaceTag(self.marker_tag, commit.snapshot_id)
+        else:
+            update = update.removeTag(self.marker_tag)
+        update.commit()
+
+    def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
+        """Add a snapshot without files to a staging branch.
+
+        Args:
+            branch: name of the staging branch.
+            summary: properties of the snapshot.
+        """
+        append = self.java.newFastAppend().toBranch(branch)
+        for key, value in summary.items():
+            append = append.set(key, value)
+        append.commit()
+
+    # -- maintenance
+
+    def leads_to(self, after: int, upto: int) -> bool:
+        """Return whether a snapshot is in the history of a later one, with all between them."""
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        known = self.java.snapshot(upto) is not None
+        return known and bool(util.isParentAncestorOf(self.java, upto, after))
+
+    def greatest(self, column: str) -> int | None:
+        """Return the largest value of a time column in the whole table, from file metrics.
+
+        Args:
+            column: as for :meth:`upper_bound`.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if there is none.
+        """
+        newest = self.read(self.snapshot_id()).selectExpr(f"max(`{column}`) AS newest")
+        if "TIMESTAMP" in self.columns()[column]:
+            newest = newest.selectExpr("unix_micros(CAST(newest AS TIMESTAMP)) AS newest")
+        row = newest.first()
+        return None if row is None or row.newest is None else int(row.newest)
+
+    def is_expired(self, snapshot_id: int | None) -> bool:
+        """Return whether a snapshot that was there once is not kept any more.
+
+        Args:
+            snapshot_id: its id; None, the parent of the first snapshot, is nothing that expires.
+        """
+        return snapshot_id is not None and self.java.snapshot(snapshot_id) is None
+
+    def begins_compacted(self) -> bool:
+        """Return whether the oldest snapshot that is kept is a compaction, as of a fresh refresh.
+
+        Iceberg's streaming source, begun there, leaves out the rows of that snapshot.
+        """
+        self.refresh()
+        util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
+        return bool(util.oldestAncestor(self.java).operation() == "replace")
+
+    def metadata(self) -> dict[str, Any]:
+        """Return Iceberg's whole table metadata as of the last refresh, as its JSON says it."""
+        parser = java_class(self.spark, f"{_ICEBERG}.TableMetadataParser")
+        found: dict[str, Any] = json.loads(parser.toJson(self.java.operations().current()))
+        return found
+
+    def last_change(self) -> int:
+        """Return the newest snapshot that changed rows, as of the last refresh.
+
+        Compactions after it hold the same rows in other files. Iceberg's streaming source stops
+        here too, so that all readers name the same cut.
+        """
+        snapshot = self.java.currentSnapshot()
+        while snapshot.operation() == "replace" and snapshot.parentId() is not None:
+            before = self.java.snapshot(snapshot.parentId())
+            if before is None:
+                break
+            snapshot = before
+        return int(snapshot.snapshotId())
+
+
+def _staged_view(branch: str) -> str | None:
+    if not branch.startswith(BRANCH_PREFIX):
+        return None
+    return branch.removeprefix(BRANCH_PREFIX).partition("_")[2]

@@ -1,0 +1,219 @@
+"""The warehouse: where the files of the tables are, a folder or a bucket of an object store.
+
+In: a project's configuration. Out: a :class:`Warehouse`, the one place that knows how Spark's
+Iceberg and PyIceberg reach the files. Knows neither of them, so that readers without a JVM find the
+same files.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from headwater.config.secrets import private_folder
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.lake.failures import explain_failure
+from headwater.lake.storage.object_store import ObjectStore
+
+if TYPE_CHECKING:
+    from headwater.config.settings import Config, WarehouseSection
+
+
+WAREHOUSE = "spark.headwater.warehouse"
+"""The setting of a Spark session that holds the address of the warehouse."""
+
+
+class Warehouse(ABC):
+    """Where the files of the tables are.
+
+    Attributes:
+        uri: its address, as it stands before the names of namespaces.
+        jars: configurations of ``headwater/jars/ivy.xml`` that Spark needs to reach it.
+        classes: a class of those jars.
+    """
+
+    uri: str
+    jars: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+
+    def spark_settings(self) -> dict[str, str]:
+        """Return how Iceberg in Spark reads and writes files, below the name of the catalog."""
+        return {}
+
+    def spark_secrets(self) -> dict[str, str]:
+        """Return those settings that must not stand on a command line, likewise.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+        return {}
+
+    def reader_settings(self) -> dict[str, str]:
+        """Return how PyIceberg reads files, as properties of its catalog; they may hold secrets.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+        return {}
+
+    @abstractmethod
+    def check_writable(self) -> None:
+        """Write a file and remove it.
+
+        Raises:
+            OSError: a folder cannot be written; ``headwater.lake.failures`` explains it.
+            ConfigError: ``SECRET_MISSING``.
+            ServiceError: ``STORE_DOWN``, ``STORE_REFUSED``, ``BUCKET_MISSING``.
+        """
+
+
+class Folder(Warehouse):
+    """A folder of this machine, or one that all machines of a cluster see.
+
+    Args:
+        path: the folder, absolute; made if it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.uri = folder_uri(path)
+        self._path = path
+
+    def check_writable(self) -> None:
+        """Write a file and remove it."""
+        check_folder(self._path)
+
+
+class Bucket(Warehouse):
+    """A place in a bucket of S3 or of a store with its interface.
+
+    Args:
+        section: its address and how it is reached; without keys the environment, the files and the
+            machine's role say who asks, as AWS's own tools find them.
+    """
+
+    jars = ("s3",)
+    classes = ("org.apache.iceberg.aws.s3.S3FileIO",)
+
+    def __init__(self, section: WarehouseSection) -> None:
+        self.uri = section.path.rstrip("/")
+        self.store = store_of(section)
+        self._section = section
+
+    def spark_settings(self) -> dict[str, str]:
+        """Return how Iceberg in Spark reads and writes objects."""
+        section = self._section
+        settings = {"io-impl": self.classes[0], "client.region": section.region}
+        if section.endpoint:
+            settings |= {"s3.endpoint": section.endpoint, "s3.path-style-access": "true"}
+        return settings
+
+    def spark_secrets(self) -> dict[str, str]:
+        """Return the keys as Iceberg takes them."""
+        access_key, secret_key = self.store.keys()
+        found = {"s3.access-key-id": access_key, "s3.secret-access-key": secret_key}
+        return {name: key for name, key in found.items() if key}
+
+    def reader_settings(self) -> dict[str, str]:
+        """Return how PyIceberg reads objects."""
+        section = self._section
+        place = {"s3.endpoint": section.endpoint} if section.endpoint else {}
+        return {"s3.region": section.region, **place, **self.spark_secrets()}
+
+    def check_writable(self) -> None:
+        """Write an object and remove it."""
+        store = self.store.files()
+        probe = f"{self.uri.removeprefix('s3://')}/.probe-{os.getpid()}"
+        try:
+            with store.open_output_stream(probe) as sink:
+                sink.write(b"headwater")
+            store.delete_file(probe)
+        except OSError as error:
+            raise store_failure(error) from error
+
+
+def store_failure(error: OSError) -> HeadwaterError:
+    """Return what a failure of an object store means.
+
+    Args:
+        error: what Arrow raised.
+    """
+    first = str(error).splitlines()[0]
+    hint = "see [warehouse] in headwater.toml, and the store's own log"
+    return explain_failure(error) or ServiceError("STORE_FAILED", first, hint=hint)
+
+
+def store_of(section: WarehouseSection) -> ObjectStore:
+    """Return the object store of a warehouse.
+
+    Args:
+        section: how it is reached.
+    """
+    return ObjectStore(section.endpoint, section.region, section.access_key, section.secret_key)
+
+
+def warehouse_for(config: Config) -> Warehouse:
+    """Return where the tables of a project are.
+
+    Args:
+        config: the project's configuration.
+    """
+    return Bucket(config.bucket) if config.bucket else Folder(config.warehouse.absolute())
+
+
+def folder_of(written: str, directory: Path) -> Path | None:
+    """Return the folder of a table that somebody else writes; None for one of a catalog.
+
+    Args:
+        written: namespace and table, or a folder, in which there is a slash.
+        directory: where relative folders begin.
+    """
+    return directory / written if "/" in written else None
+
+
+def table_folder(warehouse: str, namespace: str, name: str) -> Path | None:
+    """Return the folder of a table of a warehouse.
+
+    Args:
+        warehouse: address of the warehouse.
+        namespace: namespace of the table.
+        name: name of the table.
+
+    Returns:
+        The folder; None in an object store, which has none.
+    """
+    parts = urlsplit(warehouse)
+    if parts.scheme not in ("", "file"):
+        return None
+    return Path(parts.path) / namespace / name
+
+
+def folder_uri(folder: Path) -> str:
+    """Return the address of a folder as Hadoop, Iceberg and Delta take it.
+
+    They take ``%20`` for three characters, and would make another folder beside the one that is
+    meant: nothing is quoted.
+
+    Args:
+        folder: the folder, absolute.
+    """
+    return f"file://{folder}"
+
+
+def check_folder(folder: Path) -> None:
+    """Write a file into a folder, which is made if it is missing, and remove it.
+
+    Args:
+        folder: the folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    private_folder(folder)
+    probe = folder / f".probe-{os.getpid()}"
+    try:
+        probe.write_bytes(b"headwater")
+    finally:
+        probe.unlink(missing_ok=True)
