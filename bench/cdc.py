@@ -33,8 +33,8 @@ from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import CHANGES
 from headwater.config.settings import Config
 from headwater.dialect import parse
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project

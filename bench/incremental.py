@@ -30,9 +30,9 @@ from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse
-from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker

@@ -29,11 +29,11 @@ from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse
+from headwater.engine.streaming.query import StreamingView
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 
 TOPIC, PARTITIONS, PER_EPOCH = "orders", 4, 250_000
 COLUMNS = "id BIGINT, customer STRING, amount DECIMAL(10,2), ts TIMESTAMP, note STRING"

@@ -38,7 +38,7 @@ from headwater.lake.protocol.table import ATTEMPT
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
-from headwater.serve.lake import LakeReader, current_snapshot_id
+from headwater.serve.lake_reader import LakeReader, current_snapshot_id
 from headwater.serve.relations import create_view
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query

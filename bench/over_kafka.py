@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from docker.local.kafka import Kafka
 from headwater.config.settings import Config
 from headwater.runtime.session import open_session
-from headwater.runtime.storage import KAFKA
+from headwater.runtime.spark_requirements import KAFKA
 
 
 @contextmanager

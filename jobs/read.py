@@ -16,7 +16,7 @@ from pyiceberg.exceptions import NoSuchTableError  # noqa: E402
 from pyiceberg.table import Table  # noqa: E402
 
 from headwater.config.settings import load_config  # noqa: E402
-from headwater.serve.lake import open_catalog  # noqa: E402
+from headwater.serve.lake_reader import open_catalog  # noqa: E402
 
 READERS = {
     "PyIceberg": lambda table: table.scan().to_arrow(),

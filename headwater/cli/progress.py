@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
-    from headwater.runtime.progress import (
+    from headwater.runtime.events import (
         EpochLanded,
         Event,
         LeaseAwaited,
@@ -50,7 +50,7 @@ class Display(ABC):
 
     def __call__(self, event: Event) -> None:
         """Show an event."""
-        from headwater.runtime.progress import (
+        from headwater.runtime.events import (
             EpochLanded,
             LeaseAwaited,
             StateChanged,
@@ -240,7 +240,7 @@ class Bars(Display):
 
     def changed(self, event: StateChanged) -> None:
         """Print what failed above the bars; finish the line of what is done."""
-        from headwater.runtime.progress import State
+        from headwater.runtime.events import State
 
         if event.error is not None:
             again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""

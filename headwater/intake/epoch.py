@@ -14,9 +14,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 
+from headwater.connectors.contract import Range, Rows
+from headwater.connectors.files import ledger
 from headwater.errors import ServiceError, TerminalError
-from headwater.intake import ledger
-from headwater.intake.connectors.base import Range, Rows
 from headwater.intake.quarantine import counts, without_files
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import in_words, with_fields

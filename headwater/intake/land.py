@@ -7,7 +7,7 @@ One epoch (:meth:`Landing.step`), inside the commit protocol of ``headwater.lake
 
 a. the next range after the cut in the newest marker; if the ledger holds an epoch that the table
    lacks, that one
-b. stamp: the watermark that follows from earlier epochs (``headwater.intake.watermark``)
+b. stamp: the watermark that follows from earlier epochs (``headwater.lake.watermark``)
 c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
 d. unreadable files are found and left out, each with a quarantine row; changed ones read anew
 e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
@@ -30,18 +30,16 @@ from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
-from headwater.intake import ledger
-from headwater.intake.connectors import open_connector
-from headwater.intake.connectors.base import Connector, IntakeConfig, Limits, Rows
-from headwater.intake.connectors.datagen import now_micros
-from headwater.intake.decode import BAD
-from headwater.intake.envelope import known
+from headwater.connectors.contract import Connector, IntakeConfig, Limits, Rows
+from headwater.connectors.datagen import now_micros
+from headwater.connectors.files import ledger
+from headwater.connectors.registry import open_connector
+from headwater.formats.columns import BAD
+from headwater.formats.envelopes import known
+from headwater.formats.unknown_fields import expected, fields_of, observed_fields
 from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
 from headwater.intake.evolve import evolution, follow
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
-from headwater.intake.sqltext import moment, name
-from headwater.intake.unknown import expected, fields_of, observed_fields
-from headwater.intake.watermark import floor_to_ms, watermark_after, watermark_type
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
@@ -51,6 +49,8 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
+from headwater.lake.watermark import floor_to_ms, watermark_after, watermark_type
+from headwater.plan.sql.spark_text import moment, name
 
 UNLIMITED = Limits()
 

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN
-from headwater.intake.connectors.base import Connector
+from headwater.connectors.contract import Connector
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.iceberg.commits_view import define_commits

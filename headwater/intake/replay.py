@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.connectors.contract import Rows
+from headwater.connectors.datagen import now_micros
+from headwater.connectors.files.ledger import Entry
 from headwater.errors import ConfigError, ServiceError
-from headwater.intake.connectors.base import Rows
-from headwater.intake.connectors.datagen import now_micros
-from headwater.intake.decode import BAD, KEPT_OF_LONG_RECORD
+from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
-from headwater.intake.ledger import Entry
-from headwater.intake.watermark import watermark_after
+from headwater.lake.watermark import watermark_after
 
 _CUT = f"octet_length(raw) = {KEPT_OF_LONG_RECORD} AND reason LIKE 'record of %'"
 """Rows of which only the beginning was kept."""

@@ -2,7 +2,7 @@
 
 In: a bound view. Out: its :class:`Guard`: the query with ``NOT fails`` in the WHERE of each input,
 and per input the conditions and reasons of the rows that this keeps out. The SELECT at rest always
-has the guard; an engine runs without it until an epoch fails (``headwater.incremental.guarded``).
+has the guard; an engine runs without it until an epoch fails (``headwater.engine.bad_rows``).
 
 A row is bad if WHERE fails on it, or if it passes, comes in time, and a column, group key or
 argument of an aggregate fails: it is late or bad, whichever attempt of an epoch meets it. What can

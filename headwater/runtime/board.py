@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.runtime.progress import Event, Progress, RecordsWaiting, State, StateChanged
+from headwater.runtime.events import Event, Progress, RecordsWaiting, State, StateChanged
 
 RUN_FILE = "run.json"
 _WRITE_EVERY = 1.0  # seconds between two writings of what waits; states are written at once

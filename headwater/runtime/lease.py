@@ -26,7 +26,7 @@ from headwater.config.secrets import private_folder
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalogs.lease_record import LeaseRecord, Life, Owner, Standing, lease_record
 from headwater.lake.failures import explain_failure
-from headwater.runtime.progress import LeaseAwaited, Progress, silent
+from headwater.runtime.events import LeaseAwaited, Progress, silent
 
 if TYPE_CHECKING:
     from headwater.config.settings import Config

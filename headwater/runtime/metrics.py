@@ -25,8 +25,8 @@ from prometheus_client.registry import Collector
 from headwater import __version__
 from headwater.errors import ServiceError
 from headwater.project import Project
-from headwater.runtime.progress import State
-from headwater.runtime.tally import Relation, Tally
+from headwater.runtime.events import State
+from headwater.runtime.run_metrics import Relation, Tally
 
 LABELS = ("kind", "name")
 """What each sample is about: ``kind="view"``, ``name="orders_per_hour"``."""

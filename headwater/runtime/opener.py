@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 from headwater.analyze.definitions import Catalog, Sink
 from headwater.checkpoints.replicas import copies_of
 from headwater.config.settings import Config
-from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.target import Writer
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
+from headwater.engine.delivery import Delivery
+from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
+from headwater.engine.streaming.quarantine import SourceQuarantine, Waiting
+from headwater.engine.streaming.query import StreamingView
+from headwater.engine.target import Writer
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.reserved_names import VERSION, quarantine_of, state_folder
 from headwater.lake.storage.warehouse import folder_of
 from headwater.plan.view_plan import ViewPlan
+from headwater.runtime.commit_events import told
+from headwater.runtime.events import Progress
 from headwater.runtime.lease import Lease
-from headwater.runtime.progress import Progress
 from headwater.runtime.session import session_for_thread
-from headwater.runtime.telling import told
-from headwater.sinks.delivery import Delivery
-from headwater.streaming.quarantine import SourceQuarantine, Waiting
-from headwater.streaming.query import StreamingView
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
-from headwater.runtime.storage import jars_of
+from headwater.runtime.spark_requirements import jars_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

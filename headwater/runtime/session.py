@@ -35,7 +35,7 @@ from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
 from headwater.lake.storage.warehouse import check_folder, folder_uri, warehouse_for
 from headwater.redact import holds_secret, java_pattern
-from headwater.runtime.storage import EXTENSIONS, Storage
+from headwater.runtime.spark_requirements import EXTENSIONS, Storage
 
 if TYPE_CHECKING:
     from headwater.config.settings import Config
@@ -80,7 +80,7 @@ def open_session(
         app_name: name of the Spark application; by default after the project.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         further: what of ``headwater/jars/ivy.xml`` is needed beside catalog and warehouse
-            (``headwater.runtime.storage``).
+            (``headwater.runtime.spark_requirements``).
 
     Raises:
         ServiceError: ``WAREHOUSE_NOT_WRITABLE``, ``DISK_FULL``, ``JAR_MISSING``, ``JAVA_MISSING``,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from headwater.engine.delivery import Delivery
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
-from headwater.runtime.progress import ViewDelivered
-from headwater.runtime.telling import resumed
+from headwater.runtime.commit_events import resumed
+from headwater.runtime.events import ViewDelivered
 from headwater.runtime.workers import Worker
-from headwater.sinks.delivery import Delivery
 
 
 class SinkWorker(Worker):

@@ -16,9 +16,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Sink
+from headwater.connectors.sink_registry import jars_for
+from headwater.engine.inputs import InputTable
+from headwater.engine.streaming.quarantine import SourceQuarantine, Waiting
+from headwater.engine.streaming.query import StreamingView
+from headwater.engine.target import ensure_target
 from headwater.errors import EXIT_OK, EXIT_SERVICE
-from headwater.incremental.changes import InputTable
-from headwater.incremental.target import ensure_target
 from headwater.intake.land import Landing
 from headwater.lake.failures import gone
 from headwater.lake.iceberg.commits_view import define_commits
@@ -29,16 +32,16 @@ from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error
 from headwater.runtime.board import Board
-from headwater.runtime.closing import closing_watermarks
+from headwater.runtime.commit_events import resumed
+from headwater.runtime.end_of_input import closing_watermarks
+from headwater.runtime.events import Progress, State, StateChanged, silent
 from headwater.runtime.lease import Lease
+from headwater.runtime.maintenance_job import Keeper, Tables, Upkeep
 from headwater.runtime.opener import POLL, Opener
-from headwater.runtime.progress import Progress, State, StateChanged, silent
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
-from headwater.runtime.storage import DELTA, jars_of
-from headwater.runtime.telling import resumed
-from headwater.runtime.upkeep import Keeper, Tables, Upkeep
+from headwater.runtime.spark_requirements import DELTA, jars_of
 from headwater.runtime.workers import (
     LandingWorker,
     StreamWorker,
@@ -46,9 +49,6 @@ from headwater.runtime.workers import (
     Worker,
     land_next,
 )
-from headwater.sinks.connectors import jars_for
-from headwater.streaming.quarantine import SourceQuarantine, Waiting
-from headwater.streaming.query import StreamingView
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

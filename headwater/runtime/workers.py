@@ -15,20 +15,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
+from headwater.engine.streaming.quarantine import SourceQuarantine
+from headwater.engine.streaming.query import StreamingView
 from headwater.errors import HeadwaterError
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
 from headwater.intake.land import Landing
 from headwater.lake.protocol.commit_lock import Gate
 from headwater.runtime.backoff import BackOff, judge
 from headwater.runtime.board import Board
-from headwater.runtime.progress import EpochLanded, State, StateChanged
-from headwater.runtime.telling import told
-from headwater.streaming.quarantine import SourceQuarantine
-from headwater.streaming.query import StreamingView
+from headwater.runtime.commit_events import told
+from headwater.runtime.events import EpochLanded, State, StateChanged
 
 if TYPE_CHECKING:
-    from headwater.runtime.upkeep import Upkeep
+    from headwater.runtime.maintenance_job import Upkeep
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from headwater.lake.protocol.commits import COLUMNS
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import QUARANTINE, SIDE_TABLES
-from headwater.serve.lake import (
+from headwater.serve.lake_reader import (
     Commit,
     LakeReader,
     ancestors,
@@ -25,7 +25,7 @@ from headwater.serve.lake import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 Places = Mapping[str, Mapping[int, tuple[int, datetime]]]
 """By table and snapshot, how many rows had been changed up to it, and when it was committed."""

@@ -23,7 +23,13 @@ from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
-from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of, summary_of
+from headwater.serve.lake_reader import (
+    LakeReader,
+    ancestors,
+    current_snapshot_id,
+    marker_of,
+    summary_of,
+)
 from headwater.serve.relations import column_names, create_view
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
     from headwater.project import Project
-    from headwater.serve.lake import History, StoredTable
+    from headwater.serve.lake_reader import History, StoredTable
 
 SNAPSHOTS = "$snapshots"
 

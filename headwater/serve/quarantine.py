@@ -15,7 +15,7 @@ from headwater.errors import ConfigError
 from headwater.lake.reserved_names import quarantine_of
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake import LakeReader, current_snapshot_id
+from headwater.serve.lake_reader import LakeReader, current_snapshot_id
 from headwater.serve.relations import column_names, create_view, literal
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import DataScan, FileScanTask, Table
 
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 _SCHEME = re.compile(r"^file:/*")
 _SIMPLE: dict[type[IcebergType], str] = {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
-from headwater.serve.lake import Commit, LakeReader, commits, commits_of_others
+from headwater.serve.lake_reader import Commit, LakeReader, commits, commits_of_others
 
 if TYPE_CHECKING:
     from headwater.analyze.definitions import Catalog

@@ -18,13 +18,13 @@ from headwater.serve.compare import Columns, Difference, compare
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.delta import DeltaTable
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake import Commit, LakeReader, current_snapshot_id, newest_commit
+from headwater.serve.lake_reader import Commit, LakeReader, current_snapshot_id, newest_commit
 from headwater.serve.relations import column_names, columns_at, create_view, quoted
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 ROWS_SHOWN = 20
 NO_SNAPSHOT = "-1"

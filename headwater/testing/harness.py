@@ -353,7 +353,7 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     from headwater.runtime.session import open_session
-    from headwater.runtime.storage import DELTA
+    from headwater.runtime.spark_requirements import DELTA
 
     running = SparkSession.getActiveSession()
     if running is not None:

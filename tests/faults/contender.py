@@ -29,7 +29,7 @@ from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session
-from headwater.runtime.storage import DELTA
+from headwater.runtime.spark_requirements import DELTA
 
 VIEW = "raced"
 ROWS = 3

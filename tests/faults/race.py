@@ -32,7 +32,7 @@ from typing import Any
 import deltalake
 
 from headwater.serve.delta import DeltaTable as StoredDelta
-from headwater.serve.lake import LakeReader, ancestors, current_snapshot_id, marker_of
+from headwater.serve.lake_reader import LakeReader, ancestors, current_snapshot_id, marker_of
 from tests.faults.contender import ROWS, VIEW, settings
 
 ROOT = Path(__file__).parents[2]

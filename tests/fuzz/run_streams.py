@@ -23,12 +23,12 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
+from headwater.engine.streaming.query import StreamingView
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 from tests.fuzz.run import SETTINGS, vary
 from tests.fuzz.schemas import spark_type
 from tests.fuzz.streams import SECOND, TIME, Log, StreamingQuery, random_logs, random_query

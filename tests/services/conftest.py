@@ -23,7 +23,7 @@ from headwater.config.settings import Config, Secret
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs import postgres as module
 from headwater.runtime.session import open_session
-from headwater.runtime.storage import KAFKA
+from headwater.runtime.spark_requirements import KAFKA
 from tests.faults.postgres import postgres
 from tests.faults.proxy import Proxy
 

@@ -23,7 +23,7 @@ from pyarrow.fs import S3FileSystem
 
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.analyze.definitions import Source
-from headwater.intake.connectors.bucket import Bucket
+from headwater.connectors.files.bucket import Bucket
 from headwater.lake.storage.object_store import ObjectStore
 
 pytestmark = pytest.mark.services

@@ -24,14 +24,14 @@ from pyspark.sql import SparkSession
 
 from docker.local.kafka import Kafka
 from headwater.config.settings import Config
-from headwater.intake.connectors import kafka_stream
+from headwater.connectors.kafka import stream as kafka_stream
+from headwater.engine.streaming import query as module
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.project import load_project
-from headwater.runtime.progress import Event, RecordsWaiting, State, StateChanged
+from headwater.runtime.events import Event, RecordsWaiting, State, StateChanged
 from headwater.runtime.supervisor import Supervisor
-from headwater.streaming import query as module
 from tests.services.test_kafka_tables import Topic, clients
 
 pytestmark = pytest.mark.services

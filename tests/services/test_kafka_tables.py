@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from docker.local.kafka import Kafka
 from headwater.config.settings import Config
+from headwater.connectors.contract import Limits
+from headwater.connectors.kafka import source as kafka
 from headwater.errors import HeadwaterError
-from headwater.intake.connectors import kafka
-from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
@@ -25,7 +25,7 @@ from headwater.lake.java import java_class
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
-from headwater.runtime.progress import silent
+from headwater.runtime.events import silent
 from headwater.runtime.workers import LandingWorker
 from tests.services.topics import client
 from tests.spark.crash import Crash, before_publishing
@@ -274,7 +274,7 @@ def test_fields_that_were_counted_are_expected_by_the_next_process(
     topic.write(('{"id": 1}', '{"id": 1, "a": 1, "extra": 1}'))
     assert drain(landing(definition, name)) == 1
     listing = "CAST(raise_error('the fields of a record are listed') AS STRING)"
-    monkeypatch.setattr("headwater.intake.decode_json.unknown_in_json", lambda *_: listing)
+    monkeypatch.setattr("headwater.formats.json.unknown_in_json", lambda *_: listing)
     topic.write(('{"id": 2}', '{"id": 2, "a": 1, "extra": null}'))
     topic.write(('{"id": 3}', '{"id": 3, "a": 1, "extra": "x"}'))
     assert drain(landing(definition, name)) == 2

@@ -19,7 +19,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
-from headwater.serve.lake import LakeReader, ancestors
+from headwater.serve.lake_reader import LakeReader, ancestors
 from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import CUTS, Proxy
 

@@ -22,7 +22,7 @@ from headwater.lake.catalogs.database import catalog_database
 from headwater.lake.catalogs.lease_record import LeaseRow, Owner, owner_of
 from headwater.runtime import lease as leases
 from headwater.runtime.lease import Lease
-from headwater.serve.lake import LakeReader
+from headwater.serve.lake_reader import LakeReader
 from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import Proxy
 

@@ -14,10 +14,11 @@ from pyspark.sql import SparkSession
 
 from docker.local.redis import Redis
 from headwater.config.settings import Config
+from headwater.connectors.contract import Limits
+from headwater.connectors.redis import entries as redis_entries
+from headwater.connectors.redis import server as redis_server
+from headwater.connectors.redis.server import client
 from headwater.errors import HeadwaterError
-from headwater.intake.connectors import redis_entries, redis_server
-from headwater.intake.connectors.base import Limits
-from headwater.intake.connectors.redis_server import client
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake

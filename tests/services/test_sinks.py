@@ -25,21 +25,21 @@ from docker.local.kafka import Kafka
 from docker.local.registry import Registry
 from docker.local.web import ask
 from headwater.config.settings import Config, Maintenance
+from headwater.connectors.kafka.sink import KafkaTopic
+from headwater.connectors.sink_contract import Epoch
+from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.formats.avro.registry import Registry as Schemas
 from headwater.intake.land import Landing
-from headwater.intake.registry import Registry as Schemas
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.retention import History, expirable
 from headwater.lake.reserved_names import BEGUN, SINK
 from headwater.project import Project, load_project
-from headwater.runtime.progress import Event, StateChanged
+from headwater.runtime.events import Event, StateChanged
+from headwater.runtime.maintenance_job import Keeper, Tables
 from headwater.runtime.session import session_for_thread
 from headwater.runtime.supervisor import Supervisor
-from headwater.runtime.upkeep import Keeper, Tables
 from headwater.serve.status import status
-from headwater.sinks.connectors.base import Epoch
-from headwater.sinks.connectors.kafka import KafkaTopic
-from headwater.sinks.delivery import Delivery
 from tests.avro import fields
 from tests.services.topics import client, read
 from tests.spark import running as running_module

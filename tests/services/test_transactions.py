@@ -118,7 +118,7 @@ def landing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Landing]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("headwater.intake.connectors.kafka.WHOLE_EVERY", 0.0)
+    monkeypatch.setattr("headwater.connectors.kafka.source.WHOLE_EVERY", 0.0)
 
     def make(prefix: str, most: int = 500_000) -> Landing:
         encode = f"AVRO (registry = '{schemas.address}')" if schemas else "JSON"

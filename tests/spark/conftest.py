@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import open_session
-from headwater.runtime.storage import DELTA, KAFKA
+from headwater.runtime.spark_requirements import DELTA, KAFKA
 
 _namespaces = itertools.count()
 

@@ -10,11 +10,11 @@ from typing import Any
 from law import Landed, check_law
 from plans import planned
 
+from headwater.engine.streaming.query import StreamingView
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 _TABLE = """CREATE {kind} {name} (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwater.incremental.choice import RECOMPUTED
+from headwater.engine.incremental.recompute_policy import RECOMPUTED
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.embedded import Embedded
-from headwater.serve.lake import LakeReader, commits
+from headwater.serve.lake_reader import LakeReader, commits
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 

@@ -13,10 +13,10 @@ from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse
+from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import raise_all
-from headwater.incremental.choice import NEVER, Limits
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan

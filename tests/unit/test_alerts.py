@@ -12,9 +12,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from headwater.project import load_project
+from headwater.runtime.events import RecordsWaiting, State
 from headwater.runtime.metrics import Metrics
-from headwater.runtime.progress import RecordsWaiting, State
-from headwater.runtime.tally import Tally
+from headwater.runtime.run_metrics import Tally
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker" / "prometheus" / "alerts.yaml"

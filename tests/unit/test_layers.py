@@ -16,6 +16,9 @@ PACKAGE = ROOT / "headwater"
 
 # A layer imports itself and what stands in its row, nothing else of the package.
 BASE = {"errors", "config", "project", "redact"}
+COMPILER = {*BASE, "dialect", "analyze", "plan"}
+READERS = {*COMPILER, "lake", "checkpoints"}
+ENGINES = {"lake", "checkpoints", "formats", "connectors", "intake", "engine"}
 MAY_IMPORT: dict[str, set[str]] = {
     "redact": set(),
     "errors": {"redact"},
@@ -25,34 +28,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analyze": {"errors", "dialect", "redact", "config"},
     "project": {"errors", "config", "dialect", "analyze"},
     "plan": {*BASE, "dialect", "analyze"},
-    "lake": {*BASE, "dialect", "analyze", "plan"},
-    "checkpoints": {*BASE, "dialect", "analyze", "plan", "lake"},
-    "intake": {*BASE, "dialect", "analyze", "plan", "lake", "checkpoints"},
-    "streaming": {
-        *BASE,
-        "dialect",
-        "analyze",
-        "plan",
-        "lake",
-        "checkpoints",
-        "intake",
-        "incremental",
-    },
-    "incremental": {*BASE, "dialect", "analyze", "plan", "lake", "intake"},
-    "sinks": {*BASE, "dialect", "analyze", "plan", "lake", "intake", "incremental", "__init__"},
+    "lake": COMPILER,
+    "checkpoints": {*COMPILER, "lake"},
+    "formats": {*COMPILER, "lake"},
+    "connectors": {*READERS, "formats", "__init__"},
+    "intake": {*READERS, "formats", "connectors"},
+    "engine": {*READERS, "formats", "connectors", "intake"},
+    "serve": READERS,
+    "runtime": {*COMPILER, *ENGINES, "jars"},
+    "testing": {*COMPILER, *ENGINES, "jars", "runtime", "serve"},
+    "cli": {*COMPILER, *ENGINES, "jars", "runtime", "serve", "testing"},
+    "__main__": {"cli"},
+    "__init__": set(),
 }
-MAY_IMPORT["serve"] = {*BASE, "dialect", "analyze", "plan", "lake", "checkpoints"}
-ENGINES = {"lake", "checkpoints", "intake", "streaming", "incremental", "sinks"}
-MAY_IMPORT["deploy"] = MAY_IMPORT["plan"] | ENGINES | {"plan"}
-MAY_IMPORT["runtime"] = MAY_IMPORT["deploy"] | {"deploy", "jars"}
-MAY_IMPORT["testing"] = MAY_IMPORT["runtime"] | {"runtime", "serve"}
-MAY_IMPORT["cli"] = MAY_IMPORT["testing"] | {"testing"}
-MAY_IMPORT["__main__"] = {"cli"}
-MAY_IMPORT["__init__"] = BASE | {"dialect", "analyze", "plan"}
 
 NO_JVM = ("errors", "config", "project", "dialect", "analyze", "plan")
-SPARK_FOLDERS = ("intake", "checkpoints", "streaming", "incremental", "lake", "sinks")
+SPARK_FOLDERS = ENGINES
 SPARK_FILES = ("runtime/session.py", "testing/harness.py")
+ROOM = 20
+"""Modules that a folder may hold: more of them is a list, not a room."""
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -16,7 +16,7 @@ from headwater.lake.protocol.commits import COLUMNS
 from headwater.plan.rules.folds import FOLDS, SIGNED_FOLDS
 from headwater.project import load_project
 from headwater.runtime.metrics import Metrics
-from headwater.runtime.tally import Tally
+from headwater.runtime.run_metrics import Tally
 from tests.golden_files import check_golden
 
 ROOT = Path(__file__).parents[2]

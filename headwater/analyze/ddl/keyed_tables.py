@@ -3,7 +3,7 @@
 In: the statement. Out: the landed log of what happened, ``<name>__changes``, and the view of it
 that is the table: of each key the newest row, unless it was deleted. So a keyed table is held to
 the same law as any view, its history can be read, and every format of changes only has to say how
-a record becomes a row of the log (:mod:`headwater.intake.envelope`).
+a record becomes a row of the log (:mod:`headwater.formats.envelopes`).
 
 A record may leave values out that did not change (``left_out`` of
 :mod:`headwater.analyze.connectors.debezium`): such a column has the newest value that a change of

@@ -2,7 +2,7 @@
 
 In: the statement and the catalog it reads. Out: a sink whose options are valid and whose topic or
 table can equal its view, and errors for the rest. A connector is a line in :data:`SINKS` and a file
-in ``headwater.sinks.connectors``.
+in ``headwater.connectors.sink_registry``.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
     for name in views:
         _require_known(project, name)
     find_java()
-    from headwater.runtime.upkeep import maintain_project
+    from headwater.runtime.maintenance_job import maintain_project
 
     rows: list[tuple[object, ...]] = []
     failed = False

@@ -14,7 +14,7 @@ from headwater.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from headwater.project import Project
-    from headwater.runtime.progress import Event, Progress
+    from headwater.runtime.events import Event, Progress
 
 
 @click.command(
@@ -76,7 +76,7 @@ def _counted(
         yield progress
         return
     from headwater.runtime.metrics import Metrics, served
-    from headwater.runtime.tally import Tally
+    from headwater.runtime.run_metrics import Tally
 
     tally = Tally(project.catalog)
 

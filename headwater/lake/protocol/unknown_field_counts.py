@@ -1,7 +1,7 @@
 """Unknown fields in the counts of a marker: how many records had them, by name.
 
-In: what an epoch of a landed table has found (``headwater.intake.unknown``). Out: counts that the
-marker of its quarantine carries on, since the beginning, and back. Knows no Spark, so that
+In: what an epoch of a landed table has found (``headwater.formats.unknown_fields``). Out: counts
+that the marker of its quarantine carries on, since the beginning, and back. Knows no Spark, so that
 ``status`` reads them too.
 """
 

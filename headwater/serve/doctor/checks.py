@@ -18,12 +18,18 @@ from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
 from headwater.serve.delta import DeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
-from headwater.serve.lake import ancestors, commits, current_snapshot_id, marker_of, summary_of
+from headwater.serve.lake_reader import (
+    ancestors,
+    commits,
+    current_snapshot_id,
+    marker_of,
+    summary_of,
+)
 
 if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 
 Check = Callable[[Subject], Iterator[Finding]]

@@ -12,7 +12,7 @@ from headwater.errors import HeadwaterError
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.serve.doctor.checks import CHECKS
 from headwater.serve.doctor.findings import Finding, Subject
-from headwater.serve.lake import LakeReader
+from headwater.serve.lake_reader import LakeReader
 from headwater.serve.status import RUN_FILE, is_alive, read_run_file
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from headwater.checkpoints.resume_decision import (
 )
 from headwater.lake.reserved_names import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.plan.program import StreamingProgram
-from headwater.serve.lake import (
+from headwater.serve.lake_reader import (
     Commit,
     LakeReader,
     ancestors,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from headwater.lake.protocol.marker import Marker
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 
 class Repair(Enum):

@@ -17,7 +17,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.lake.reserved_names import tables_of
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
-from headwater.serve.lake import LakeReader, drop_table, summary_of
+from headwater.serve.lake_reader import LakeReader, drop_table, summary_of
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan

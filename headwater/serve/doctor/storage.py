@@ -15,7 +15,7 @@ from headwater.serve.delta import DeltaTable
 if TYPE_CHECKING:
     from pyiceberg.table import Table
 
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
 
 _LOOKING = 8
 

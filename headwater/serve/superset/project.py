@@ -14,13 +14,13 @@ from headwater.lake.protocol.commits import COMMITS
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.serve.superset.bundle import Database, render
+from headwater.serve.superset.chart_files import written_charts
 from headwater.serve.superset.datasets import dataset_of
+from headwater.serve.superset.default_charts import starter_charts
 from headwater.serve.superset.facts import view_facts
 from headwater.serve.superset.model import Dashboard
 from headwater.serve.superset.naming import slug_of, title_of
 from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_dataset
-from headwater.serve.superset.starters import starter_charts
-from headwater.serve.superset.written import written_charts
 
 REFRESH = 10
 """Seconds after which an open page of views asks for new rows."""
@@ -56,7 +56,7 @@ def project_bundle(
 
     Raises:
         ConfigError: ``TRINO_URL`` if nothing says where Trino is, or it is no address; and what
-            :func:`headwater.serve.superset.written.written_charts` raises.
+            :func:`headwater.serve.superset.chart_files.written_charts` raises.
     """
     config = project.config
     facts = view_facts(plans)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from headwater.analyze.definitions import Field
-    from headwater.serve.lake import StoredTable
+    from headwater.serve.lake_reader import StoredTable
     from headwater.serve.verify import Case
 
 

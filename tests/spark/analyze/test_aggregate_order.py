@@ -21,10 +21,10 @@ from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing.functions import AGGREGATES
 from headwater.dialect import parse
-from headwater.intake.sqltext import name, text
 from headwater.lake.spec import TableSpec, create_table_sql
 from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.sql.render import print_sql
+from headwater.plan.sql.spark_text import name, text
 
 TABLE = """
 CREATE TABLE t (way INTEGER, i BIGINT, d DOUBLE, p DECIMAL(10, 2), s VARCHAR,

@@ -8,7 +8,13 @@ import pytest
 from running import Running
 from test_units import TABLES, check, rows, tables
 
-from headwater.incremental.choice import CHANGED, NEVER, RECOMPUTED, TOUCHED, Limits
+from headwater.engine.incremental.recompute_policy import (
+    CHANGED,
+    NEVER,
+    RECOMPUTED,
+    TOUCHED,
+    Limits,
+)
 
 ALWAYS = Limits(10**9)
 """Every tick computes the whole view."""

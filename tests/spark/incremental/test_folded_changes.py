@@ -10,7 +10,7 @@ import pytest
 from law import Landed
 from running import Running
 
-from headwater.incremental.choice import NEVER, Limits
+from headwater.engine.incremental.recompute_policy import NEVER, Limits
 from headwater.lake.iceberg import merge
 from headwater.plan.program import AggregateProgram
 

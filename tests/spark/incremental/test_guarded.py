@@ -9,12 +9,12 @@ import pytest
 from law import Landed, check_law
 from plans import planned
 
+from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.view import IncrementalView
+from headwater.engine.streaming.query import StreamingView
 from headwater.errors import TerminalError
-from headwater.incremental.tick import Ticks
-from headwater.incremental.view import IncrementalView
 from headwater.lake.protocol import commit as protocol
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

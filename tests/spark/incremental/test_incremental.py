@@ -10,8 +10,8 @@ import pytest
 from law import Landed, catalog_of, check_law
 from plans import hand_made, relation
 
-from headwater.incremental.tick import Ticks, levels
-from headwater.incremental.view import IncrementalView
+from headwater.engine.incremental.tick import Ticks, levels
+from headwater.engine.incremental.view import IncrementalView
 from headwater.lake.iceberg import merge
 from headwater.plan.program import (
     AffectedKeysProgram,

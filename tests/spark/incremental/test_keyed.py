@@ -11,7 +11,7 @@ from law import Landed
 from running import Running
 
 from headwater.analyze.definitions import DELETED, UPSERTED
-from headwater.incremental.choice import RECOMPUTED, Limits
+from headwater.engine.incremental.recompute_policy import RECOMPUTED, Limits
 from tests import left_out
 
 pytestmark = pytest.mark.spark

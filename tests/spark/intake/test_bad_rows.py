@@ -308,7 +308,7 @@ def test_a_byte_order_mark_begins_a_file_and_is_none_of_its_text(lake, drop, lan
 def test_of_a_name_that_is_there_twice_the_last_value_counts(
     lake, drop, landing, files_source, monkeypatch
 ):
-    from headwater.intake.connectors import raw
+    from headwater.connectors.files import read as raw
 
     drop("a.json", '{"id":1,"s":"x","id":2,"s":"y"}\n{"id":3,"s":"z","s":null}\n')
     for name, worth in (("read", 0), ("parsed", 10**9)):

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.analyze.definitions import Source, Watermark
-from headwater.intake.connectors import quarantine_stream, stream
-from headwater.intake.connectors.base import Limits, Range
-from headwater.intake.connectors.datagen import Datagen
+from headwater.connectors.contract import Limits, Range
+from headwater.connectors.datagen import Datagen
+from headwater.connectors.registry import quarantine_stream, stream
 from headwater.runtime.session import session_for_thread
 
 TOTAL = 200

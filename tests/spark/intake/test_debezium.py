@@ -22,9 +22,9 @@ from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.typing import types as t
 from headwater.dialect import parse
-from headwater.intake.debezium import reading, unavailable
-from headwater.intake.decode import Decoder, Records
-from headwater.intake.decode_json import json_lines
+from headwater.formats.columns import Decoder, Records
+from headwater.formats.debezium import reading, unavailable
+from headwater.formats.json import json_lines
 
 pytestmark = pytest.mark.spark
 

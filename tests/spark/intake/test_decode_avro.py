@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Source
 from headwater.dialect import parse
-from headwater.intake.avro_schema import parse as parse_schema
-from headwater.intake.decode import Decoder, Records
-from headwater.intake.decode_avro import avro_records
+from headwater.formats.avro.decode import avro_records
+from headwater.formats.avro.schema import parse as parse_schema
+from headwater.formats.columns import Decoder, Records
 from tests.avro import Json, fields, message, number
 
 pytestmark = pytest.mark.spark

@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 from test_bad_rows import GOOD, JSON_COLUMNS, JSON_LINES
 
-from headwater.intake.connectors import raw
-from headwater.intake.connectors.flat import are_flat, flat_reader
-from headwater.intake.connectors.raw import coordinates, record_columns
-from headwater.intake.decode import Decoder, Records
-from headwater.intake.decode_json import json_lines, json_rows
+from headwater.connectors.files import read as raw
+from headwater.connectors.files.read import coordinates, record_columns
+from headwater.formats.columns import Decoder, Records
+from headwater.formats.flat_json import are_flat, flat_reader
+from headwater.formats.json import json_lines, json_rows
 
 SCALARS = ";".join(c for c in JSON_COLUMNS.split(";") if "array" not in c)
 

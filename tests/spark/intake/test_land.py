@@ -10,13 +10,13 @@ import pytest
 from conftest import column
 
 from headwater.analyze.definitions import Source, Watermark
+from headwater.connectors.contract import Limits
+from headwater.connectors.files.ledger import ledger_spec
 from headwater.errors import ServiceError
 from headwater.intake import land as land_module
-from headwater.intake.connectors.base import Limits
 from headwater.intake.land import Landing
-from headwater.intake.ledger import ledger_spec
-from headwater.intake.watermark import watermark_after
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.watermark import watermark_after
 from tests.spark.crash import Crash, before_publishing
 
 
@@ -201,7 +201,7 @@ def test_line_numbers_do_not_depend_on_cores_or_on_which_files_share_an_epoch(
 def test_a_large_file_is_read_in_parts_without_repeating_a_row_number(
     lake, drop, landing, files_source, monkeypatch
 ):
-    from headwater.intake.connectors import raw
+    from headwater.connectors.files import read as raw
 
     size = {key: "4096" for key in raw.SETTINGS if "Bytes" in key}
     monkeypatch.setattr(raw, "SETTINGS", {**raw.SETTINGS, **size})

@@ -7,15 +7,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwater.analyze.bind.project import bind_all
+from headwater.connectors.files import read as raw
 from headwater.dialect import parse
 from headwater.errors import TerminalError
-from headwater.intake import decode_json
-from headwater.intake.connectors import raw
-from headwater.intake.decode import KNOWN, Decoder, Records
-from headwater.intake.decode_json import json_lines
-from headwater.intake.sqltext import moment
-from headwater.intake.unknown import UNKNOWN, expected
+from headwater.formats import json as decode_json
+from headwater.formats.columns import KNOWN, Decoder, Records
+from headwater.formats.json import json_lines
+from headwater.formats.unknown_fields import UNKNOWN, expected
 from headwater.lake.protocol.unknown_field_counts import fields_in
+from headwater.plan.sql.spark_text import moment
 from tests.spark.crash import Crash, before_publishing
 
 LINES = [

@@ -421,7 +421,7 @@ def test_table_of_another_shape_or_format_is_refused(lake):
 def test_readers_without_a_jvm_see_every_version(lake):
     import duckdb
 
-    from headwater.serve.lake import commits
+    from headwater.serve.lake_reader import commits
     from headwater.serve.relations import column_names, create_view
 
     table = lake.ensure_delta(SPEC)

@@ -13,16 +13,16 @@ from law import EPOCH, MICROSECOND, Landed
 from plans import planned
 
 from headwater.config.settings import Maintenance
+from headwater.engine.inputs import InputTable, Range
+from headwater.engine.streaming.query import StreamingView
 from headwater.errors import TerminalError
-from headwater.incremental.changes import InputTable, Range
 from headwater.lake.iceberg import maintenance
 from headwater.lake.iceberg.maintenance import Job, maintain
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import MARKER_TAG
-from headwater.runtime.closing import since_closing
+from headwater.runtime.end_of_input import since_closing
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 HARD = Maintenance.model_construct(

@@ -12,7 +12,7 @@ from headwater.lake.iceberg.comments import set_comments
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
-from headwater.runtime.progress import State, StateChanged
+from headwater.runtime.events import State, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of

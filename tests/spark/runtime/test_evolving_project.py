@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headwater.incremental import follow
+from headwater.engine import follow_definition
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
-from headwater.runtime.progress import State, StateChanged
+from headwater.runtime.events import State, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
@@ -206,7 +206,7 @@ def test_a_keyed_table_follows_its_definition_and_views_over_it_go_on(
         raise Crash
 
     with monkeypatch.context() as patched:
-        patched.setattr(follow, "crash_point", crash)
+        patched.setattr(follow_definition, "crash_point", crash)
         _, failed = world(later)
     assert failed.keys() == {"stock"} and "memo" in lake.table("stock").columns()
 

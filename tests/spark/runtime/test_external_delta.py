@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from headwater.engine.inputs import open_inputs
 from headwater.errors import HeadwaterError
-from headwater.incremental.changes import open_inputs
 from headwater.lake.catalog import Lake
 from headwater.lake.storage.warehouse import folder_uri
 from headwater.runtime.supervisor import Supervisor

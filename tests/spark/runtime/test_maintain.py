@@ -22,11 +22,11 @@ from headwater.lake.iceberg.maintenance import CRASH_POINTS
 from headwater.lake.protocol.crash_points import VARIABLE
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
-from headwater.runtime import upkeep
+from headwater.runtime import maintenance_job
 from headwater.runtime.lease import Lease
+from headwater.runtime.maintenance_job import maintain_project
 from headwater.runtime.supervisor import Supervisor
-from headwater.runtime.upkeep import maintain_project
-from headwater.serve.lake import LakeReader
+from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 
@@ -115,14 +115,14 @@ def check(project):
 def maintained(monkeypatch):
     """Table → the steps that maintenance in this process has done. Its history may be expired."""
     steps = defaultdict(set)
-    work = upkeep.maintain
+    work = maintenance_job.maintain
 
     def maintain(job):
         result = work(job)
         steps[result.table] |= set(result.done)
         return result
 
-    monkeypatch.setattr(upkeep, "maintain", maintain)
+    monkeypatch.setattr(maintenance_job, "maintain", maintain)
     return steps
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from headwater.engine.streaming.quarantine import SourceQuarantine
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
-from headwater.streaming.quarantine import SourceQuarantine
 from headwater.testing.harness import warehouse_of
 
 pytestmark = pytest.mark.spark

@@ -17,9 +17,9 @@ from headwater.lake.protocol.commit import commit
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.backoff import BackOff
-from headwater.runtime.progress import EpochLanded, State, StateChanged
+from headwater.runtime.events import EpochLanded, State, StateChanged
+from headwater.runtime.run_metrics import Tally
 from headwater.runtime.supervisor import Supervisor
-from headwater.runtime.tally import Tally
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
@@ -188,7 +188,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from headwater.project import load_project
-from headwater.runtime.progress import ViewCommitted
+from headwater.runtime.events import ViewCommitted
 from headwater.runtime.supervisor import Supervisor
 
 def say(event):

@@ -13,7 +13,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.serve import relations
 from headwater.serve.connection import duckdb_connection, rows_of
-from headwater.serve.lake import LakeReader, current_snapshot_id
+from headwater.serve.lake_reader import LakeReader, current_snapshot_id
 from headwater.testing.harness import warehouse_of
 
 Rows = list[tuple[object, ...]]

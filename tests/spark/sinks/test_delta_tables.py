@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config.settings import Config
+from headwater.connectors.lake_tables.sink import TableOutlet
 from headwater.lake.catalog import Lake
 from headwater.lake.delta.log import newest_version, read_commit
 from headwater.lake.java import session_with
 from headwater.lake.spec import TableSpec
-from headwater.sinks.connectors.tables import TableOutlet
 from tests.spark.sinks.world import (
     STOCK,
     World,

@@ -12,10 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater import __version__
 from headwater.analyze.definitions import Sink
+from headwater.formats.avro.encode import key_schema, value_schema
+from headwater.formats.avro.encode import written as as_avro
+from headwater.formats.records import JSON, Batch, Encoding, records
 from headwater.plan.program import SIGN
-from headwater.sinks.avro import key_schema, value_schema
-from headwater.sinks.avro import written as as_avro
-from headwater.sinks.records import JSON, Batch, Encoding, records
 from tests.avro import message
 from tests.spark.running import planned
 

@@ -9,14 +9,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.config.settings import Config
+from headwater.connectors.lake_tables.iceberg import IcebergTable
+from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.foreign import other_catalog
 from headwater.lake.iceberg import merge
 from headwater.lake.java import session_with
-from headwater.sinks.connectors.iceberg import IcebergTable
-from headwater.sinks.delivery import Delivery
 from tests.spark.running import planned
 from tests.spark.sinks.world import (
     LOG,

@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Sink
 from headwater.config.settings import Config
+from headwater.connectors.lake_tables.sink import TableOutlet
+from headwater.connectors.sink_contract import Epoch
+from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from headwater.sinks.connectors.base import Epoch
-from headwater.sinks.connectors.tables import TableOutlet
-from headwater.sinks.delivery import Delivery
 from tests.spark.crash import Crash
 from tests.spark.running import Running, planned
 

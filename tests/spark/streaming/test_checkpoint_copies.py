@@ -15,8 +15,8 @@ from test_checkpoint_damage import Outside
 
 from headwater.checkpoints import resume_decision
 from headwater.checkpoints.replicas import Copies
+from headwater.engine.streaming import query as module
 from headwater.errors import TerminalError
-from headwater.streaming import query as module
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from kept import JOIN, LINEAR, NOON, WINDOW, Kept
 
 from headwater.checkpoints.folder import Checkpoint
 from headwater.checkpoints.resume_decision import Verdict, Way
+from headwater.engine.streaming.query import StreamingView
+from headwater.engine.streaming.recovery import Recovery
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.marker import Marker
-from headwater.streaming.query import StreamingView
-from headwater.streaming.recovery import Recovery
 
 
 class Outside(Kept):

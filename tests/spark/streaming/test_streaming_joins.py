@@ -9,9 +9,9 @@ import pytest
 from law import Landed, check_law, micros
 from plans import planned
 
+from headwater.engine.streaming.heartbeat import Heartbeats
+from headwater.engine.streaming.query import StreamingView
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.heartbeat import Heartbeats
-from headwater.streaming.query import StreamingView
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -7,8 +7,8 @@ import shutil
 import pytest
 from kept import LINEAR, WINDOW, Kept
 
+from headwater.engine.target import Writer
 from headwater.errors import HeadwaterError, TerminalError
-from headwater.incremental.target import Writer
 
 
 def test_stateless_view_goes_on_from_the_marker_without_its_checkpoint(spark, lake, tmp_path):

@@ -10,10 +10,10 @@ import pytest
 from law import Landed, catalog_of, check_law, micros
 from plans import hand_made, relation
 
+from headwater.engine.streaming.query import StreamingView
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import Window
 from headwater.runtime.session import session_for_thread
-from headwater.streaming.query import StreamingView
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 HOUR = 3_600_000_000

@@ -10,7 +10,7 @@ import pytest
 from headwater.cli.output import JsonOutput, TableOutput
 from headwater.cli.progress import shown_progress
 from headwater.errors import ServiceError
-from headwater.runtime.progress import State, StateChanged, ViewDelivered
+from headwater.runtime.events import State, StateChanged, ViewDelivered
 
 FAILED = StateChanged("v", State.FAILED, ServiceError("DISK_FULL", "the disk is full", hint="x"))
 

@@ -9,9 +9,9 @@ import pytest
 from headwater.analyze.definitions import Column
 from headwater.analyze.typing import types as t
 from headwater.dialect import parse
-from headwater.intake.avro_schema import Schema, SchemaRefused
-from headwater.intake.avro_schema import parse as parse_schema
-from headwater.intake.avro_types import Unfit, read_row
+from headwater.formats.avro.schema import Schema, SchemaRefused
+from headwater.formats.avro.schema import parse as parse_schema
+from headwater.formats.avro.types import Unfit, read_row
 from tests.avro import Json, fields
 
 

@@ -15,16 +15,16 @@ from pyarrow.fs import FileInfo, FileSelector, FileType
 from headwater.analyze.connectors.object_store import split_place
 from headwater.analyze.definitions import Source
 from headwater.config.settings import Config, WarehouseSection
+from headwater.connectors.contract import Limits
+from headwater.connectors.files.bucket import Bucket, store_for
+from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.place import Folder
+from headwater.connectors.files.source import Files, place_of
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.intake.connectors.base import Limits
-from headwater.intake.connectors.bucket import Bucket, store_for
-from headwater.intake.connectors.files import Files, place_of
-from headwater.intake.connectors.place import Folder
-from headwater.intake.ledger import Entry
 from headwater.lake.catalogs.backend import catalog_backend
 from headwater.lake.storage.object_store import ObjectStore
 from headwater.lake.storage.warehouse import warehouse_for
-from headwater.runtime.storage import OBJECTS, Storage
+from headwater.runtime.spark_requirements import OBJECTS, Storage
 
 SECOND = 10**9
 WAREHOUSE = WarehouseSection(

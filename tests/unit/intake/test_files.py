@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from headwater.analyze.definitions import Source
+from headwater.connectors.contract import Limits
+from headwater.connectors.files.place import is_hidden
+from headwater.connectors.files.source import Files, fault_of
 from headwater.errors import ServiceError
-from headwater.intake.connectors.base import Limits
-from headwater.intake.connectors.files import Files, fault_of
-from headwater.intake.connectors.place import is_hidden
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import pytest
 
 from headwater.analyze.definitions import Source
 from headwater.config.settings import Config
+from headwater.connectors.contract import Limits, Range
+from headwater.connectors.kafka import source as module
+from headwater.connectors.kafka.cluster import Partition, Topic
+from headwater.connectors.kafka.source import Kafka
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.intake.connectors import kafka as module
-from headwater.intake.connectors.base import Limits, Range
-from headwater.intake.connectors.kafka import Kafka
-from headwater.intake.connectors.kafka_cluster import Partition, Topic
 from tests.spark.running import planned
 
 DEFINITION = """CREATE TABLE t (id BIGINT)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from headwater.config.settings import Config
+from headwater.connectors.contract import Limits, Range
+from headwater.connectors.redis.entries import _shared_out, _value
+from headwater.connectors.redis.server import BEGIN, Span, Stream, client_settings, place
+from headwater.connectors.redis.source import Redis
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.intake.connectors.base import Limits, Range
-from headwater.intake.connectors.redis import Redis
-from headwater.intake.connectors.redis_entries import _shared_out, _value
-from headwater.intake.connectors.redis_server import BEGIN, Span, Stream, client_settings, place
 from tests.spark.running import planned
 
 DEFINITION = """CREATE TABLE t (

@@ -13,8 +13,8 @@ import pytest
 
 from headwater.analyze.definitions import Source
 from headwater.errors import ServiceError, TerminalError
-from headwater.intake.avro_schema import Schema
-from headwater.intake.registry import Registry
+from headwater.formats.avro.registry import Registry
+from headwater.formats.avro.schema import Schema
 from tests.avro import Json, fields
 
 UNKNOWN = (404, {"error_code": 40403, "message": "Schema not found"})

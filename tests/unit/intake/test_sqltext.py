@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from headwater.errors import ConfigError
-from headwater.intake.sqltext import at, interval, micros, name, text
+from headwater.plan.sql.spark_text import at, interval, micros, name, text
 
 
 def test_names_and_texts_are_quoted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.intake.watermark import advanced, floor_to_ms
+from headwater.lake.watermark import advanced, floor_to_ms
 
 times = st.integers(-(2**55), 2**55)
 

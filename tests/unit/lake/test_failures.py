@@ -9,10 +9,10 @@ from functools import partial
 
 import pytest
 
+from headwater.engine.streaming.failures import failed
 from headwater.errors import EXIT_SERVICE, ServiceError, SqlError
 from headwater.lake.failures import explain_failure
 from headwater.runtime.backoff import as_headwater_error
-from headwater.streaming.failures import failed
 
 TEXTS = {
     "DISK_FULL": [

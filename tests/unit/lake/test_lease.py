@@ -26,8 +26,8 @@ from headwater.lake.catalogs.database import catalog_database
 from headwater.lake.catalogs.lease_record import LeaseRow, Life, Owner, owner_of
 from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.runtime import lease as module
+from headwater.runtime.events import Event, LeaseAwaited
 from headwater.runtime.lease import Lease
-from headwater.runtime.progress import Event, LeaseAwaited
 
 HOLDER = """
 import os

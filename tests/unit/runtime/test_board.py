@@ -9,7 +9,7 @@ import pytest
 
 from headwater.runtime import board as module
 from headwater.runtime.board import RUN_FILE, Board
-from headwater.runtime.progress import Event, RecordsWaiting, State, StateChanged, silent
+from headwater.runtime.events import Event, RecordsWaiting, State, StateChanged, silent
 
 
 def waiting(folder: Path) -> object:

@@ -13,9 +13,8 @@ from docker.local.ports import free_port
 from headwater.cli.main import main
 from headwater.errors import ServiceError
 from headwater.project import load_project
-from headwater.runtime import tally as module
-from headwater.runtime.metrics import Metrics, served
-from headwater.runtime.progress import (
+from headwater.runtime import run_metrics as module
+from headwater.runtime.events import (
     EpochLanded,
     RecordsWaiting,
     Resumed,
@@ -24,7 +23,8 @@ from headwater.runtime.progress import (
     ViewCommitted,
     ViewDelivered,
 )
-from headwater.runtime.tally import Tally
+from headwater.runtime.metrics import Metrics, served
+from headwater.runtime.run_metrics import Tally
 from tests.metrics import Scrape, scrape
 
 DEFINITIONS = """

@@ -17,10 +17,10 @@ from headwater.lake.protocol.commit_lock import Gate
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.project import Project
-from headwater.runtime import upkeep
+from headwater.runtime import maintenance_job
 from headwater.runtime.board import Board
-from headwater.runtime.progress import State
-from headwater.runtime.upkeep import Keeper, Tables, Upkeep
+from headwater.runtime.events import State
+from headwater.runtime.maintenance_job import Keeper, Tables, Upkeep
 
 SQL = """
 CREATE TABLE orders (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
@@ -90,7 +90,7 @@ def keeper(tables, monkeypatch):
             raise error
         return MaintenanceResult(job.table.name, {"expiry": "1 snapshots"}, SIZE, SIZE)
 
-    monkeypatch.setattr(upkeep, "maintain", maintain)
+    monkeypatch.setattr(maintenance_job, "maintain", maintain)
     return found
 
 

@@ -16,7 +16,7 @@ from headwater.lake.delta.log import FOLDER, is_delta, newest_version, read_comm
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.embedded import Embedded
-from headwater.serve.lake import LakeReader, commits, drop_table
+from headwater.serve.lake_reader import LakeReader, commits, drop_table
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 

@@ -13,7 +13,7 @@ from sqlalchemy.pool import Pool
 
 from headwater.project import Project
 from headwater.serve.commits import commits_table
-from headwater.serve.lake import LakeReader, drop_table
+from headwater.serve.lake_reader import LakeReader, drop_table
 from headwater.serve.status import status
 
 

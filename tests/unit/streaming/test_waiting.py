@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headwater.streaming.quarantine import Waiting
+from headwater.engine.streaming.quarantine import Waiting
 
 
 def test_a_mark_stays_until_it_is_cleared(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Where rows come from and where changes go: one contract, one folder for each system."""

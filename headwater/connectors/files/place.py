@@ -1,0 +1,298 @@
+"""Where the files of a source are: a folder, or (``bucket.py``) a place in an object store.
+
+In: names of files, relative to the place. Out: what is there, what it holds, and how Spark reads
+it. Names are taken literally everywhere: a ``[`` or ``*`` is no pattern, ``%20`` is three
+characters.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import IO, TypeVar, cast
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Source
+from headwater.connectors.files.ledger import Entry
+from headwater.errors import ServiceError
+from headwater.formats.flat_json import LITERAL_PATHS
+from headwater.lake.java import java_class
+
+Result = TypeVar("Result")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a name is of a file or folder that is never read.
+
+    Args:
+        name: last part of the path.
+    """
+    return name.startswith((".", "_")) or name.endswith((".tmp", ".crc"))
+
+
+class Place(ABC):
+    """Where the files of a source are.
+
+    Attributes:
+        whole: how files are written so that no half of one is ever read, for hints.
+    """
+
+    whole: str
+
+    def open(self, spark: SparkSession) -> None:  # noqa: B027
+        """Tell a session how files are reached.
+
+        Args:
+            spark: the session that will read them.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+
+    @abstractmethod
+    def listed(self) -> Iterator[Entry]:
+        """Yield the files to read, in any order.
+
+        Raises:
+            ServiceError: the place cannot be read.
+        """
+
+    def pause(self, took: float) -> float:
+        """Return for how many seconds a look holds.
+
+        Args:
+            took: how many seconds the look took.
+        """
+        return 0.0
+
+    def as_now(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return files that were listed, as they are now that they are taken; gone ones left out.
+
+        Args:
+            entries: the files.
+        """
+        return list(entries)
+
+    @abstractmethod
+    def status(self, file: str) -> Entry | None:
+        """Return a file as it is now, None if it is gone.
+
+        Args:
+            file: its name.
+
+        Raises:
+            ServiceError: the place cannot be read.
+        """
+
+    def now(self, entry: Entry) -> Entry | None:
+        """Return a file of an epoch as it is now; see :meth:`status`.
+
+        Args:
+            entry: the file as it was.
+        """
+        return self.status(entry.file)
+
+    def gone(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return those of some files that are gone, before Spark is told to read them.
+
+        Args:
+            entries: the files.
+        """
+        return [entry for entry in entries if self.now(entry) is None]
+
+    def each(self, ask: Callable[[Entry], Result], entries: Sequence[Entry]) -> list[Result]:
+        """Return what a question about each of some files gives, in their order.
+
+        Args:
+            ask: the question, which may be asked by several threads.
+            entries: the files.
+        """
+        return [ask(entry) for entry in entries]
+
+    @abstractmethod
+    def content(self, file: str) -> IO[bytes]:
+        """Open a file for reading anywhere in it.
+
+        Args:
+            file: its name.
+
+        Raises:
+            OSError: it cannot be opened.
+            ServiceError: the place cannot be read, now or while the file is.
+        """
+
+    @contextmanager
+    def text(self, file: str) -> Iterator[IO[bytes]]:
+        """Open a file for reading it from its beginning, decompressed.
+
+        Args:
+            file: its name.
+
+        Raises:
+            OSError, ServiceError: as :meth:`content`.
+        """
+        with self.content(file) as content:
+            if file.endswith(".gz"):
+                with gzip.open(content) as plain:
+                    yield cast(IO[bytes], plain)
+            elif file.endswith(".bz2"):
+                with bz2.open(content) as plain:
+                    yield cast(IO[bytes], plain)
+            else:
+                yield content
+
+    def check_reached(self, error: Exception) -> None:  # noqa: B027
+        """Make sure that Spark failed because of a file, not because its place was out of reach.
+
+        Args:
+            error: what Spark said.
+
+        Raises:
+            ServiceError: the place is to blame.
+        """
+
+    @abstractmethod
+    def check_readable(self, entry: Entry) -> None:
+        """Make sure that a file can be read, whatever is in it.
+
+        Args:
+            entry: the file.
+
+        Raises:
+            ServiceError: it cannot.
+        """
+
+    @abstractmethod
+    def prefix(self, spark: SparkSession) -> str:
+        """Return what stands before a file's name in Spark's column ``_metadata.file_path``.
+
+        Args:
+            spark: any session.
+        """
+
+    @abstractmethod
+    def frame(
+        self,
+        spark: SparkSession,
+        form: str,
+        schema: str,
+        options: Mapping[str, str],
+        files: Sequence[Entry],
+    ) -> DataFrame:
+        """Return the rows of some files, as one of Spark's file formats reads them.
+
+        Args:
+            spark: a session that was given to :meth:`open`.
+            form: ``text``, ``json`` or ``parquet``.
+            schema: the columns, as DDL.
+            options: of Spark's reader.
+            files: the files.
+        """
+
+
+class Folder(Place):
+    """A folder of this machine, or one that all machines of a cluster see.
+
+    Args:
+        source: whose files they are.
+        folder: the folder.
+    """
+
+    whole = "write files under a hidden name, and rename them when they are whole"
+
+    def __init__(self, source: Source, folder: Path) -> None:
+        self.folder = folder
+        self._source = source
+        self._pattern = source.options.get("pattern", "*")
+        self._recursive = source.options.get("recursive", "false").lower() == "true"
+
+    def listed(self) -> Iterator[Entry]:
+        """See :meth:`Place.listed`."""
+        folders = [""]
+        while folders:
+            below = folders.pop()
+            try:
+                found = list(os.scandir(self.folder / below))
+            except OSError as error:
+                raise ServiceError(
+                    "FOLDER_NOT_READABLE",
+                    f'folder "{self.folder / below}" of "{self._source.name}" cannot be read: '
+                    f"{error.strerror}",
+                    hint="create it, or change the option path",
+                    span=self._source.span,
+                ) from error
+            for item in found:
+                if is_hidden(item.name):
+                    continue
+                path = f"{below}{item.name}"
+                if item.is_dir():
+                    if self._recursive:
+                        folders.append(f"{path}/")
+                elif fnmatchcase(item.name, self._pattern) and (entry := _entry(item, path)):
+                    yield entry
+
+    def status(self, file: str) -> Entry | None:
+        """See :meth:`Place.status`."""
+        try:
+            now = (self.folder / file).stat()
+        except FileNotFoundError:
+            return None
+        return Entry(file, now.st_size, now.st_mtime_ns // 1000)
+
+    def content(self, file: str) -> IO[bytes]:
+        """See :meth:`Place.content`."""
+        return (self.folder / file).open("rb")
+
+    def check_readable(self, entry: Entry) -> None:
+        """See :meth:`Place.check_readable`."""
+        try:
+            with self.content(entry.file) as file:
+                file.read(1)
+        except OSError as error:
+            raise ServiceError(
+                "FILE_NOT_READABLE",
+                f'file {entry.file} of "{self._source.name}" cannot be read: {error.strerror}',
+                hint="check owner and permissions of the file, then start again",
+            ) from error
+
+    def prefix(self, spark: SparkSession) -> str:
+        """See :meth:`Place.prefix`."""
+        return folder_prefix(spark, self.folder)
+
+    def frame(
+        self,
+        spark: SparkSession,
+        form: str,
+        schema: str,
+        options: Mapping[str, str],
+        files: Sequence[Entry],
+    ) -> DataFrame:
+        """See :meth:`Place.frame`."""
+        reader = spark.read.format(form).schema(schema).options(**options).option(*LITERAL_PATHS)
+        return reader.load([str(self.folder / entry.file) for entry in files])
+
+
+def folder_prefix(spark: SparkSession, folder: Path) -> str:
+    """Return what stands before the names of files in a folder; see :meth:`Place.prefix`.
+
+    Args:
+        spark: any session.
+        folder: the folder.
+    """
+    path = java_class(spark, "org.apache.hadoop.fs.Path")(str(folder))
+    return f"file:{path.toUri().getRawPath()}/"
+
+
+def _entry(item: os.DirEntry[str], path: str) -> Entry | None:
+    try:
+        found = item.stat()
+    except FileNotFoundError:  # taken away since the folder was listed
+        return None
+    return Entry(path, found.st_size, found.st_mtime_ns // 1000)

@@ -1,0 +1,278 @@
+"""Connector ``files``: new files of a folder, as JSON lines, CSV or Parquet, also compressed.
+
+In: a folder, or a place in an object store (``place.py``, ``bucket.py``). Out: ranges of whole
+files, each file in exactly one range.
+
+A file arrives by being renamed into the folder (same file system): that is atomic, so nothing
+half-written is read; an object is whole when it is there. Names that start with ``.`` or ``_`` or
+end in ``.tmp`` or ``.crc`` are not looked at, and neither are folders of such names. A file is
+taken once; later changes to it are not read, but counted and warned of.
+
+Order: by name (default), so that numbered files are read in their order whatever a copy did to
+their times; or by modification time in whole seconds, then name (file systems differ in what they
+keep below a second).
+
+Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (Parquet: the row).
+Files are split for reading every :data:`SPLIT_BYTES`; lines of later splits count from the byte
+offset of their split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Source
+from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.connectors.files.bucket import Bucket, store_for
+from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.place import Folder, Place
+from headwater.connectors.files.read import FileReader
+from headwater.errors import ServiceError
+from headwater.lake.storage.warehouse import store_of
+
+logger = logging.getLogger(__name__)
+
+_UNREADABLE = re.compile(
+    r"FAILED_READ_FILE|CANNOT_READ_FILE|PARQUET_COLUMN_DATA_TYPE_MISMATCH|Could not read footer"
+)
+"""What Spark says when the content of a file is at fault."""
+
+
+class Files(Connector):
+    """The connector (see the module), for one source.
+
+    Args:
+        source: its definition; options ``path``, ``pattern``, ``recursive``, ``order``,
+            ``max_…_per_epoch``.
+        config: the project's settings.
+        once: take only the files that the first look finds.
+    """
+
+    coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
+    unit: ClassVar = "files"
+    has_ledger: ClassVar = True
+
+    def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
+        options = source.options
+        self.place = place_of(source, config)
+        self._source = source
+        self._by_name = options.get("order", "name") == "name"
+        self._limits = Limits(
+            files=int(options.get("max_files_per_epoch", config.max_files_per_epoch)),
+            bytes=int(options.get("max_bytes_per_epoch", config.max_bytes_per_epoch)),
+        )
+        self._once = once
+        self._found: list[Entry] | None = None
+        self._look_at = 0.0
+        self._seen: dict[str, Entry] = {}
+        self._changed: set[str] = set()
+        self._reader = FileReader(source, self.place, config.max_future)
+
+    @property
+    def changed(self) -> int:
+        """How many files were changed after they had been read; the changes are not read."""
+        return len(self._changed)
+
+    def open(self, spark: SparkSession) -> None:
+        """See :meth:`Connector.open`."""
+        self.place.open(spark)
+
+    def restore(self, entries: Sequence[Entry]) -> None:
+        """See :meth:`Connector.restore`."""
+        self._seen.update((entry.file, entry) for entry in entries)
+
+    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+        """See :meth:`Connector.next_range`."""
+        most_files = limits.files or self._limits.files or 1
+        most_bytes = limits.bytes or self._limits.bytes or 1
+        taken: list[Entry] = []
+        size = 0
+        for entry in self._waiting():
+            size += entry.size
+            if taken and (len(taken) == most_files or size > most_bytes):
+                break
+            taken.append(entry)
+        there = self.place.as_now(taken)
+        if len(there) < len(taken):  # some are gone again
+            gone = {entry.file for entry in taken}.difference(entry.file for entry in there)
+            self._found = [entry for entry in self._found or () if entry.file not in gone]
+            if not there:
+                return self.next_range(after, limits)
+        return _range(after, there) if there else None
+
+    def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:
+        """See :meth:`Connector.planned`."""
+        for entry, now in zip(entries, self.place.each(self.place.now, entries), strict=True):
+            if now is None:
+                raise _gone(self._source, entry)
+            if not entry.is_still(now):
+                raise ServiceError(
+                    "FILE_CHANGED",
+                    f'file {entry.file} of "{self._source.name}" was changed while an epoch with it'
+                    " was being committed",
+                    hint="put the file back as it was (content and modification time) and start"
+                    " again",
+                )
+        return _range(after, entries)
+
+    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+        """See :meth:`Connector.read`."""
+        if gone := self.place.gone(taken.files):
+            raise _gone(self._source, gone[0])
+        return self._reader.read(spark, taken.files, arrived_at, self.expected)
+
+    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
+        """See :meth:`Connector.without_unreadable`: tries each file alone."""
+        self.place.check_reached(error)
+        if not _UNREADABLE.search(str(error)):
+            raise error
+        marked = [entry if entry.fault else self._probed(spark, entry) for entry in taken.files]
+        if marked == list(taken.files):
+            raise error
+        return Range(taken.position, taken.units, tuple(marked))
+
+    def check_unchanged(self, taken: Range) -> None:
+        """See :meth:`Connector.check_unchanged`: a file may be read while it is being written."""
+        for entry, now in zip(
+            taken.files, self.place.each(self.place.now, taken.files), strict=True
+        ):
+            if now is not None and not entry.is_still(now):
+                self._look_at = 0.0
+                raise ServiceError(
+                    "FILE_CHANGED",
+                    f'file {entry.file} of "{self._source.name}" was changed while it was read',
+                    hint=f"it will be read anew; {self.place.whole}",
+                )
+
+    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Connector.again`."""
+        return self._reader.again(spark, kept, arrived_at, self._unchanged)
+
+    def found(self, files: Sequence[str]) -> list[Entry]:
+        """See :meth:`Connector.found`."""
+        asked = [Entry(file, 0, 0) for file in sorted(files)]
+        return [now for now in self.place.each(lambda e: self.place.status(e.file), asked) if now]
+
+    def read_before(self, taken: Range) -> list[str]:
+        """See :meth:`Connector.read_before`."""
+        return [entry.file for entry in taken.files if entry.file in self._seen]
+
+    def done(self, taken: Range) -> None:
+        """See :meth:`Connector.done`."""
+        self.restore(taken.files)
+
+    def backlog(self, after: str | None) -> int:
+        """See :meth:`Connector.backlog`."""
+        return len(self._waiting())
+
+    def _waiting(self) -> list[Entry]:
+        began = time.monotonic()
+        if self._found is None or (not self._once and began >= self._look_at):
+            self._found = sorted(filter(self._is_new, self.place.listed()), key=self._order)
+            now = time.monotonic()
+            self._look_at = now + self.place.pause(now - began)
+        self._found = [entry for entry in self._found if entry.file not in self._seen]
+        return self._found
+
+    def _order(self, entry: Entry) -> tuple[int, str]:
+        return (0 if self._by_name else entry.modified // 1_000_000, entry.file)
+
+    def _is_new(self, entry: Entry) -> bool:
+        seen = self._seen.get(entry.file)
+        if seen is not None and not seen.is_still(entry):
+            self._report_change(entry.file)
+        return seen is None
+
+    def _report_change(self, file: str) -> None:
+        if file not in self._changed:
+            self._changed.add(file)
+            logger.warning(
+                'table "%s": file %s was changed after it had been read; the change is not read',
+                self._source.name,
+                file,
+            )
+
+    def _unchanged(self, file: str) -> Entry | None:
+        """The file, if it is still what was read."""
+        seen, now = self._seen.get(file), self.place.status(file)
+        return now if seen and seen.is_still(now) else None
+
+    def _probed(self, spark: SparkSession, entry: Entry) -> Entry:
+        self.place.check_readable(entry)
+        try:
+            _drain(self._reader.read(spark, (entry,), 0).all)
+        except (Py4JError, PySparkException) as error:
+            self.place.check_reached(error)
+            return replace(entry, fault=fault_of(str(error)))
+        return entry
+
+
+def place_of(source: Source, config: IntakeConfig) -> Place:
+    """Return where the files of a source are.
+
+    Args:
+        source: its definition.
+        config: the project's settings.
+    """
+    if not source.in_store:
+        return Folder(source, config.directory / source.options["path"])
+    warehouse = store_of(config.bucket) if config.bucket else None
+    return Bucket(source, store_for(source, warehouse))
+
+
+def _drain(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def fault_of(message: str) -> str:
+    """Return why a file cannot be read, from what Spark says.
+
+    Args:
+        message: text of the exception, with its causes.
+    """
+    mismatch = re.search(
+        r"column \[(.+?)\]\. Expected Spark type (\S+), actual Parquet type (\w+)", message
+    )
+    if mismatch:
+        column, wanted, found = mismatch.groups()
+        nanos = wanted.startswith("timestamp") and found == "INT64"
+        return (
+            f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+            + ("; if it counts nanoseconds, write microseconds" if nanos else "")
+        )
+    causes = re.findall(r"Caused by: (?:[\w$]+\.)*([\w$]+)(?:: ([^\n]*))?", message)
+    kind, detail = causes[-1] if causes else ("", message.splitlines()[0])
+    return f"unreadable file: {detail or kind}"[:300]
+
+
+def _gone(source: Source, entry: Entry) -> ServiceError:
+    return ServiceError(
+        "FILE_GONE",
+        f'file {entry.file} of "{source.name}" is gone before its epoch was committed',
+        hint="put the file back and start again",
+    )
+
+
+def _range(after: str | None, entries: Sequence[Entry]) -> Range:
+    """Return a range whose position names, by a chained hash, every file up to it."""
+    before: dict[str, Any] = json.loads(after or '{"files": 0, "bytes": 0, "hash": ""}')
+    digest = hashlib.sha256(before["hash"].encode())
+    for entry in entries:
+        digest.update(f"\0{entry.file}\0{entry.size}\0{entry.modified}".encode())
+    position = {
+        "files": before["files"] + len(entries),
+        "bytes": before["bytes"] + sum(entry.size for entry in entries),
+        "hash": digest.hexdigest()[:16],
+    }
+    return Range(json.dumps(position), len(entries), tuple(entries))

@@ -1,0 +1,1 @@
+"""Tables of other catalogs and folders as sinks."""

@@ -1,0 +1,1 @@
+"""The two engines that maintain views, and what they share."""

@@ -1,0 +1,184 @@
+"""Rows on which a view's expressions fail: counted in the marker of their commit, and quarantined.
+
+In: what is new in the inputs, and the plan's guard. Out: the count, and the side write into
+``<view>__quarantine``: reason, the row as JSON, its input with the snapshot, and the row's own
+coordinates if it has some.
+
+An engine runs without the guard, so that good rows pay nothing for it. When Spark raises on a row,
+nothing of the epoch is published, and the engine goes on with the guard: the epoch is computed
+again without the bad rows, which are looked for from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.engine.inputs import CHANGE, InputTable, Range, register_change
+from headwater.lake.catalog import Lake
+from headwater.lake.failures import data_error
+from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import SideWrite
+from headwater.lake.reserved_names import quarantine_of
+from headwater.lake.spec import TableSpec
+from headwater.plan.bad_rows import BadRows
+from headwater.plan.program import Program
+from headwater.plan.sql.spark_text import name as quoted
+from headwater.plan.sql.spark_text import text
+from headwater.plan.view_plan import ViewPlan
+
+_ARRIVED, _COORDINATES = "_arrived_at", {"_path": "STRING", "_row": "BIGINT"}
+_COLUMNS = (
+    *((_ARRIVED, "TIMESTAMP", True), ("reason", "STRING", False), ("raw", "BINARY", True)),
+    *(("_input", "STRING", False), ("_snapshot", "BIGINT", True)),
+    *((column, kind, True) for column, kind in _COORDINATES.items()),
+)
+_COMMENTS = {**SYSTEM_COMMENTS, "reason": "why it failed", "raw": "the row as JSON"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """The bad rows of one epoch.
+
+    Attributes:
+        counts: ``quarantined`` or ``dropped`` and how many; empty where none are looked for.
+        sides: the write that keeps them.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    sides: tuple[SideWrite, ...] = ()
+
+
+class Guarded:
+    """Whether a view runs with its guard, and the bad rows if it does.
+
+    Args:
+        lake: where the quarantine lives.
+        plan: the view's plan.
+
+    Attributes:
+        on: whether it does.
+    """
+
+    def __init__(self, lake: Lake, plan: ViewPlan) -> None:
+        self._lake = lake
+        self._plan = plan
+        self.on = plan.guard is not None and plan.guard.always
+
+    @property
+    def program(self) -> Program:
+        """The program to run."""
+        return self._plan.guarded_program if self.on else self._plan.program
+
+    def turn_on(self, error: BaseException | None) -> bool:
+        """Go on with the guard, if that helps.
+
+        Args:
+            error: what the epoch failed with.
+
+        Returns:
+            Whether the epoch is worth another attempt.
+        """
+        if self.on or self._plan.guard is None or data_error(error) is None:
+            return False
+        self.on = True
+        return True
+
+    def table(self) -> LakeTable | None:
+        """Return the view's quarantine if there is one."""
+        name = quarantine_of(self._plan.view.name)
+        return self._lake.table(name) if self._lake.exists(name) else None
+
+    @contextmanager
+    def of(
+        self,
+        session: SparkSession,
+        inputs: Mapping[str, InputTable],
+        spans: Mapping[str, Range],
+    ) -> Iterator[Bad]:
+        """Give the bad rows of an epoch, cached as long as the block lasts.
+
+        Args:
+            session: where ``<input>__change`` is or will be registered.
+            inputs: the view's inputs.
+            spans: what is new per input.
+        """
+        guard = self._plan.guard if self.on else None
+        if guard is None:
+            yield Bad()
+            return
+        queries = [
+            _query(session, bad, inputs[bad.input], spans[bad.input])
+            for bad in guard.bad
+            if bad.input in spans and not inputs[bad.input].corrected  # dropped, and not counted
+            if inputs[bad.input].rows_added(spans[bad.input])
+        ]
+        if not queries:
+            yield Bad()
+            return
+        rows = session.sql("\nUNION ALL\n".join(queries)).persist()
+        try:
+            count = rows.count()
+            if self._plan.view.on_error == "drop":
+                yield Bad({"dropped": count})
+            else:
+                yield Bad({"quarantined": count}, (self._side(rows),) if count else ())
+        finally:
+            rows.unpersist()
+
+    def _side(self, rows: DataFrame) -> SideWrite:
+        view = self._plan.view.name
+        spec = TableSpec(
+            quarantine_of(view),
+            _COLUMNS,
+            comment=f"rows on which {view} fails",
+            column_comments=_COMMENTS,
+        )
+        kept = self._lake.ensure(spec)
+        set_comments(kept, spec)
+
+        def write(target: str) -> None:
+            rows.writeTo(target).option("check-nullability", "false").append()
+
+        return SideWrite(kept, write)
+
+
+def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Range) -> str:
+    origin.know(span.upto)
+    rows = register_change(session, origin, span)
+    places = [
+        quoted(column) if column in rows.columns else f"CAST(NULL AS {kind}) AS {column}"
+        for column, kind in _COORDINATES.items()
+    ]
+    arrived = _ARRIVED if _ARRIVED in rows.columns else "current_timestamp()"
+    own = ", ".join(quoted(column) for column in rows.columns if not column.startswith("_"))
+    raw = f"CAST(to_json(struct({own}), map('ignoreNullFields', 'false')) AS BINARY)"
+    reasons = "\n".join(f"WHEN {condition} THEN {text(why)}" for condition, why in bad.causes)
+    return (
+        f"SELECT * FROM (SELECT {arrived} AS {_ARRIVED}, CASE {reasons} END AS reason,"
+        f" {raw} AS raw, {text(bad.input)} AS _input,"
+        f" CAST({span.upto} AS BIGINT) AS _snapshot, {', '.join(places)}"
+        f"\nFROM {quoted(bad.input + CHANGE)}) WHERE reason IS NOT NULL"
+    )
+
+
+def begun(view: str, committed: int, sides: Sequence[LakeTable]) -> Mapping[str, int] | None:
+    """Return the cut of an epoch whose side tables are written and whose view is not.
+
+    It has to be done again with that cut, since side tables keep what they have.
+
+    Args:
+        view: name of the view.
+        committed: its newest epoch, -1 before the first.
+        sides: its side tables.
+    """
+    for table in sides:
+        table.refresh()
+        newest = table.newest(view)
+        if newest and newest.marker.epoch > committed:
+            return {name: int(upto) for name, upto in newest.marker.cut_to.items()}
+    return None

@@ -1,0 +1,1 @@
+"""The incremental engine: a tick computes the change of each view and commits it."""

@@ -1,0 +1,87 @@
+"""Rule 4: replace the units of rows that the change touches by what the query says of them now.
+
+In: a :class:`~headwater.plan.program.UnitsProgram`, its registered inputs, changes and states.
+Out: a function that writes to a staging branch: the rows of the units touched, or the whole view
+where most are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from pyspark.sql import SparkSession
+
+from headwater.engine.incremental.append import whole_writer
+from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED, Change, Limits
+from headwater.engine.inputs import register_cached
+from headwater.lake.iceberg.merge import Before
+from headwater.lake.java import planned_once
+from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
+from headwater.plan.view_plan import ViewPlan
+
+_SOURCE, _OLD, _IS_NEW = "__replaced", "__old", "__is_new"
+
+
+@contextmanager
+def units_writer(
+    session: SparkSession,
+    plan: ViewPlan,
+    program: UnitsProgram,
+    before: Before,
+    limits: Limits,
+) -> Iterator[Change]:
+    """Find the units that the change touches, and give what replaces their rows.
+
+    Args:
+        session: where inputs, changes and states are registered.
+        plan: the view's plan, for its columns.
+        program: the units and the query.
+        before: the view's table before.
+        limits: from when on the whole view is computed.
+    """
+    if program.reads_current:
+        before.table.read(before.table.snapshot_id()).createOrReplaceTempView(CURRENT)
+    with ExitStack() as cached:
+        for step in program.steps:
+            register_cached(planned_once(session.sql(step.sql)), step.name, cached)
+        touched = register_cached(session.sql(program.units_sql), UNITS, cached)
+        counts = {TOUCHED: touched}
+        if touched == 0:
+            yield Change(lambda target: None, counts)
+        elif program.one_unit:
+            yield Change(whole_writer(session, program.rows_sql, before), counts)
+        elif limits.by_touched(touched, before.rows if program.complete else None):
+            whole = whole_writer(session, program.all_sql, before)
+            yield Change(whole, {**counts, RECOMPUTED: 1})
+        elif before.table.one_statement:
+            register_cached(session.sql(_both_sql(plan, program)), _SOURCE, cached)
+            yield Change(lambda target: _merge(session, plan, target), counts)
+        else:
+            yield Change(lambda target: _replace(session, program, target), counts)
+
+
+def _replace(session: SparkSession, program: UnitsProgram, target: str) -> None:
+    session.sql(
+        f"MERGE INTO {target} t USING {UNITS} s ON t.{UNIT} = s.unit WHEN MATCHED THEN DELETE"
+    )
+    session.sql(program.rows_sql).writeTo(target).append()
+
+
+def _both_sql(plan: ViewPlan, program: UnitsProgram) -> str:
+    """The units to remove and the rows to add, as the source of one MERGE."""
+    nothing = ", ".join(f"CAST(NULL AS {c.spark_type}) AS `{c.name}`" for c in plan.columns)
+    return (
+        f"SELECT unit AS {_OLD}, false AS {_IS_NEW}, {nothing} FROM {UNITS}"
+        f" UNION ALL SELECT CAST(NULL AS BIGINT), true, * FROM ({program.rows_sql})"
+    )
+
+
+def _merge(session: SparkSession, plan: ViewPlan, target: str) -> None:
+    names = ", ".join(f"`{column.name}`" for column in plan.columns)
+    values = ", ".join(f"s.`{column.name}`" for column in plan.columns)
+    session.sql(
+        f"MERGE INTO {target} t USING {_SOURCE} s ON t.{UNIT} = s.{_OLD}"
+        f" WHEN MATCHED THEN DELETE"
+        f" WHEN NOT MATCHED AND s.{_IS_NEW} THEN INSERT ({names}) VALUES ({values})"
+    )

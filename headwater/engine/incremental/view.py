@@ -1,0 +1,313 @@
+"""One view of the incremental engine: from pinned inputs to a commit.
+
+In: the snapshots up to which its inputs are read now. Out: one commit whose cut is exactly those
+snapshots; none if no input has a new one. A new snapshot without rows (an end of input) is
+committed without a Spark job, so that cut and watermark of the view are always those of its inputs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+from sqlglot import exp
+
+from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.engine.bad_rows import Guarded, begun
+from headwater.engine.follow_definition import Followed, followed
+from headwater.engine.incremental.affected_keys import affected_writer
+from headwater.engine.incremental.append import linear_writer, whole_writer
+from headwater.engine.incremental.fold import aggregate_writer, whole_state_sql
+from headwater.engine.incremental.recompute_policy import CHANGED, NEVER, RECOMPUTED, Change, Limits
+from headwater.engine.incremental.units import units_writer
+from headwater.engine.inputs import (
+    Range,
+    least_watermark,
+    open_inputs,
+    ranges,
+    register_change,
+    register_changes,
+    register_pinned,
+    register_states,
+)
+from headwater.engine.late_rows import LateRows
+from headwater.engine.target import Committed, Writer, committed, ensure_target
+from headwater.errors import TerminalError
+from headwater.lake.catalog import Lake
+from headwater.lake.evolve import Evolved
+from headwater.lake.failures import bad_row
+from headwater.lake.iceberg.merge import Before
+from headwater.lake.protocol.commit import Fence, commit
+from headwater.lake.protocol.marker import Marker
+from headwater.plan.program import (
+    AffectedKeysProgram,
+    AggregateProgram,
+    FullProgram,
+    LinearProgram,
+    Program,
+    StreamingProgram,
+    UnitsProgram,
+)
+from headwater.plan.view_plan import ViewPlan
+
+_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+"""With it Spark's optimizer fails ("key not found") at a UNION ALL over a correlated subquery that
+one side selects: it looks up the subquery's own columns among those of the side."""
+
+
+class IncrementalView:
+    """Keeps one view by ticks.
+
+    Args:
+        lake: the lake seen through a session that nothing else uses.
+        plan: the view's plan, with an incremental or full program.
+        catalog: where its inputs are defined.
+        writer: what its markers carry.
+        fence: asked before each commit, if given.
+        limits: from when on a tick computes the whole view; never, if not given.
+
+    Raises:
+        TerminalError: what opening its tables raises.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        catalog: Catalog,
+        *,
+        writer: Writer = Writer(),  # noqa: B008 - frozen
+        fence: Fence | None = None,
+        limits: Limits = NEVER,
+    ) -> None:
+        self.plan = plan
+        self._limits = limits
+        self._session = lake.spark
+        if any(map(has_predicates, plan.view.query.find_all(exp.Select))):
+            self._session.conf.set(_CONSTRAINTS, "false")
+        self._writer = writer
+        self._fence = fence
+        self.target = ensure_target(lake, plan, fence)
+        self._inputs = open_inputs(lake, plan, catalog)
+        self._guarded = Guarded(lake, plan)
+        self._lake = lake
+        self._last, self._last_at = self.target.marker(), self.target.committed_at()
+        self._followed = followed(plan, self.target, self._last)
+        self._late = self._open_late()
+        sides = [table for table in (self._late.table, self._guarded.table()) if table]
+        self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
+
+    @property
+    def marker(self) -> Marker | None:
+        """The marker of its newest commit."""
+        return self._last
+
+    def reached(self, pins: Mapping[str, int], ends: Mapping[str, int]) -> bool:
+        """Return whether its newest commit has read its inputs up to some snapshots.
+
+        Args:
+            pins: the newest snapshots of inputs that nobody else writes.
+            ends: those that tables of others had some time ago; further names are ignored.
+        """
+        cut = self._last.cut_to if self._last else {}
+        return cut.keys() == self._inputs.keys() and all(
+            cut[name] == str(pins[name])
+            if name in pins
+            else name in ends
+            and item.includes(int(cut[name]), ends[name])
+            and item.table.was_there(int(cut[name]), self._last_at)
+            for name, item in self._inputs.items()
+        )
+
+    def step(self, pins: Mapping[str, int]) -> Committed | None:
+        """Bring the view up to the pinned snapshots of its inputs.
+
+        Args:
+            pins: the snapshot up to which each input is read; further names are ignored.
+
+        Returns:
+            What was committed, or None if no input has a new snapshot.
+
+        Raises:
+            TerminalError: ``BAD_ROW`` if an expression fails on a row that cannot be left out.
+            HeadwaterError: what the commit protocol raises.
+        """
+        own = {name: pins[name] for name in self._inputs}
+        before, self._begun = self._begun, None
+        done = self._attempt(before) if before else None
+        return self._attempt(own) or done
+
+    def _attempt(self, own: Mapping[str, int]) -> Committed | None:
+        try:
+            return self._step(own)
+        except Exception as error:
+            if not self._guarded.turn_on(error):
+                if bad := bad_row(self.plan.view.name, error):
+                    raise bad from error
+                raise
+        self._late = self._open_late()
+        return self._step(own)
+
+    def _open_late(self) -> LateRows:
+        program = self._guarded.program
+        late = {} if isinstance(program, FullProgram) else program.late
+        return LateRows(self._lake, self.plan, late, self._inputs)
+
+    def _step(self, own: Mapping[str, int]) -> Committed | None:
+        last, began = self._last, time.monotonic()
+        spans = ranges(self._inputs, last.cut_to if last else {}, own, self._last_at)
+        if last and not spans:
+            return None
+        activate(self._session)
+        with (
+            self._late.of(self._session, spans) as late,
+            self._guarded.of(self._session, self._inputs, spans) as bad,
+            self._change(spans, own) as change,
+        ):
+            marker = Marker(
+                view=self.plan.view.name,
+                version=self._writer.version,
+                epoch=last.epoch + 1 if last else 0,
+                cut_from=last.cut_to if last else {},
+                cut_to={name: str(upto) for name, upto in own.items()},
+                watermark=least_watermark(self._inputs.values(), own),
+                token=self._writer.token,
+                fingerprint=self.plan.fingerprint,
+                counts={**late.counts, **bad.counts, **change.counts},
+                evolved=self._followed.evolved.changes,
+                since=self._followed.evolved.since,
+            )
+            outcome = commit(
+                self.target,
+                marker,
+                change.write,
+                session=self._session,
+                sides=(*late.sides, *bad.sides),
+                fence=self._fence,
+            )
+        done = committed(self.target, marker, outcome, began)
+        self._last, self._last_at = marker, done.at
+        self._followed = Followed(Evolved(since=marker.since))
+        return done
+
+    @contextmanager
+    def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:
+        program, session = self._guarded.program, self._session
+        lost = self._last is not None and any(span.after is None for span in spans.values())
+        anew = lost or self._followed.anew
+        if not anew and self._is_empty(spans):
+            yield Change(lambda target: None)
+            return
+        rewrites = self._limits.small > 0 and not self._only_appends
+        before = Before.of(self.target, rewrites=rewrites)
+        anew = anew or self._restarts(program, spans)
+        counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
+        whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
+        if whole:
+            spans = {name: Range(None, upto) for name, upto in pins.items()}
+        with self._registered(program, spans, pins, whole):
+            if whole:
+                yield Change(whole_writer(session, _whole_sql(program), before), counts)
+                return
+            with self._change_of(program, before) as change:
+                yield Change(change.write, {**counts, **change.counts})
+
+    def _restarts(self, program: Program, spans: Mapping[str, Range]) -> bool:
+        """Whether a change ends all rows before it, as TRUNCATE does."""
+        when = program.restart_when if isinstance(program, AggregateProgram) else ""
+        if not when or self._last is None:
+            return False
+        changes = (register_change(self._session, self._inputs[n], s) for n, s in spans.items())
+        return any(not rows.where(when).isEmpty() for rows in changes)
+
+    def _measured(
+        self, spans: Mapping[str, Range], pins: Mapping[str, int], held: int | None
+    ) -> dict[str, int]:
+        """Where the whole view could be computed: how much changed, and whether it will be."""
+        # a log of changes is soon larger than its table
+        grows = self._only_appends or self.plan.view.changes
+        if grows or self._last is None or isinstance(self.plan.program, FullProgram):
+            return {}
+        rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
+        new = [(self._inputs[name], span) for name, span in spans.items()]
+        if self._limits.by_rows(rows, held):
+            return {CHANGED: sum(item.rows_added(span) for item, span in new), RECOMPUTED: 1}
+        changed = sum(item.rows_to_read(span) for item, span in new)
+        recomputed = self._limits.by_change(changed, rows)
+        return {CHANGED: changed, **({RECOMPUTED: 1} if recomputed else {})}
+
+    @contextmanager
+    def _registered(
+        self, program: Program, spans: Mapping[str, Range], pins: Mapping[str, int], whole: bool
+    ) -> Iterator[None]:
+        """Register what a program reads, and no more: each table costs a look into the catalog."""
+        session, inputs = self._session, self._inputs
+        of_changes = isinstance(program, LinearProgram | AggregateProgram)
+        if not of_changes or self._reads_states:
+            register_pinned(inputs, pins)
+        if whole and not of_changes:
+            yield
+        elif isinstance(program, UnitsProgram) or self._reads_states:
+            with register_states(session, inputs, spans, pins):
+                yield
+        else:
+            register_changes(session, inputs, spans, pins)
+            yield
+
+    @property
+    def _only_appends(self) -> bool:
+        """Whether readers of the view take what its commits append, and nothing else."""
+        return self.plan.mode is ChangelogMode.APPEND
+
+    @property
+    def _reads_states(self) -> bool:
+        """Whether its program asks for more than what inputs gained."""
+        corrected = any(item.corrected for item in self._inputs.values())
+        return corrected or self.plan.shape.kind == "general"
+
+    @contextmanager
+    def _change_of(self, program: Program, before: Before) -> Iterator[Change]:
+        session, limits = self._session, self._limits
+        match program:
+            case LinearProgram():
+                yield Change(linear_writer(session, program))
+            case AggregateProgram():
+                with aggregate_writer(session, program, before) as write:
+                    yield Change(write)
+            case AffectedKeysProgram():
+                with affected_writer(session, self.plan, program, before, limits) as change:
+                    yield change
+            case UnitsProgram():
+                with units_writer(session, self.plan, program, before, limits) as change:
+                    yield change
+
+    def _is_empty(self, spans: Mapping[str, Range]) -> bool:
+        if self._last is None or isinstance(self.plan.program, FullProgram):
+            return False
+        return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
+
+
+def _whole_sql(program: Program) -> str:
+    """The query of all rows; of rules 1 and 2 over changes that hold all rows of the inputs."""
+    match program:
+        case AggregateProgram():
+            return whole_state_sql(program)
+        case AffectedKeysProgram() | UnitsProgram():
+            return program.all_sql
+        case LinearProgram() | FullProgram():
+            return program.sql
+        case StreamingProgram():
+            raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
+
+
+def activate(session: SparkSession) -> None:
+    """Make a session the active one of the calling thread.
+
+    Args:
+        session: the session.
+    """
+    java = session._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]  # noqa: SLF001
+    java.SparkSession.setActiveSession(session._jsparkSession)  # noqa: SLF001

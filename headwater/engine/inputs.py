@@ -1,0 +1,366 @@
+"""The inputs of a view in the lake: pins, cuts, changes and watermarks at a snapshot.
+
+In: the tables a view reads and the cut of its last commit.
+Out: DataFrames registered under the names that programs use (``<input>``, ``<input>__change``), and
+the watermark that holds after a snapshot. Both engines use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.analyze.definitions import Catalog, Field, Source
+from headwater.analyze.typing.types import spark_type
+from headwater.lake.catalog import Lake
+from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.table import Table
+from headwater.lake.watermark import advanced
+from headwater.plan.program import SIGN
+from headwater.plan.rules.join_patterns import State
+from headwater.plan.sql.spark_text import micros
+from headwater.plan.view_plan import Input, ViewPlan
+
+Cut = Mapping[str, str]
+"""Per input the position up to which it was read; for a table of the lake its snapshot id as
+text."""
+
+CHANGE, BEFORE, ANY = (state.value for state in (State.CHANGE, State.BEFORE, State.ANY))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A piece of an input's history.
+
+    Attributes:
+        after: snapshot already read, or None for the beginning.
+        upto: last snapshot to read.
+    """
+
+    after: int | None
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputTable:
+    """One table or view that a view reads.
+
+    Attributes:
+        name: its name in the project.
+        table: its table in the lake.
+        source: its definition if it is a table, None for a view.
+        corrected: the columns of an input whose rows are corrected, in order; empty for one that
+            only gains rows.
+    """
+
+    name: str
+    table: Table
+    source: Source | None
+    corrected: tuple[str, ...] = ()
+    _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def iceberg(self) -> LakeTable:
+        """Its table where it must be one of Iceberg: a landed one, one that is read as a stream."""
+        assert isinstance(self.table, LakeTable), f"{self.name} is a Delta table"
+        return self.table
+
+    @property
+    def _is_external(self) -> bool:
+        return self.source is not None and bool(self.source.external)
+
+    def pin(self) -> int:
+        """Return the id of its newest snapshot that changed rows, read anew from the catalog."""
+        self.table.refresh()
+        return self.table.last_change()
+
+    def watermark_after(self, snapshot_id: int) -> int | None:
+        """Return the watermark that holds once the rows up to a snapshot are known.
+
+        For a landed table it is the stamp of the rows that come next; for a view the one in its
+        marker.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+
+        Returns:
+            Microseconds since 1970 UTC, or None if there is none yet.
+        """
+        if snapshot_id not in self._watermarks:
+            self._watermarks.clear()
+            self._watermarks[snapshot_id] = self._watermark_after(snapshot_id)
+        return self._watermarks[snapshot_id]
+
+    def is_empty(self, snapshot_id: int) -> bool:
+        """Return whether the table holds no rows at a snapshot, from its summary alone.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        self.know(snapshot_id)
+        snapshot = self.table.snapshot(snapshot_id)
+        return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
+
+    def rows(self, snapshot_id: int) -> int:
+        """Return how many rows the table holds at a snapshot, about.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        self.know(snapshot_id)
+        return self.table.rows_at(snapshot_id)
+
+    def reachable(self, span: Range, read_at: int) -> Range:
+        """Return a piece of history as far as it can be read; all there is if that is gone.
+
+        Others may expire snapshots of their tables, roll them back or replace them.
+
+        Args:
+            span: the piece of history.
+            read_at: when its beginning was read, or later: milliseconds since 1970 UTC.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if a table of the project was replaced.
+        """
+        if span.after is None:
+            return span
+        replaced = not self.table.was_there(span.after, read_at)
+        if self._is_external:
+            known = span.after == span.upto or self.includes(span.upto, span.after)
+            return span if known and not replaced else Range(None, span.upto)
+        if replaced:
+            raise self.table.not_in_history(span.after, span.upto)
+        return span
+
+    def includes(self, snapshot_id: int, earlier: int) -> bool:
+        """Return whether a snapshot is another one, or was built on it, both being kept.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+            earlier: the other one.
+        """
+        self.know(snapshot_id)
+        return self.table.includes(snapshot_id, earlier)
+
+    def rows_to_read(self, span: Range) -> int:
+        """Return how many rows must be read for what a piece of history changed.
+
+        Args:
+            span: the piece of history.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
+        """
+        if self.corrected and span.after is not None:
+            self.know(span.upto)
+            return rows_that_differ(self.table, span.after, span.upto)
+        return self.rows_added(span)
+
+    def know(self, snapshot_id: int) -> None:
+        """Make sure that the table's metadata is recent enough to hold a snapshot.
+
+        Args:
+            snapshot_id: a snapshot of the table.
+        """
+        if self.table.snapshot(snapshot_id) is None:
+            self.table.refresh()
+
+    def _watermark_after(self, snapshot_id: int) -> int | None:
+        if self._is_external:
+            return None
+        self.know(snapshot_id)
+        commit = self.table.newest(before=snapshot_id)
+        if commit is None:
+            return None
+        stamp = commit.marker.watermark
+        if self.source is None or (declared := self.source.watermark) is None:
+            return stamp
+        newest = self.iceberg.upper_bound(declared.column, commit.snapshot_id)
+        return advanced(stamp, newest, micros(declared.delay))
+
+    def rows_added(self, span: Range) -> int:
+        """Return how many rows a piece of history added, without reading any.
+
+        Of an input whose rows are corrected, those removed count too.
+
+        Args:
+            span: the piece of history.
+
+        Raises:
+            TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
+        """
+        self.know(span.upto)
+        return self.table.rows_changed(span.after, span.upto, corrected=bool(self.corrected))
+
+
+def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, InputTable]:
+    """Return the inputs of a view that are kept in the lake, in order of first use.
+
+    Args:
+        lake: the lake seen through the session that will read them.
+        plan: the view's plan.
+        catalog: where the inputs are defined.
+
+    Raises:
+        TerminalError: ``TABLE_NOT_FOUND``, ``SCHEMA_CHANGED`` of a table that others write.
+        ServiceError: ``TABLE_NOT_FOUND``, ``TABLE_EMPTY`` of such a table.
+    """
+    return {item.name: _open(lake, item, catalog) for item in plan.inputs if item.kind != "source"}
+
+
+def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
+    source = catalog.sources.get(item.name)
+    table: Table
+    if source and source.external:
+        table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
+    else:
+        table = lake.readable(item.name)
+    fields = () if item.appends else (source or catalog.views[item.name]).fields
+    return InputTable(item.name, table, source, tuple(each.name for each in fields))
+
+
+def _declared(field: Field) -> str:
+    return spark_type(field.type) + ("" if field.nullable else " NOT NULL")
+
+
+def ranges(
+    inputs: Mapping[str, InputTable], cut: Cut, pins: Mapping[str, int], read_at: int
+) -> dict[str, Range]:
+    """Return what is new per input.
+
+    Args:
+        inputs: the inputs.
+        cut: the cut of the last commit.
+        pins: the snapshot up to which each input is read now.
+        read_at: when the last commit was made, milliseconds since 1970 UTC.
+
+    Returns:
+        The new piece of every input that has one.
+
+    Raises:
+        TerminalError: ``SNAPSHOT_NOT_IN_HISTORY``.
+    """
+    spans = {
+        name: inputs[name].reachable(Range(int(cut[name]) if name in cut else None, upto), read_at)
+        for name, upto in pins.items()
+    }
+    return {name: span for name, span in spans.items() if span.after != span.upto}
+
+
+def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> int | None:
+    """Return the least watermark of all inputs after their pinned snapshots, None if one has none.
+
+    Args:
+        inputs: the inputs.
+        pins: their snapshots.
+    """
+    known: list[int] = []
+    for item in inputs:
+        watermark = item.watermark_after(pins[item.name])
+        if watermark is None:
+            return None
+        known.append(watermark)
+    return min(known, default=None)
+
+
+def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -> None:
+    """Register each input at its pinned snapshot as temporary view ``<input>``.
+
+    Args:
+        inputs: the inputs, seen through the session that gets the views.
+        pins: their snapshots.
+    """
+    for name, item in inputs.items():
+        item.table.read(pins[name]).createOrReplaceTempView(name)
+
+
+def register_change(session: SparkSession, item: InputTable, span: Range) -> DataFrame:
+    """Register what is new in one input as temporary view ``<input>__change``, and return it.
+
+    Args:
+        session: the session that gets the view.
+        item: the input.
+        span: what is new.
+    """
+    rows = item.table.using(session).changes(span.after, span.upto)
+    rows.createOrReplaceTempView(item.name + CHANGE)
+    return rows
+
+
+def register_changes(
+    session: SparkSession,
+    inputs: Mapping[str, InputTable],
+    spans: Mapping[str, Range],
+    pins: Mapping[str, int],
+) -> None:
+    """Register what is new in each input as temporary view ``<input>__change``, possibly empty.
+
+    Args:
+        session: the session that gets the views.
+        inputs: the inputs, which only gain rows.
+        spans: what is new, from :func:`ranges`.
+        pins: the snapshot of every input.
+    """
+    for name, item in inputs.items():
+        register_change(session, item, spans.get(name) or Range(pins[name], pins[name]))
+
+
+def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
+    """Compute rows at once and register them, so that Spark knows how few they are.
+
+    Args:
+        rows: the rows.
+        name: the temporary view to make of them.
+        cached: forgets them when it ends.
+
+    Returns:
+        Their number.
+    """
+    rows.persist()
+    cached.callback(rows.unpersist)
+    rows.createOrReplaceTempView(name)
+    return rows.count()
+
+
+@contextmanager
+def register_states(
+    session: SparkSession,
+    inputs: Mapping[str, InputTable],
+    spans: Mapping[str, Range],
+    pins: Mapping[str, int],
+) -> Iterator[None]:
+    """Register what each input gained and lost, held before, and holds at either cut.
+
+    The temporary views are ``<input>__change``, ``<input>__before`` and ``<input>__any``; they
+    serve as long as the block lasts.
+
+    Args:
+        session: the session that gets the views.
+        inputs: the inputs.
+        spans: what is new, from :func:`ranges`.
+        pins: the snapshot of every input.
+    """
+    with ExitStack() as stack:
+        for name, item in inputs.items():
+            span = spans.get(name) or Range(pins[name], pins[name])
+            item.know(span.upto)
+            now = item.table.read(span.upto)
+            before = now.where("false") if span.after is None else item.table.read(span.after)
+            before.createOrReplaceTempView(name + BEFORE)
+            if not item.corrected:
+                register_change(session, item, span)
+                continue
+            change = stack.enter_context(
+                changed_rows(item.table, span.after, span.upto, item.corrected)
+            )
+            if name in spans:
+                change = change.persist()
+                stack.callback(change.unpersist)
+            change.createOrReplaceTempView(name + CHANGE)
+            both = now.select(*item.corrected).unionAll(change.drop(SIGN))
+            both.createOrReplaceTempView(name + ANY)
+        yield

@@ -1,0 +1,134 @@
+"""Rows too late for a view: counted in the marker of their commit, and kept if asked for.
+
+In: what is new in the inputs, and per input the program's query for its late rows.
+Out: the count, and the side writes that keep the rows. File metrics decide whether a row can be
+late at all, so that an epoch in order costs no pass over the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.engine.inputs import InputTable, Range, register_change
+from headwater.engine.target import ensure_late_table
+from headwater.lake.catalog import Lake
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import SideWrite
+from headwater.plan.query_shape import MICROSECOND, Window
+from headwater.plan.view_plan import ViewPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The late rows of one epoch.
+
+    Attributes:
+        counts: ``late`` and how many, or empty if the view leaves nothing out.
+        sides: the writes that keep them.
+    """
+
+    counts: Mapping[str, int]
+    sides: tuple[SideWrite, ...] = ()
+
+
+class LateRows:
+    """Finds the late rows of a view.
+
+    Args:
+        lake: where the late table lives.
+        plan: the view's plan.
+        queries: the program's ``late``.
+        inputs: the view's inputs.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        queries: Mapping[str, str],
+        inputs: Mapping[str, InputTable],
+    ) -> None:
+        self._plan = plan
+        self._queries = queries
+        self._inputs = inputs
+        # inputs whose rows can be late have the same columns if the rows are kept
+        first = next(iter(queries), None)
+        self._table = ensure_late_table(lake, plan, inputs[first]) if first else None
+
+    @property
+    def table(self) -> LakeTable | None:
+        """The table that keeps late rows, None if they are not kept."""
+        return self._table
+
+    @contextmanager
+    def of(self, session: SparkSession, spans: Mapping[str, Range]) -> Iterator[Late]:
+        """Give the late rows of an epoch, cached as long as the block lasts.
+
+        Args:
+            session: where ``<input>__change`` is or will be registered.
+            spans: what is new per input.
+        """
+        if not self._queries:
+            yield Late({})
+            return
+        cached: list[DataFrame] = []
+        count = 0
+        try:
+            for name in self._queries:
+                if name not in spans or not self._possible(name, spans[name]):
+                    continue
+                rows = self._rows(session, name, spans[name]).persist()
+                cached.append(rows)
+                count += rows.count()
+            # one commit per epoch: a second one would be taken for a replay
+            kept = self._table if count else None
+            yield Late({"late": count}, (SideWrite(kept, _appending(cached)),) if kept else ())
+        finally:
+            for rows in cached:
+                rows.unpersist()
+
+    def _rows(self, session: SparkSession, name: str, span: Range) -> DataFrame:
+        register_change(session, self._inputs[name], span)
+        return session.sql(self._queries[name])
+
+    def _possible(self, name: str, span: Range) -> bool:
+        """Whether file metrics leave room for a late row."""
+        self._inputs[name].know(span.upto)
+        table = self._inputs[name].table
+        allowed = self._plan.late.allowed // MICROSECOND
+        for snapshot in table.ancestors(span.upto):
+            if snapshot.id == span.after:
+                return False
+            if not isinstance(table, LakeTable) or table.is_expired(snapshot.parent):
+                return True  # its epoch or its bounds are not known: the rows have to be looked at
+            stamp = snapshot.marker.watermark if snapshot.marker else None
+            if snapshot.operation != "append" or stamp is None:
+                continue
+            for relation in self._plan.shape.relations:
+                if relation.name != name or relation.event_time is None:
+                    continue
+                earliest = table.lower_bound(relation.event_time, snapshot.id)
+                if earliest is None:
+                    continue
+                if _first_close(earliest, relation.window) + allowed <= stamp:
+                    return True
+        return False
+
+
+def _first_close(time: int, window: Window | None) -> int:
+    """The end of the first window that contains a time; without windows the time itself."""
+    if window is None:
+        return time
+    return time - (time - window.size - window.offset) % window.slide + window.slide
+
+
+def _appending(frames: Sequence[DataFrame]) -> Callable[[str], None]:
+    def write(target: str) -> None:
+        for rows in frames:
+            rows.writeTo(target).append()
+
+    return write

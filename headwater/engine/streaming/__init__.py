@@ -1,0 +1,1 @@
+"""The streaming engine: a Structured Streaming query for each view, whose batches are commits."""

@@ -1,0 +1,445 @@
+"""One view as a Structured Streaming query, each batch committed with its marker.
+
+In: a plan with a :class:`~headwater.plan.program.StreamingProgram`, the lake seen through a session
+of the view's own, a state folder.
+Out: commits whose epoch is the batch id, whose cut is what the batch read, whose watermark is
+Spark's. Heartbeats move Spark's watermark to that of the inputs when data alone does not: because
+the user's filter took the rows out, or because an input has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headwater.analyze.definitions import Catalog
+from headwater.checkpoints.folder import Checkpoint, Owner
+from headwater.checkpoints.replicas import COPY_EVERY, Copies
+from headwater.connectors.contract import StreamConfig
+from headwater.connectors.kafka.schemas import learned
+from headwater.engine.bad_rows import Guarded
+from headwater.engine.inputs import open_inputs
+from headwater.engine.late_rows import LateRows
+from headwater.engine.streaming.batches import Batches
+from headwater.engine.streaming.execution import finish
+from headwater.engine.streaming.failures import failed
+from headwater.engine.streaming.heartbeat import Heartbeats
+from headwater.engine.streaming.pacemaker import Pacemaker
+from headwater.engine.streaming.progress import Told
+from headwater.engine.streaming.recovery import Recovery
+from headwater.engine.streaming.source_batch import NotFlat, Outside
+from headwater.engine.streaming.streams import open_streams
+from headwater.engine.target import Committed, Writer, committed, ensure_target
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.lake.catalog import Lake
+from headwater.lake.protocol.commit import Fence, Outcome, commit
+from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.marker import Marker
+from headwater.plan.planner import close_after
+from headwater.plan.program import StreamingProgram
+from headwater.plan.query_shape import MICROSECOND
+from headwater.plan.view_plan import ViewPlan
+
+POLL = timedelta(milliseconds=200)
+"""How often a query looks for new snapshots of its inputs."""
+
+EXCLUDED_RULES = (
+    # would push filters, even inferred ones, below the watermark operator, where they remove
+    # heartbeats
+    "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
+    # would take an input without new rows out of a union, so that what holds for the rest of the
+    # batch (a key that is NULL, or a constant) is taken for true of the rows in the state too
+    "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation",
+)
+"""Rules of Spark's optimizer that are wrong where rows of a batch meet rows of the state."""
+
+
+class _Stopped(Exception):
+    """A batch began after the view was told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a view has come.
+
+    Attributes:
+        epoch: its newest epoch.
+        cut: the cut of that epoch.
+        watermark: the watermark of that epoch.
+    """
+
+    epoch: int
+    cut: Mapping[str, str]
+    watermark: int | None
+
+
+class StreamingView:
+    """Keeps one view by a Structured Streaming query.
+
+    Args:
+        lake: the lake seen through a session that nothing else uses; its settings are changed.
+        plan: the view's plan, with a streaming program.
+        catalog: where its inputs are defined.
+        state: folder of the view's version, for checkpoint and heartbeats.
+        writer: what its markers carry.
+        fence: asked before each commit, if given.
+        config: settings that reading a SOURCE needs.
+        copies: where copies of its checkpoint are kept, if anywhere.
+        poll: how often the inputs are looked at.
+        hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
+        on_bad: told the name of a SOURCE that has bad rows in a batch, before the batch is
+            published; in the query's thread.
+        on_commit: told of each commit, in the query's thread.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        plan: ViewPlan,
+        catalog: Catalog,
+        state: Path,
+        *,
+        writer: Writer = Writer(),  # noqa: B008 - frozen
+        fence: Fence | None = None,
+        config: StreamConfig | None = None,
+        copies: Copies | None = None,
+        poll: timedelta = POLL,
+        hurry: bool = False,
+        on_bad: Callable[[str], None] = lambda source: None,
+        on_commit: Callable[[Committed], None] = lambda committed: None,
+    ) -> None:
+        assert isinstance(plan.program, StreamingProgram)
+        self.plan = plan
+        self._program = plan.program
+        self._lake = lake
+        self._catalog = catalog
+        self._state = state
+        self._writer = writer
+        self._fence = fence
+        self._config = config
+        self._poll = poll
+        self._hurry = hurry
+        self._on_bad = on_bad
+        self._on_commit = on_commit
+        self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        self._told = Told(plan.view.name, self._outside)
+        # all else goes on from its marker
+        self._copies = copies if self._program.stateful or self._outside else None
+        self._guarded = Guarded(lake, plan)
+        self._checkpoint = Checkpoint(state / "checkpoint")
+        self._query: StreamingQuery | None = None
+        self._failure: BaseException | None = None
+        self._stopping = False
+        self._position: Position | None = None
+        # before and after the batch that runs, or ran last
+        self._cuts: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
+        self._moved = threading.Condition()
+        self._started = threading.Event()
+        self._opened = ExitStack()
+        self.gate = Gate()
+
+    # -- life
+
+    def start(self) -> None:
+        """Start the query where the view's newest commit left off.
+
+        Raises:
+            TerminalError: what :meth:`Recovery.run` raises if the view cannot go on from its
+                checkpoint; what opening tables raises.
+        """
+        try:
+            self._start()
+        except HeadwaterError as error:  # epochs that are run again may have bad rows
+            if not self._guarded.turn_on(error):
+                raise
+            self._start()
+
+    def _start(self) -> None:
+        session = self._lake.spark
+        session.conf.set("spark.sql.optimizer.excludedRules", ",".join(EXCLUDED_RULES))
+        self._target = ensure_target(self._lake, self.plan, self._fence)
+        self._inputs = open_inputs(self._lake, self.plan, self._catalog)
+        program = self._guarded.program
+        assert isinstance(program, StreamingProgram)
+        self._late = LateRows(self._lake, self.plan, program.late, self._inputs)
+        self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
+        self._pacemaker = Pacemaker(self._program, self._inputs, self._checkpoint, self._heartbeats)
+        self._folder()
+        sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
+        folder = self._config.directory if self._config else Path()
+        self._reading = Outside(session, sources, folder, self._state, self._on_bad)
+        self._opened.callback(self._reading.close)
+        streams = open_streams(
+            self._lake,
+            self.plan,
+            self._catalog,
+            self._heartbeats,
+            self._config,
+            flat=self._reading.flat,
+        )
+        frame = session.sql(program.sql)
+        self._order = streams.order(frame)
+        Recovery(
+            self._checkpoint,
+            Owner(
+                self.plan.view.name,
+                self._lake.namespace,
+                self._writer.version,
+                self.plan.fingerprint,
+                self._order,
+            ),
+            self._target,
+            self._program.stateful,
+            self._inputs,
+            self._copies,
+        ).run(frame)
+        marker = self._target.marker()
+        self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
+        self._reading.begin(marker.cut_to if marker else {})
+        self._batches = Batches(
+            self.plan.view.name,
+            self._checkpoint,
+            self._order,
+            self._inputs,
+            self._reading,
+            self._program.stateful,
+        )
+        self._stopping, self._failure = False, None
+        self._started.clear()
+        poll = self._poll // timedelta(milliseconds=1)
+        session.conf.set("spark.sql.streaming.pollingDelay", f"{poll}ms")
+        self._query = (
+            frame.writeStream.queryName(self.plan.view.name)
+            .foreachBatch(self._batch)
+            .option("checkpointLocation", str(self._checkpoint.folder))
+            .trigger(processingTime=f"{0 if self._hurry else poll} milliseconds")
+            .start()
+        )
+        self._started.set()
+
+    def stop(self) -> None:
+        """Finish the running batch, then stop the query, and let go of what starting opened."""
+        self._stopping = True
+        query, self._query = self._query, None
+        if query is not None:
+            finish(query)
+            self._told.hear(query)
+            if self._copies and self._position:
+                self._copies.finish(self._checkpoint.folder, self.epoch)
+        self._opened.close()
+        with self._moved:
+            self._moved.notify_all()
+
+    @property
+    def position(self) -> Position | None:
+        """How far the view has come, None before its first commit."""
+        return self._position
+
+    @property
+    def epoch(self) -> int:
+        """Number of the newest commit, -1 before the first."""
+        return self._position.epoch if self._position else -1
+
+    @property
+    def idle(self) -> bool:
+        """Whether the query is waiting for new snapshots."""
+        return bool(
+            self._query and self._query.isActive and not self._query.status["isTriggerActive"]
+        )
+
+    def check(self) -> None:
+        """Write the heartbeats that are due, and raise what made the query fail.
+
+        Raises:
+            HeadwaterError: whatever a batch raised.
+            ServiceError: ``QUERY_FAILED`` if Spark itself failed.
+        """
+        query = self._query
+        if query is None or self._stopping:
+            return
+        if not query.isActive:
+            error = self._failure or query.exception()
+            if not (
+                isinstance(error, NotFlat)
+                or learned(self._lake.spark, error, self._catalog.sources, self._config, self._cuts)
+                or self._guarded.turn_on(error)
+            ):
+                raise failed(self.plan.view.name, error)
+            self.stop()
+            self.start()
+        self._told.hear(query)
+        at = self._position
+        if at and self.idle:
+            self._pacemaker.beat(at.epoch, at.cut)
+
+    @property
+    def waiting(self) -> Mapping[str, int]:
+        """Records of topics that it reads straight and has not read, see :class:`Told`."""
+        return self._told.waiting
+
+    def drain(
+        self,
+        ends: Mapping[str, int],
+        watermark: int | None = None,
+        timeout: timedelta | None = None,
+    ) -> bool:
+        """Wait until everything up to some snapshots is committed and final.
+
+        Args:
+            ends: per input, the snapshot to reach (its end-of-input epoch).
+            watermark: the source watermark that must have closed what it closes; None for views
+                without.
+            timeout: how long to wait at most; None for ever.
+
+        Returns:
+            Whether it was reached; False after the timeout or when the view was stopped.
+
+        Raises:
+            HeadwaterError: what :meth:`check` raises.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout.total_seconds()
+        while not self.reached(ends, watermark):
+            self.check()
+            if self._query is None or (deadline and time.monotonic() > deadline):
+                return False
+            self.wait(self._poll.total_seconds() / 2)
+        return True
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the next commit.
+
+        Args:
+            seconds: how long at most.
+        """
+        with self._moved:
+            self._moved.wait(seconds)
+
+    def reached(self, ends: Mapping[str, int], watermark: int | None) -> bool:
+        """Return whether exactly these snapshots are committed, and what they close is final.
+
+        Args:
+            ends: per input, its snapshot.
+            watermark: the source watermark that must have closed what it closes, or None.
+        """
+        if not self._started.is_set():
+            return False
+        at = self._position
+        if self._outside and not self._is_exhausted():
+            return False
+        cut = at.cut if at else {}
+        for name, end in ends.items():
+            # Spark has no offset in a table before its first rows
+            if cut.get(name) != str(end) and not (
+                name not in cut and self._inputs[name].is_empty(end)
+            ):
+                return False
+        if watermark is None or not self._program.stateful:
+            return True
+        return (
+            at is not None
+            and at.watermark is not None
+            and at.watermark >= watermark - self._program.allowed // MICROSECOND
+        )
+
+    def close_sources(self) -> int | None:
+        """Say that the SOURCEs the view reads have ended; call it when :meth:`reached` holds.
+
+        Returns:
+            The watermark that closes everything they brought; None if there is nothing to close.
+        """
+        names = [name for name in self._program.delays if name in self._outside]
+        at = self._position
+        known = self._checkpoint.next_watermark(at.epoch) if at else None
+        if not names or known is None:
+            return None
+        delay = max(self._program.delays[name] for name in names) + self._program.allowed
+        watermark = close_after(self.plan, known + delay // MICROSECOND)
+        self._heartbeats.write(dict.fromkeys(names, watermark))
+        return watermark
+
+    def _is_exhausted(self) -> bool:
+        """Whether the query has looked for rows and found no more."""
+        query = self._query
+        return bool(
+            query
+            and self.idle
+            and not query.status["isDataAvailable"]
+            and query.lastProgress is not None
+        )
+
+    def _folder(self) -> None:
+        try:
+            self._state.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ServiceError(
+                "STATE_NOT_WRITABLE",
+                f'the state folder "{self._state}" cannot be written: {error.strerror}',
+                hint="make it writable, or set run.state in headwater.toml",
+            ) from error
+
+    # -- one batch
+
+    def _batch(self, rows: DataFrame, epoch: int) -> None:
+        if self._stopping:
+            raise _Stopped
+        try:
+            with self.gate.commit():
+                self._commit(rows, epoch)
+                if self._copies and (epoch + 1) % COPY_EVERY == 0:
+                    self._copies.begin(self._checkpoint.folder, epoch)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _commit(self, rows: DataFrame, epoch: int) -> None:
+        began = time.monotonic()
+        read = self._batches.read(epoch)
+        self._cuts = read.cut_from, read.cut_to
+        session = rows.sparkSession
+        with (
+            self._late.of(session, read.spans) as late,
+            self._guarded.of(session, self._inputs, read.spans) as bad,
+        ):
+            marker = Marker(
+                view=self.plan.view.name,
+                version=self._writer.version,
+                epoch=epoch,
+                cut_from=read.cut_from,
+                cut_to=read.cut_to,
+                watermark=read.watermark,
+                token=self._writer.token,
+                fingerprint=self.plan.fingerprint,
+                counts={**late.counts, **bad.counts},
+            )
+            outcome = commit(
+                self._target,
+                marker,
+                lambda target: self._write(rows, target),
+                session=session,
+                sides=(*late.sides, *bad.sides),
+                fence=self._fence,
+            )
+        done = committed(self._target, marker, outcome, began)
+        if outcome is Outcome.ALREADY_COMMITTED and self._program.stateful:
+            # Spark needs the batch to have run: for its state, and for the watermark after it
+            rows.write.format("noop").mode("overwrite").save()
+        with self._moved:
+            self._position = Position(epoch, read.cut_to, read.watermark)
+            self._moved.notify_all()
+        self._on_commit(done)
+
+    def _write(self, rows: DataFrame, target: str) -> None:
+        if not self._outside:
+            rows.writeTo(target).append()
+            return
+        self._started.wait()
+        assert self._query is not None
+        self._reading.write(self._query, self._order, rows, target)

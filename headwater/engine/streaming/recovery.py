@@ -1,0 +1,206 @@
+"""Where a streaming query goes on: its checkpoint made to agree with the markers of its table.
+
+In: a query, its checkpoint and its table. Out: a checkpoint that continues exactly where the table
+ends, or an error that says how to recover. A query never begins anew in front of a table that holds
+rows. What is to be done, ``headwater.checkpoints.resume_decision`` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import DataFrame
+
+from headwater.checkpoints.folder import Batch, Checkpoint, Owner
+from headwater.checkpoints.offsets import NOTHING, log_offset, offset_at
+from headwater.checkpoints.replicas import Copies
+from headwater.checkpoints.resume_decision import Held, Verdict, Way, ends_of, has_lost_all, judge
+from headwater.engine.inputs import InputTable
+from headwater.engine.streaming.replay import relevant_settings, run_again
+from headwater.errors import TerminalError
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Commit, Table
+
+
+@dataclass
+class Recovery:
+    """One view's way back to its newest commit.
+
+    Attributes:
+        checkpoint: the view's checkpoint.
+        owner: whose it must be.
+        target: the view's table.
+        stateful: whether the query keeps state in its checkpoint.
+        inputs: the view's inputs in the lake.
+        copies: the copies of the checkpoint, if there are any.
+    """
+
+    checkpoint: Checkpoint
+    owner: Owner
+    target: Table
+    stateful: bool
+    inputs: Mapping[str, InputTable]
+    copies: Copies | None = None
+    _history: dict[int, Commit] = field(default_factory=dict)
+
+    def run(self, query: DataFrame) -> Verdict:
+        """Make the checkpoint agree with the table.
+
+        Args:
+            query: the view's query.
+
+        Returns:
+            What was done.
+
+        Raises:
+            TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if only a rebuild helps,
+                ``SNAPSHOT_EXPIRED``, ``REPLAY_DIFFERS``, ``STATE_DAMAGED``; ``HISTORY_EXPIRED`` if
+                an input cannot be read from its beginning.
+            ServiceError: the store of the copies cannot be reached, and one is needed.
+        """
+        self.checkpoint.sweep()
+        newest = self.target.marker()
+        for item in self.owner.order:
+            if item.kept and item.name and not (newest and item.name in newest.cut_to):
+                _check_beginning(self.owner.view, self.inputs[item.name].iceberg)
+        held = Held(
+            self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
+        )
+        verdict = judge(held)
+        if self.copies and has_lost_all(verdict) and self.copies.restore(self.checkpoint):
+            again = judge(held)
+            if again.way is Way.REFUSE:  # what was there is worth no less than the copy
+                self.checkpoint.take_back()
+            else:
+                verdict = again
+        self._act(verdict, newest, query)
+        self._mend_heartbeats()
+        self.checkpoint.sign(self.owner)
+        return verdict
+
+    def _act(self, verdict: Verdict, newest: Marker | None, query: DataFrame) -> None:
+        match verdict.way:
+            case Way.CUT_BACK:
+                self.checkpoint.cut_back(verdict.epoch)
+            case Way.MEND:
+                self.checkpoint.cut_back(verdict.epoch)
+                self._mend(verdict.epoch)
+            case Way.ANEW:
+                if all(item.kept or item.name is None for item in self.owner.order) or not newest:
+                    self.checkpoint.discard()
+                if newest:
+                    cuts = (newest.cut_to, newest.cut_from)
+                    self.checkpoint.restart(newest.epoch, *map(self._ends, cuts))
+            case Way.REPLAY:
+                self._replay(verdict.epoch, query)
+            case Way.REFUSE:
+                raise self._refused(verdict)
+
+    def _mend(self, top: int) -> None:
+        """Write the record of the last batch but one again."""
+        newest, last = self.target.marker(), self.checkpoint.batch(top)
+        assert newest is not None
+        assert last is not None
+        before = self._markers().get(top - 1)
+        watermark = before.watermark if before and self.stateful else None
+        ends = self._ends(newest.cut_from, last.ends)
+        self.checkpoint.plan(top - 1, replace(last, watermark=watermark, ends=ends))
+
+    def _replay(self, good: int, query: DataFrame) -> None:
+        """Run the committed epochs after a good one again."""
+        if good < 0:
+            self.checkpoint.discard()
+            self.checkpoint.sign(self.owner)
+        self.checkpoint.cut_back(good)
+        self._mend_heartbeats()
+        last = self.checkpoint.batch(good)
+        if last is None:
+            last = Batch(None, (), relevant_settings(query.sparkSession))
+        for epoch in range(good + 1, max(self._history) + 1):
+            commit = self._history[epoch]
+            ends = self._ends(commit.marker.cut_to, last.ends)
+            last = replace(last, watermark=commit.marker.watermark, ends=ends)
+            self.checkpoint.plan(epoch, last)
+            run_again(query, self.checkpoint, self.target, commit)
+
+    def _ends(self, cut: Mapping[str, str], before: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The offsets at a cut; heartbeats stay where they were: their rows never count."""
+        ends = ends_of(cut, self.owner.order, self._offset)
+        return tuple(
+            before[index] if before and item.name is None else end
+            for index, (item, end) in enumerate(zip(self.owner.order, ends, strict=True))
+        )
+
+    def _offset(self, name: str, position: str) -> str:
+        self.inputs[name].know(int(position))
+        snapshot = self.inputs[name].table.snapshot(int(position))
+        view = self.owner.view
+        if snapshot is None:
+            raise TerminalError(
+                "SNAPSHOT_EXPIRED",
+                f'view "{view}" needs snapshot {position} of "{name}", which was expired',
+                hint=f"run `headwater doctor {view}`: it can rebuild the view",
+            )
+        return offset_at(position, int(snapshot.summary.get("added-data-files", 0)))
+
+    def _mend_heartbeats(self) -> None:
+        """Let heartbeats begin anew where the log of those read is lost: new ones would be missed.
+
+        A file gets the next number of the log; one that is not above the offset counts as read.
+        """
+        newest = self.checkpoint.last_planned()
+        planned = [] if newest is None else [newest, newest - 1]
+        for index in (n for n, item in enumerate(self.owner.order) if item.name is None):
+            read = self.checkpoint.file_log(index).last()
+            for number in planned:
+                batch = self.checkpoint.batch(number)
+                if batch and _log_end(batch.ends[index]) > read:
+                    ends = (*batch.ends[:index], NOTHING, *batch.ends[index + 1 :])
+                    self.checkpoint.plan(number, replace(batch, ends=ends))
+
+    def _markers(self) -> Mapping[int, Marker]:
+        """The markers of the table by epoch."""
+        if not self._history:
+            for snapshot in self.target.ancestors(self.target.snapshot_id()):
+                marker = snapshot.marker
+                if marker and marker.view == self.owner.view:
+                    # of several snapshots of one epoch the last one is the whole of it
+                    self._history.setdefault(marker.epoch, Commit(snapshot.id, marker))
+        return {epoch: commit.marker for epoch, commit in self._history.items()}
+
+    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
+        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
+        item, oldest = self.inputs[name], None
+        item.know(int(upto))
+        for oldest in item.table.ancestors(int(upto)):
+            if str(oldest.id) == after:
+                return True
+        return after is None and oldest is not None and oldest.parent is None
+
+    def _refused(self, verdict: Verdict) -> TerminalError:
+        view = self.owner.view
+        found = "; ".join(verdict.damage) or "it does not belong to its table"
+        return TerminalError(
+            verdict.condition,
+            f'view "{view}" cannot go on from its checkpoint: {found}; {verdict.reason}',
+            hint=f"run `headwater doctor {view}`; or restore the folder "
+            f'"{self.checkpoint.folder}" as it was when the view was stopped',
+        )
+
+
+def _check_beginning(view: str, table: LakeTable) -> None:
+    """Refuse to begin at a compaction: Iceberg's streaming source would leave out its rows."""
+    if table.begins_compacted():
+        raise TerminalError(
+            "HISTORY_EXPIRED",
+            f'view "{view}" cannot begin to read "{table.name}": the commits before its compaction '
+            "were expired by another tool",
+            hint="keep the view with WITH (engine = 'incremental'), or land the table anew",
+        )
+
+
+def _log_end(end: str) -> int:
+    found = log_offset(end)
+    return -1 if found is None else found

@@ -1,0 +1,153 @@
+"""What a view does that reads SOURCEs, beside keeping its SELECT: nothing bad goes in unseen.
+
+In: a batch that reads files or topics from outside. Out: the batch written, and word of bad rows
+before it is published; or an error, and then nothing is published.
+
+JSON is first read as flat lines (``headwater.formats.flat_json``). Whether they are is found
+while the batch is being written. The first line that is not makes the batch fail with
+:class:`NotFlat`, and leaves a mark in the state folder by which the view reads carefully from then
+on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headwater.analyze.definitions import Source
+from headwater.checkpoints.offsets import Stream
+from headwater.connectors.files.place import is_hidden
+from headwater.connectors.kafka.stream import SameTopics
+from headwater.engine.streaming.execution import files_read, with_bad_rows
+from headwater.errors import TerminalError
+from headwater.formats.flat_json import are_flat, may_be_flat
+
+_PATTERN_CHARACTERS = frozenset("[]{}*?\\")
+
+
+class NotFlat(Exception):
+    """A batch was read as flat lines, and is not; started again, the view reads it right."""
+
+
+class Outside:
+    """Writes the batches of one view that reads SOURCEs.
+
+    Args:
+        session: the view's session.
+        sources: the SOURCEs it reads, by name.
+        directory: what their paths are relative to.
+        state: the view's state folder.
+        on_bad: told the name of a source with bad rows, before the batch is published.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        sources: Mapping[str, Source],
+        directory: Path,
+        state: Path,
+        on_bad: Callable[[str], None],
+    ) -> None:
+        self._session = session
+        self._sources = sources
+        self._directory = directory
+        self._careful = state / "careful"
+        self._on_bad = on_bad
+        self._topics: dict[str, SameTopics] = {}
+        self._checks = ThreadPoolExecutor(1, thread_name_prefix="flat")
+        self.flat = not self._careful.exists()
+
+    def begin(self, cut: Mapping[str, str]) -> None:
+        """Make sure that the topics of Kafka are those that were read before.
+
+        Args:
+            cut: that of the newest commit.
+
+        Raises:
+            ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
+            TerminalError: ``TOPIC_RECREATED``.
+        """
+        for name, source in self._sources.items():
+            if source.connector == "kafka":
+                position = cut.get(name)
+                self._topics[name] = SameTopics(self._session, source, self._directory, position)
+                self._topics[name].check()
+
+    def cut(self, cut: dict[str, str]) -> dict[str, str]:
+        """Return a cut as markers have it: with the ids of topics.
+
+        Args:
+            cut: what the checkpoint has.
+
+        Raises:
+            HeadwaterError: what :meth:`begin` raises, of a topic that is new.
+        """
+        for name, same in self._topics.items():
+            if name in cut:
+                cut[name] = same.position(cut[name])
+        return cut
+
+    def write(
+        self, query: StreamingQuery, order: Sequence[Stream], rows: DataFrame, target: str
+    ) -> None:
+        """Write a batch.
+
+        Args:
+            query: the running query.
+            order: its sources, as the leaves of its plan have them.
+            rows: what the batch adds to the view.
+            target: the staging branch.
+
+        Raises:
+            NotFlat: the batch must be read another way.
+            ServiceError: what :meth:`begin` raises, if the topics are not the same any more.
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``.
+        """
+        files = {
+            name: [path for path in paths if not is_hidden(Path(path).name)]
+            for name, paths in files_read(query, order).items()
+        }
+        for name, paths in files.items():
+            self._refuse_patterns(name, paths)
+        checks = [self._check(name, paths) for name, paths in files.items()] if self.flat else []
+        rows.writeTo(target).append()
+        if not all(check.result() for check in checks if check):
+            self._careful.touch()
+            raise NotFlat
+        for same in self._topics.values():
+            same.check()
+        for name in with_bad_rows(query, list(self._sources)):
+            self._on_bad(name)
+            if self._sources[name].on_error == "fail":
+                raise TerminalError(
+                    "BAD_ROW",
+                    f'source "{name}" has bad rows',
+                    hint="correct the input and start again, or say ON ERROR QUARANTINE",
+                )
+
+    def close(self) -> None:
+        """End the thread of the checks, and the connections."""
+        self._checks.shutdown()
+        for same in self._topics.values():
+            same.close()
+
+    def _check(self, name: str, paths: Sequence[str]) -> Future[bool] | None:
+        source = self._sources[name]
+        if not paths or not may_be_flat(source):
+            return None
+        return self._checks.submit(lambda: are_flat(self._session, source, paths))
+
+    def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
+        """Refuse names that Spark takes for patterns in a file stream, reading twice what fits."""
+        folder = str(self._directory / self._sources[name].options.get("path", ""))
+        for path in paths:
+            if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
+                raise TerminalError(
+                    "FILE_NAME_IS_A_PATTERN",
+                    f'source "{name}": a stream cannot read "{path}", whose name is a pattern',
+                    hint="write CREATE TABLE instead of CREATE SOURCE, or name files otherwise",
+                )

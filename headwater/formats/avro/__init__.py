@@ -1,0 +1,1 @@
+"""Avro records by the schemas of a registry, read and written."""

@@ -1,1 +1,0 @@
-"""The incremental engine: views kept by ticks, and what both engines read and write."""

@@ -1,1 +1,0 @@
-"""Sinks: the changes of a view, commit by commit, to where others read them."""

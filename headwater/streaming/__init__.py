@@ -1,1 +1,0 @@
-"""The streaming engine: views kept by Structured Streaming queries."""
