@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from headwater.connectors.contract import Range, Rows
+from headwater.analyze.definitions import Source
+from headwater.connectors.contract import Connector, Range, Rows
 from headwater.connectors.files import ledger
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.quarantine import counts, without_files
+from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import in_words, with_fields
-
-if TYPE_CHECKING:
-    from headwater.intake.land import Landing
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +85,34 @@ class Epoch:
     kept: int | None = None
 
 
+class EpochLanding(Protocol):
+    """What an epoch needs of its table's landing (:mod:`headwater.intake.land` has it)."""
+
+    spark: SparkSession
+    source: Source
+    connector: Connector
+    table: LakeTable
+
+    def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
+        """Write the good rows to a staging branch."""
+
+    def quarantine(self) -> LakeTable:
+        """Return the quarantine table, created when it is first needed."""
+
+    def write_side(
+        self,
+        table: LakeTable,
+        marker: Marker,
+        rows: DataFrame | None,
+        *,
+        instead_of: DataFrame | None = None,
+    ) -> None:
+        """Commit a side table of the epoch."""
+
+    def write_ledger(self, marker: Marker, plan: ledger.Planned) -> None:
+        """Commit the ledger of the epoch."""
+
+
 class EpochWrite:
     """Steps c to e of one epoch; the commit protocol calls it again if maintenance interferes.
 
@@ -96,7 +123,9 @@ class EpochWrite:
         marker: its marker, without counts.
     """
 
-    def __init__(self, landing: Landing, epoch: Epoch, stamp: int | None, marker: Marker) -> None:
+    def __init__(
+        self, landing: EpochLanding, epoch: Epoch, stamp: int | None, marker: Marker
+    ) -> None:
         self._landing = landing
         self._epoch = epoch
         self._stamp = stamp

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from headwater.config.secrets import private_folder
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.catalogs.lease_record import LeaseRecord, Life, Owner, Standing, lease_record
+from headwater.lake.catalogs.lease_record import LeaseRecord, Life, Owner, Standing
+from headwater.lake.catalogs.opening import lease_record
 from headwater.lake.failures import explain_failure
 from headwater.runtime.events import LeaseAwaited, Progress, silent
 

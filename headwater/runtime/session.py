@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import ServiceError
 from headwater.jars.fetch import fetch
 from headwater.jars.java import find_java
-from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.table import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY

@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.serve.connection import rows_of
-from headwater.serve.relations import quoted
+from headwater.serve.connection import quoted, rows_of
 
 if TYPE_CHECKING:
     import duckdb

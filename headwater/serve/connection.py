@@ -55,3 +55,8 @@ def rows_of(
         for index in (number for number, is_wide in enumerate(wide) if is_wide):
             columns[index] = [None if v is None else int(v) for v in columns[index]]
         yield from zip(*columns, strict=True)
+
+
+def quoted(name: str) -> str:
+    """Return a name as a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'

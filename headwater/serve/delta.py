@@ -15,6 +15,7 @@ from headwater.errors import ConfigError, ServiceError
 from headwater.lake.delta.changed_files import are_there, differing
 from headwater.lake.delta.log import DeltaCommit, newest_version, read_commit
 from headwater.lake.protocol.marker import Marker
+from headwater.serve.connection import quoted
 
 if TYPE_CHECKING:
     import deltalake
@@ -118,8 +119,6 @@ class DeltaTable:
         """
         import deltalake
         import pyarrow.dataset as ds
-
-        from headwater.serve.relations import quoted
 
         table = self._open(version)
         held = [field.name for field in table.schema().fields]

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
-from headwater.lake.catalogs.backend import CATALOG, catalog_backend
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import remove_table
 from headwater.lake.failures import explain_failure

@@ -38,6 +38,7 @@ from pyiceberg.types import (
 )
 
 from headwater.errors import ServiceError
+from headwater.serve.connection import quoted
 from headwater.serve.delta import DeltaTable
 
 if TYPE_CHECKING:
@@ -130,11 +131,6 @@ def _iceberg(
     if all(_is_native(task) for task in tasks):
         return _native(schema, columns, tasks)
     return _streamed(connection, name, schema, columns, scan)
-
-
-def quoted(name: str) -> str:
-    """Return a name as a quoted SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:

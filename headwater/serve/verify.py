@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.evolve import difference, means_otherwise
 from headwater.serve.compare import Columns, Difference, compare
-from headwater.serve.connection import duckdb_connection
+from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.delta import DeltaTable
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake_reader import Commit, LakeReader, current_snapshot_id, newest_commit
-from headwater.serve.relations import column_names, columns_at, create_view, quoted
+from headwater.serve.relations import column_names, columns_at, create_view
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan

@@ -1,7 +1,6 @@
 """A process that is meant to die: one tick of an ``.slt`` file's project, with a crash point set.
 
-In: folder, namespace and warehouse of the project; ``HEADWATER_CRASH_POINT`` in the environment.
-Out: SIGKILL at that point, or exit code 0 if it was not reached.
+The process is :mod:`headwater.testing.doomed_tick`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,14 @@ def crash_a_tick(folder: Path, namespace: str, warehouse: Path, point: str) -> s
     package = str(Path(headwater.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
-        [sys.executable, "-m", __name__, str(folder), namespace, str(warehouse)],
+        [
+            sys.executable,
+            "-m",
+            "headwater.testing.doomed_tick",
+            str(folder),
+            namespace,
+            str(warehouse),
+        ],
         env=os.environ | {VARIABLE: point, "PYTHONPATH": path},
         capture_output=True,
         text=True,
@@ -45,24 +51,3 @@ def crash_a_tick(folder: Path, namespace: str, warehouse: Path, point: str) -> s
     if done.returncode == 0:
         return f'the crash point "{point}" was not reached'
     return f"the process ended with {done.returncode} before it could die:\n{done.stderr[-2000:]}"
-
-
-def main(arguments: list[str]) -> None:
-    """Run the tick.
-
-    Args:
-        arguments: folder, namespace, warehouse.
-    """
-    from headwater.testing.harness import World, shared_session
-
-    folder, namespace, warehouse = arguments
-    with shared_session(Path(warehouse)) as spark:
-        world = World(spark, Path(folder), namespace=namespace)
-        try:
-            world.tick()
-        finally:
-            world.stop()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -30,6 +30,7 @@ from headwater.project import Project, load_project
 from headwater.serve.embedded import Embedded
 from headwater.serve.verify import Verdict, VerifyResult, verify
 from headwater.testing import slt
+from headwater.testing.crash import crash_a_tick
 from headwater.testing.rows import local_source, write_rows
 from headwater.testing.slt import Record
 
@@ -146,8 +147,6 @@ class World:
             point: name of the step (``headwater.lake.protocol.commit.CRASH_POINTS``), ``:n`` for
                 the nth time.
         """
-        from headwater.testing.crash import crash_a_tick
-
         self.stop()
         problem = crash_a_tick(self._folder, self._namespace, warehouse_of(self._spark), point)
         if problem:

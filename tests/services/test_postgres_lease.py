@@ -18,8 +18,8 @@ from docker.local.postgres import Postgres
 from headwater.config.settings import Config, Secret
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake.catalogs import postgres as module
-from headwater.lake.catalogs.database import catalog_database
-from headwater.lake.catalogs.lease_record import LeaseRow, Owner, owner_of
+from headwater.lake.catalogs.lease_record import LeaseRow, Owner
+from headwater.lake.catalogs.opening import catalog_database, owner_of
 from headwater.runtime import lease as leases
 from headwater.runtime.lease import Lease
 from headwater.serve.lake_reader import LakeReader

@@ -16,7 +16,8 @@ import pytest
 from docker.local.rest import Rest
 from headwater.config.settings import CatalogSection, Config
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.catalogs.lease_record import Owner, lease_record, owner_of
+from headwater.lake.catalogs.lease_record import Owner
+from headwater.lake.catalogs.opening import lease_record, owner_of
 from headwater.runtime.lease import Lease
 
 pytestmark = pytest.mark.services

@@ -9,31 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sqlglot import exp
 
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.bind.windowing import window_fields
-from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import NAME, did_you_mean
+from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.diagnostics import NAME, Report, did_you_mean
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import WindowTable
 
-if TYPE_CHECKING:
-    from headwater.analyze.bind.query import QueryBinder
-
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
+
+
+class Binder(Protocol):
+    """The binder of the statement: what FROM looks names up in, and what binds its subqueries."""
+
+    catalog: Catalog
+    broken: frozenset[str]
+    report: Report
+    inputs: dict[str, None]
+    tainted: bool
+
+    def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
+        """Bind a query in place and return the columns of its result."""
 
 
 class RelationBinder:
     """Binds the FROM clause of one SELECT."""
 
-    def __init__(self, binder: QueryBinder) -> None:
+    def __init__(self, binder: Binder) -> None:
         self.binder = binder
         self.report = binder.report
         self.relations: list[Relation] = []

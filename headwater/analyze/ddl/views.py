@@ -22,6 +22,7 @@ from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, View
 from headwater.analyze.diagnostics import Report, did_you_mean
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
+from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.event_time import interval
 from headwater.dialect import syntax, to_sql
 
@@ -72,7 +73,7 @@ def bind_view(
         reads_all=_reads_all(statement.expression),
     )
     for view_rule in bound_rules.RULES:
-        view_rule(bound_rules.Checked(view, statement, catalog, report))
+        view_rule(Checked(view, statement, catalog, report))
     return None if report.errors else view
 
 

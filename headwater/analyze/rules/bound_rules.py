@@ -7,11 +7,10 @@ in which they run. :mod:`headwater.analyze.rules.syntax_rules` refuses what need
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, Emit, Field, Source, View
+from headwater.analyze.definitions import Catalog, Emit, Field, Source
 from headwater.analyze.diagnostics import Report, check_name, did_you_mean
 from headwater.analyze.query_parts import (
     aggregates,
@@ -22,35 +21,13 @@ from headwater.analyze.query_parts import (
     union_branches,
 )
 from headwater.analyze.rules.changelog import effective_emit
+from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
 from headwater.analyze.rules.event_time import relation_times
 from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.time_bounds import JoinTimes, join_times
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What a rule looks at.
-
-    Attributes:
-        view: the bound view.
-        statement: as parsed, for places.
-        catalog: what the view reads.
-        report: where errors go.
-    """
-
-    view: View
-    statement: syntax.CreateStreamingView
-    catalog: Catalog
-    report: Report
-
-    @property
-    def bounded(self) -> bool:
-        """Whether state must be bounded (it must, unless the user takes the risk)."""
-        return self.view.options.get("allow_unbounded_state") != "true"
-
 
 Rule = Callable[[Checked], None]
 

@@ -5,12 +5,9 @@ In: a bound view. Out: errors in the report. Iceberg, the default, can do everyt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
-if TYPE_CHECKING:
-    from headwater.analyze.rules.bound_rules import Checked
+from headwater.analyze.rules.contract import Checked
 
 
 def delta_views(checked: Checked) -> None:

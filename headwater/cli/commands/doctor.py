@@ -54,7 +54,8 @@ def doctor(context: Context, views: tuple[str, ...], repair: bool, yes: bool) ->
 
 def _tell_owner(output: Output, project: Project) -> None:
     """Say who runs the project: what is found may be on its way."""
-    from headwater.lake.catalogs.lease_record import Life, owner_of
+    from headwater.lake.catalogs.lease_record import Life
+    from headwater.lake.catalogs.opening import owner_of
 
     try:
         owner = owner_of(project.config)

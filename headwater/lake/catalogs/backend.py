@@ -1,17 +1,13 @@
 """What holds the catalog: SQLite in the warehouse folder, PostgreSQL, or a server that speaks REST.
 
-In: a project's configuration. Out: a :class:`CatalogBackend`, the one place that knows how Spark's
-Iceberg and PyIceberg reach the catalog. Knows neither Spark nor Iceberg, so that readers without a
-JVM find the same catalog.
+A :class:`CatalogBackend` is the one place that knows how Spark's Iceberg and PyIceberg reach the
+catalog; :mod:`headwater.lake.catalogs.opening` finds the one of a project. Knows neither Spark nor
+Iceberg, so that readers without a JVM find the same catalog.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from headwater.config.settings import Config
 
 CATALOG = "lake"
 """Name of the catalog, in Spark and in the rows of a database."""
@@ -63,21 +59,3 @@ class CatalogBackend(ABC):
         Raises:
             ConfigError: ``SECRET_MISSING``.
         """
-
-
-def catalog_backend(config: Config) -> CatalogBackend:
-    """Return what holds the catalog of a project.
-
-    Args:
-        config: the project's configuration.
-
-    Raises:
-        ConfigError: ``INVALID_OPTION`` for an address that is none.
-    """
-    if config.rest is not None:
-        from headwater.lake.catalogs.rest import RestServer
-
-        return RestServer(config.rest)
-    from headwater.lake.catalogs.database import catalog_database
-
-    return catalog_database(config)

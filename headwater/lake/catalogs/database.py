@@ -1,8 +1,8 @@
 """The catalog's database: SQLite in the warehouse folder, or PostgreSQL.
 
-In: a project's configuration. Out: a :class:`CatalogDatabase`, the one place that knows how Spark's
-Iceberg catalog, PyIceberg and our own statements reach it. Knows neither Spark nor Iceberg, so that
-readers without a JVM find the same catalog.
+A :class:`CatalogDatabase` is the one place that knows how Spark's Iceberg catalog, PyIceberg and
+our own statements reach it. Knows neither Spark nor Iceberg, so that readers without a JVM find the
+same catalog.
 """
 
 from __future__ import annotations
@@ -10,14 +10,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from headwater.errors import ServiceError
 from headwater.lake.catalogs.backend import CatalogBackend
 from headwater.lake.failures import explain_failure
-
-if TYPE_CHECKING:
-    from headwater.config.settings import Config
 
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
@@ -153,22 +150,3 @@ def _failed(error: Exception) -> ServiceError:
         f"the catalog's database failed: {first}",
         hint="see the database's own log, then start again",
     )
-
-
-def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatabase:
-    """Return the database of a project's catalog.
-
-    Args:
-        config: the project's configuration.
-        keep_open: whether connections may be kept for the next transaction, until ``close``.
-
-    Raises:
-        ConfigError: ``INVALID_OPTION`` for an address that is none.
-    """
-    if config.catalog_uri is not None:
-        from headwater.lake.catalogs.postgres import Address, PostgresDatabase
-
-        return PostgresDatabase(Address.parse(config.catalog_uri), keep_open=keep_open)
-    from headwater.lake.catalogs.sqlite import SqliteDatabase
-
-    return SqliteDatabase(config.warehouse)

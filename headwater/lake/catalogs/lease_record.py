@@ -2,7 +2,7 @@
 
 In: the catalog and a namespace. Out: the :class:`Owner` on record, and the moves of a
 lease (take, renew, release), each one compare-and-swap. What is written survives its owner: the
-token only rises. Needs no JVM, so ``status`` and ``doctor`` may ask :func:`owner_of`.
+token only rises. Needs no JVM, so ``status`` and ``doctor`` may ask for the owner.
 """
 
 from __future__ import annotations
@@ -20,13 +20,9 @@ from datetime import timedelta
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater.errors import ServiceError
-from headwater.lake.catalogs.database import CatalogDatabase, catalog_database
-
-if TYPE_CHECKING:
-    from headwater.config.settings import Config
+from headwater.lake.catalogs.database import CatalogDatabase
 
 TABLE = "headwater_lease"
 
@@ -258,40 +254,6 @@ class LeaseRow(LeaseRecord):
     def close(self) -> None:
         """Close the connection to the database."""
         self._database.close()
-
-
-def owner_of(config: Config) -> Owner | None:
-    """Return the owner of a project as recorded in its catalog; it may be dead (``Owner.life``).
-
-    Args:
-        config: the project's configuration.
-
-    Returns:
-        The owner; None if nobody ever ran the project, or the last one gave the lease back.
-
-    Raises:
-        ServiceError: the catalog's database cannot be read.
-    """
-    record = lease_record(config)
-    standing = record.read() if record.exists() else None
-    return standing.owner if standing else None
-
-
-def lease_record(config: Config, *, keep_open: bool = False) -> LeaseRecord:
-    """Return where the lease of a project is written down: in its catalog.
-
-    Args:
-        config: the project's configuration.
-        keep_open: whether connections may be kept between two moves, until ``close``.
-
-    Raises:
-        ConfigError: ``INVALID_OPTION`` for an address that is none.
-    """
-    if config.rest is not None:
-        from headwater.lake.catalogs.rest import RestServer, TableLease
-
-        return TableLease(RestServer(config.rest), config.namespace)
-    return LeaseRow(catalog_database(config, keep_open=keep_open), config.namespace)
 
 
 def _duration(seconds: int) -> str:

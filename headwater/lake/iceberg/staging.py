@@ -7,7 +7,8 @@ is there too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from pyspark.sql import SparkSession
 
@@ -16,6 +17,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import (
     ATTEMPT,
     Moved,
+    Snapshot,
     Write,
     is_commit_of,
     lost_race,
@@ -23,11 +25,35 @@ from headwater.lake.protocol.table import (
     session_settings,
 )
 
-if TYPE_CHECKING:
-    from headwater.lake.iceberg.table import LakeTable
-
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
 """Session settings with this prefix go into the summary of every snapshot the session writes."""
+
+
+class BranchedTable(Protocol):
+    """What staging needs of a table (:class:`headwater.lake.iceberg.table.LakeTable` has it)."""
+
+    name: str
+
+    def refresh(self) -> None:
+        """Read the newest metadata from the catalog."""
+
+    def staging_branch(self, view: str) -> str:
+        """Return the name of the branch on which this writer stages commits of a view."""
+
+    def stage(self, view: str, base: int) -> str:
+        """Point the branch at a snapshot and return the identifier to write to."""
+
+    def publish(self, branch: str, head: int) -> None:
+        """Move ``main`` to the head of the branch, if it has not moved since it was staged."""
+
+    def ref(self, name: str) -> int | None:
+        """Return the snapshot of a branch as of the last refresh."""
+
+    def since(self, base: int, head: int | None = None) -> Iterable[Snapshot]:
+        """Yield the snapshots after a base, the newest first."""
+
+    def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
+        """Add a snapshot without files to the branch."""
 
 
 class BranchStaging:
@@ -40,7 +66,7 @@ class BranchStaging:
         attempt: identity of the attempt.
     """
 
-    def __init__(self, table: LakeTable, marker: Marker, base: int, attempt: str) -> None:
+    def __init__(self, table: BranchedTable, marker: Marker, base: int, attempt: str) -> None:
         self._table = table
         self._marker = marker
         self._base = base

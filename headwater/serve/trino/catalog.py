@@ -12,8 +12,8 @@ from pathlib import Path
 
 from headwater.config.settings import CatalogSection, Config, load_config
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
-from headwater.lake.catalogs.backend import CATALOG, catalog_backend
-from headwater.lake.catalogs.database import catalog_database
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.catalogs.opening import catalog_backend, catalog_database
 from headwater.lake.delta.metastore import FOLDER
 from headwater.lake.storage.warehouse import table_folder, warehouse_for
 

@@ -15,9 +15,9 @@ from sqlglot import exp
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
 from headwater.serve.compare import Difference, judge, subtraction
-from headwater.serve.connection import duckdb_connection
+from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.delta import DeltaTable
-from headwater.serve.relations import columns_at, duckdb_type, quoted
+from headwater.serve.relations import columns_at, duckdb_type
 from headwater.serve.trino.catalog import delta_catalog
 from headwater.serve.trino.client import trino_query
 from headwater.serve.verify import Unseen

@@ -21,7 +21,7 @@ from headwater.connectors.files.ledger import Entry
 from headwater.connectors.files.place import Folder
 from headwater.connectors.files.source import Files, place_of
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.storage.object_store import ObjectStore
 from headwater.lake.storage.warehouse import warehouse_for
 from headwater.runtime.spark_requirements import OBJECTS, Storage

@@ -22,8 +22,8 @@ import pytest
 from headwater.config.settings import Config
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake.catalogs import sqlite
-from headwater.lake.catalogs.database import catalog_database
-from headwater.lake.catalogs.lease_record import LeaseRow, Life, Owner, owner_of
+from headwater.lake.catalogs.lease_record import LeaseRow, Life, Owner
+from headwater.lake.catalogs.opening import catalog_database, owner_of
 from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.runtime import lease as module
 from headwater.runtime.events import Event, LeaseAwaited

@@ -9,8 +9,7 @@ from sqlalchemy import make_url
 
 from headwater.config.settings import Config, Secret
 from headwater.errors import ConfigError, ServiceError
-from headwater.lake.catalogs.database import catalog_database
-from headwater.lake.catalogs.lease_record import owner_of
+from headwater.lake.catalogs.opening import catalog_database, owner_of
 from headwater.lake.catalogs.postgres import Address, PostgresDatabase
 
 ODD = "p@ss/w:rd %41'"

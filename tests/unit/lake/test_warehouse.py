@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwater.config.settings import CatalogSection, Config, WarehouseSection
-from headwater.lake.catalogs.backend import catalog_backend
+from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.storage.warehouse import table_folder, warehouse_for
 
 SECRET = "geheim"
