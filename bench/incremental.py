@@ -30,7 +30,7 @@ from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse
-from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
 from headwater.engine.incremental.view import IncrementalView
 from headwater.lake.catalog import Lake
@@ -109,7 +109,7 @@ class Bench:
     """
 
     def __init__(
-        self, spark: SparkSession, rows: int, limits: Limits, workers: int | None = None
+        self, spark: SparkSession, rows: int, limits: RecomputeLimits, workers: int | None = None
     ) -> None:
         self.limits, self.workers = limits, workers
         self.spark, self.first, self.rows = spark, rows, rows
@@ -288,7 +288,7 @@ def main() -> None:
             state=home / "state", master="local[2]", shuffle_partitions=2,
             spark={"spark.driver.memory": given.memory} if given.memory else {},
         )  # fmt: skip
-        limits = NEVER if given.never_recompute else Limits(config.recompute_below)
+        limits = NEVER if given.never_recompute else RecomputeLimits(config.recompute_below)
         spark = open_session(config, app_name="headwater-bench")
         for rows in given.rows:
             for change in given.change:

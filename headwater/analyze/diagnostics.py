@@ -22,7 +22,7 @@ RESERVED_SUFFIXES = (
 )
 
 
-class Report:
+class Diagnostics:
     """The errors of one statement; the same error at the same place is kept once.
 
     Attributes:
@@ -83,7 +83,7 @@ def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
     return f"{what} are: {shown}"
 
 
-def check_name(report: Report, name: str, at: exp.Expr, what: str) -> None:
+def check_name(report: Diagnostics, name: str, at: exp.Expr, what: str) -> None:
     """Note an error if a user may not define this name.
 
     Args:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from headwater.checkpoints.file_log import FileLog
-from headwater.checkpoints.offsets import NOTHING, Stream
+from headwater.checkpoints.offsets import NOTHING, OffsetStream
 
 OWNER_FILE = "headwater.json"
 _STATE_FILE = re.compile(r"(\d+)(?:_[^.]+)?\.(changelog|zip)")
@@ -43,7 +43,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class CheckpointOwner:
     """Whose checkpoint it is; lies in its folder and goes with every copy of it.
 
     Attributes:
@@ -58,7 +58,7 @@ class Owner:
     namespace: str
     version: int
     fingerprint: str
-    order: tuple[Stream, ...] = ()
+    order: tuple[OffsetStream, ...] = ()
 
 
 class Checkpoint:
@@ -167,16 +167,16 @@ class Checkpoint:
 
     # -- whose it is
 
-    def owner(self) -> Owner | None:
+    def owner(self) -> CheckpointOwner | None:
         """Return whose it is, None if it does not say so."""
         try:
             fields: dict[str, Any] = json.loads((self.folder / OWNER_FILE).read_text())
-            order = tuple(Stream(*stream) for stream in fields.pop("order"))
-            return Owner(**fields, order=order)
+            order = tuple(OffsetStream(*stream) for stream in fields.pop("order"))
+            return CheckpointOwner(**fields, order=order)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def sign(self, owner: Owner) -> None:
+    def sign(self, owner: CheckpointOwner) -> None:
         """Write down whose it is.
 
         Args:

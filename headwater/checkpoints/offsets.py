@@ -17,7 +17,7 @@ NOTHING = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class OffsetStream:
     """One source of a streaming query.
 
     Attributes:
@@ -29,10 +29,10 @@ class Stream:
     kept: bool
 
 
-HEARTBEAT = Stream(None, False)
+HEARTBEAT = OffsetStream(None, False)
 
 
-def cut_of(view: str, order: Sequence[Stream], ends: Sequence[str]) -> dict[str, str]:
+def cut_of(view: str, order: Sequence[OffsetStream], ends: Sequence[str]) -> dict[str, str]:
     """Return the cut that a batch's offsets stand for.
 
     Args:

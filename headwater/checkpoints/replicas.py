@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from headwater.checkpoints.folder import Checkpoint
 from headwater.checkpoints.resume_decision import REPLAY_LIMIT
-from headwater.lake.storage.warehouse import Bucket, store_failure, warehouse_for
+from headwater.lake.storage.warehouse import BucketWarehouse, store_failure, warehouse_for
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -42,7 +42,7 @@ _LISTED = "files.json"
 _COPY = re.compile(r"(?P<epoch>[0-9]{19})-(?P<digest>[0-9a-f]{64})\.tar")
 
 
-class Copies:
+class CheckpointReplicas:
     """The copies of one view's checkpoint.
 
     Args:
@@ -199,7 +199,7 @@ class Copies:
         return True
 
 
-def copies_of(config: Config, view: str) -> Copies | None:
+def copies_of(config: Config, view: str) -> CheckpointReplicas | None:
     """Return the copies of a view's checkpoint; None where the warehouse is a folder.
 
     Args:
@@ -207,10 +207,12 @@ def copies_of(config: Config, view: str) -> Copies | None:
         view: name of the view.
     """
     warehouse = warehouse_for(config)
-    if not isinstance(warehouse, Bucket):
+    if not isinstance(warehouse, BucketWarehouse):
         return None
     root = warehouse.uri.removeprefix("s3://")
-    return Copies(warehouse.store.files, f"{root}/_checkpoints/{config.namespace}/{view}")
+    return CheckpointReplicas(
+        warehouse.store.files, f"{root}/_checkpoints/{config.namespace}/{view}"
+    )
 
 
 def _link(checkpoint: Path, still: Path) -> None:

@@ -1,6 +1,6 @@
 """Where a streaming view can go on: its checkpoint held against the markers of its table.
 
-In: a checkpoint, whose it should be, the markers. Out: a :class:`Verdict`: go on, write the
+In: a checkpoint, whose it should be, the markers. Out: a :class:`Resume`: go on, write the
 checkpoint anew from the marker, run committed epochs again to rebuild its state, or refuse. The
 runner acts upon it and ``headwater doctor`` explains it, so the two never differ. Knows no Spark.
 
@@ -16,8 +16,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from headwater.checkpoints.folder import OWNER_FILE, Batch, Checkpoint, Owner
-from headwater.checkpoints.offsets import NOTHING, Stream, cut_of, log_end, log_offset, records_at
+from headwater.checkpoints.folder import OWNER_FILE, Batch, Checkpoint, CheckpointOwner
+from headwater.checkpoints.offsets import (
+    NOTHING,
+    OffsetStream,
+    cut_of,
+    log_end,
+    log_offset,
+    records_at,
+)
 from headwater.errors import TerminalError
 from headwater.lake.protocol.marker import Marker
 
@@ -27,7 +34,7 @@ REPLAY_LIMIT = 200
 """How many epochs are run again before a rebuild is the better way; each costs about a second."""
 
 
-class Way(Enum):
+class ResumeMode(Enum):
     """How a view goes on."""
 
     GO_ON = "the checkpoint continues where the table ends"
@@ -39,7 +46,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Resume:
     """What to do with a checkpoint.
 
     Attributes:
@@ -50,7 +57,7 @@ class Verdict:
         reason: with ``REFUSE``, why nothing else is safe.
     """
 
-    way: Way
+    way: ResumeMode
     epoch: int = -1
     damage: tuple[str, ...] = ()
     condition: str = ""
@@ -58,7 +65,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ResumeFacts:
     """A checkpoint and what it is held against.
 
     Attributes:
@@ -72,14 +79,14 @@ class Held:
     """
 
     checkpoint: Checkpoint
-    owner: Owner
+    owner: CheckpointOwner
     stateful: bool
     newest: Marker | None
     history: Callable[[], Mapping[int, Marker]]
     reaches: Callable[[str, str | None, str], bool] = lambda name, after, upto: True
 
 
-def judge(held: Held) -> Verdict:
+def decide_resume(held: ResumeFacts) -> Resume:
     """Return how a view can go on.
 
     Args:
@@ -96,7 +103,7 @@ def judge(held: Held) -> Verdict:
     if not kept_only and (foreign or not _is_log_proven(held, held.newest)):
         return _refused(held, damage, "which files of its SOURCE were read is not known any more")
     if not held.stateful:
-        return Verdict(Way.ANEW, held.newest.epoch, damage)
+        return Resume(ResumeMode.ANEW, held.newest.epoch, damage)
     if not kept_only:
         return _refused(
             held, damage, "its state cannot be rebuilt from a SOURCE, which is not kept"
@@ -104,17 +111,19 @@ def judge(held: Held) -> Verdict:
     return _replayed(held, held.newest, damage, -1 if foreign else _last_good(held, held.newest))
 
 
-def has_lost_all(verdict: Verdict) -> bool:
+def has_lost_all(verdict: Resume) -> bool:
     """Return whether nothing of a checkpoint is of use, so that a copy of it may be.
 
     Args:
         verdict: how its view can go on.
     """
-    return verdict.way is Way.REFUSE or (verdict.way is Way.REPLAY and verdict.epoch < 0)
+    return verdict.way is ResumeMode.REFUSE or (
+        verdict.way is ResumeMode.REPLAY and verdict.epoch < 0
+    )
 
 
 def cut_at(
-    checkpoint: Checkpoint, view: str, order: Sequence[Stream], batch: Batch
+    checkpoint: Checkpoint, view: str, order: Sequence[OffsetStream], batch: Batch
 ) -> dict[str, str]:
     """Return the cut at the end of a batch.
 
@@ -150,7 +159,7 @@ def cut_at(
 
 
 def ends_of(
-    cut: Mapping[str, str], order: Sequence[Stream], offset: Callable[[str, str], str]
+    cut: Mapping[str, str], order: Sequence[OffsetStream], offset: Callable[[str, str], str]
 ) -> tuple[str, ...]:
     """Return where the sources of a query are at a cut; heartbeats, where nothing was read.
 
@@ -172,19 +181,19 @@ def ends_of(
     return tuple(ends)
 
 
-def _without_commit(held: Held) -> Verdict:
+def _without_commit(held: ResumeFacts) -> Resume:
     """Nothing is committed: a checkpoint is of use only for a first batch that was planned."""
     checkpoint, found = held.checkpoint, held.checkpoint.owner()
     own = found is None or _is_same(found, held.owner)
     if checkpoint.last_planned() is None and checkpoint.last_finished() is None and own:
-        return Verdict(Way.GO_ON)
+        return Resume(ResumeMode.GO_ON)
     planned = checkpoint.last_planned() == 0 and checkpoint.last_finished() is None
     if own and planned and _is_readable(held, 0):
-        return Verdict(Way.GO_ON)
-    return Verdict(Way.ANEW, -1, ("the checkpoint is of a table that is not there any more",))
+        return Resume(ResumeMode.GO_ON)
+    return Resume(ResumeMode.ANEW, -1, ("the checkpoint is of a table that is not there any more",))
 
 
-def _continued(held: Held, marker: Marker, damage: tuple[str, ...]) -> Verdict:
+def _continued(held: ResumeFacts, marker: Marker, damage: tuple[str, ...]) -> Resume:
     """The checkpoint ends where the table ends: is what comes after it usable too?"""
     checkpoint, top = held.checkpoint, marker.epoch
     planned = checkpoint.last_planned()
@@ -195,16 +204,16 @@ def _continued(held: Held, marker: Marker, damage: tuple[str, ...]) -> Verdict:
             return _refused(held, damage, "its state cannot be rebuilt from a SOURCE")
         return _replayed(held, marker, damage, _last_good(held, marker))
     if planned is not None and planned > top and _is_readable(held, planned):
-        return Verdict(Way.GO_ON, top, damage)
+        return Resume(ResumeMode.GO_ON, top, damage)
     if top > 0 and not _is_readable(held, top - 1):
         if held.stateful and top - 1 not in held.history():
             return _refused(held, damage, f"the marker of epoch {top - 1} is not kept any more")
-        return Verdict(Way.MEND, top, damage)
+        return Resume(ResumeMode.MEND, top, damage)
     # nothing of a batch whose record is torn was committed
-    return Verdict(Way.GO_ON if planned == top else Way.CUT_BACK, top, damage)
+    return Resume(ResumeMode.GO_ON if planned == top else ResumeMode.CUT_BACK, top, damage)
 
 
-def _agrees(held: Held, marker: Marker) -> bool:
+def _agrees(held: ResumeFacts, marker: Marker) -> bool:
     """Whether Spark finished the marker's batch, or is about to run it again."""
     checkpoint, top = held.checkpoint, marker.epoch
     planned = checkpoint.last_planned()
@@ -216,7 +225,7 @@ def _agrees(held: Held, marker: Marker) -> bool:
     return _matches(held, marker)
 
 
-def _matches(held: Held, marker: Marker) -> bool:
+def _matches(held: ResumeFacts, marker: Marker) -> bool:
     """Whether a batch of the checkpoint is the one that a marker tells of."""
     if not _is_readable(held, marker.epoch):
         return False
@@ -230,12 +239,12 @@ def _matches(held: Held, marker: Marker) -> bool:
     return same and (not held.stateful or batch.watermark == marker.watermark)
 
 
-def _is_readable(held: Held, number: int) -> bool:
+def _is_readable(held: ResumeFacts, number: int) -> bool:
     batch = held.checkpoint.batch(number)
     return batch is not None and len(batch.ends) == len(held.owner.order)
 
 
-def _is_log_proven(held: Held, marker: Marker) -> bool:
+def _is_log_proven(held: ResumeFacts, marker: Marker) -> bool:
     """Whether the logs of the SOURCEs name the very files that the table was made of.
 
     Offsets of Kafka say themselves which records they were.
@@ -253,7 +262,7 @@ def _is_log_proven(held: Held, marker: Marker) -> bool:
     return True
 
 
-def _last_good(held: Held, newest: Marker) -> int:
+def _last_good(held: ResumeFacts, newest: Marker) -> int:
     """The newest finished epoch whose record agrees with its marker and whose state is there."""
     history = held.history()
     for epoch in range(newest.epoch, -1, -1):
@@ -266,9 +275,9 @@ def _last_good(held: Held, newest: Marker) -> int:
     return -1
 
 
-def _replayed(held: Held, newest: Marker, damage: tuple[str, ...], good: int) -> Verdict:
+def _replayed(held: ResumeFacts, newest: Marker, damage: tuple[str, ...], good: int) -> Resume:
     if good == newest.epoch:
-        return Verdict(Way.CUT_BACK, good, damage)
+        return Resume(ResumeMode.CUT_BACK, good, damage)
     epochs = newest.epoch - good
     if epochs > REPLAY_LIMIT:
         return _refused(held, damage, f"its state is {epochs} epochs behind the table")
@@ -280,16 +289,16 @@ def _replayed(held: Held, newest: Marker, damage: tuple[str, ...], good: int) ->
     for name, upto in newest.cut_to.items():
         if not held.reaches(name, read.get(name), upto):
             return _refused(held, damage, f'snapshots of "{name}" that it has read were expired')
-    return Verdict(Way.REPLAY, good, damage)
+    return Resume(ResumeMode.REPLAY, good, damage)
 
 
-def _refused(held: Held, damage: tuple[str, ...], reason: str) -> Verdict:
+def _refused(held: ResumeFacts, damage: tuple[str, ...], reason: str) -> Resume:
     lost = held.checkpoint.last_planned() is None
     condition = CHECKPOINT_REFUSED[not lost]
-    return Verdict(Way.REFUSE, -1, damage, condition, reason)
+    return Resume(ResumeMode.REFUSE, -1, damage, condition, reason)
 
 
-def _damage(held: Held, foreign: Owner | None) -> tuple[str, ...]:
+def _damage(held: ResumeFacts, foreign: CheckpointOwner | None) -> tuple[str, ...]:
     """What is wrong with a checkpoint of a table that holds commits, in plain words."""
     checkpoint, newest = held.checkpoint, held.newest
     assert newest is not None
@@ -319,7 +328,7 @@ def _damage(held: Held, foreign: Owner | None) -> tuple[str, ...]:
     return tuple(damage)
 
 
-def _is_same(found: Owner, own: Owner) -> bool:
+def _is_same(found: CheckpointOwner, own: CheckpointOwner) -> bool:
     return replace(found, order=()) == replace(own, order=())
 
 

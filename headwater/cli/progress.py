@@ -240,13 +240,13 @@ class Bars(Display):
 
     def changed(self, event: StateChanged) -> None:
         """Print what failed above the bars; finish the line of what is done."""
-        from headwater.runtime.events import State
+        from headwater.runtime.events import RunState
 
         if event.error is not None:
             again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
             text = f"{event.name} {event.state.value}{again}: {event.error.render()}"
             self._progress.console.print(text, markup=False, highlight=False)
-        elif event.state is State.DONE:
+        elif event.state is RunState.DONE:
             self._progress.update(self._task(event.name), total=1, completed=1)
 
     def awaited(self, event: LeaseAwaited) -> None:

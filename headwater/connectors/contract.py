@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.formats.columns import Decoder
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Range:
 
     position: str
     units: int
-    files: tuple[Entry, ...] = ()
+    files: tuple[LedgerEntry, ...] = ()
     rows: tuple[int, int] = (0, 0)
     offsets: tuple[tuple[str, int, int, int], ...] = ()
     spans: tuple[tuple[str, str, int], ...] = ()
@@ -165,7 +165,7 @@ class Connector(ABC):
     def close(self) -> None:  # noqa: B027
         """Let go of servers; whatever is asked afterwards connects anew."""
 
-    def restore(self, entries: Sequence[Entry]) -> None:  # noqa: B027
+    def restore(self, entries: Sequence[LedgerEntry]) -> None:  # noqa: B027
         """Take over what earlier epochs have read; only called with a ledger.
 
         Args:
@@ -184,7 +184,7 @@ class Connector(ABC):
             limits: bounds that win over those of source and project.
         """
 
-    def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:
+    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> Range:
         """Return the range of an epoch that was begun, from its ledger; only called with a ledger.
 
         Args:
@@ -217,7 +217,7 @@ class Connector(ABC):
         """
 
     def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
-        """Return the range with its unreadable files marked by ``Entry.fault``.
+        """Return the range with its unreadable files marked by ``LedgerEntry.fault``.
 
         Called when reading a range failed.
 
@@ -252,7 +252,7 @@ class Connector(ABC):
         """
         raise NotImplementedError
 
-    def found(self, files: Sequence[str]) -> list[Entry]:
+    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
         """Return those of some files that are there, as they are now; only with a ledger.
 
         Args:

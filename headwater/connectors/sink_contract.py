@@ -1,8 +1,9 @@
 """The contract of a sink's connector: where the changes of a view go.
 
-In: a sink's definition and options. Out: changes that are there to stay once :meth:`Outlet.deliver`
-returns. What is under way is remembered by ``headwater.engine.delivery``; a connector whose place
-is transactional looks there for what it has delivered.
+In: a sink's definition and options. Out: changes that are there to stay once
+:meth:`SinkConnector.deliver` returns. What is under way is remembered by
+``headwater.engine.delivery``; a connector whose place is transactional looks there for what it has
+delivered.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from headwater.lake.protocol.marker import Marker
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
+class DeliveryEpoch:
     """What is known of one delivery.
 
     Attributes:
@@ -34,7 +35,7 @@ class Epoch:
     fence: Fence | None = None
 
 
-class Outlet(ABC):
+class SinkConnector(ABC):
     """Where the changes of one sink go.
 
     Args:
@@ -82,7 +83,7 @@ class Outlet(ABC):
         """
 
     @abstractmethod
-    def deliver(self, changed: DataFrame, epoch: Epoch) -> None:
+    def deliver(self, changed: DataFrame, epoch: DeliveryEpoch) -> None:
         """Deliver changes; all of them are there to stay when this returns.
 
         Args:

@@ -9,16 +9,16 @@ from headwater.analyze.definitions import Sink
 from headwater.connectors.kafka.sink import KafkaTopic
 from headwater.connectors.lake_tables.delta import DeltaFolder
 from headwater.connectors.lake_tables.iceberg import IcebergTable
-from headwater.connectors.sink_contract import Outlet
+from headwater.connectors.sink_contract import SinkConnector
 
-CONNECTORS: dict[str, type[Outlet]] = {
+CONNECTORS: dict[str, type[SinkConnector]] = {
     "kafka": KafkaTopic,
     "iceberg": IcebergTable,
     "delta": DeltaFolder,
 }
 
 
-def open_outlet(sink: Sink, directory: Path) -> Outlet:
+def open_outlet(sink: Sink, directory: Path) -> SinkConnector:
     """Return where the changes of a sink go.
 
     Args:

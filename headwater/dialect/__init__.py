@@ -18,7 +18,7 @@ from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
 from headwater.dialect.splitter import BODY_DIALECTS, Piece, read_text, split
-from headwater.dialect.syntax import CreateStreamingView, Option
+from headwater.dialect.syntax import CreateStreamingView, OptionClause
 from headwater.dialect.vocabulary import DialectError
 from headwater.errors import SqlError, raise_all
 
@@ -132,7 +132,7 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
 def _take_dialect(statement: exp.Expr) -> None:
     """Remove ``dialect = …`` from the options: the tree and its text are in Headwater's own."""
     if isinstance(statement, CreateStreamingView):
-        options: list[Option] = statement.args.get("options") or []
+        options: list[OptionClause] = statement.args.get("options") or []
         kept = [option for option in options if option.this != "dialect"]
         if len(kept) < len(options):
             statement.set("options", kept or None)

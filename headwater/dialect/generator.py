@@ -41,14 +41,14 @@ class HeadwaterGenerator(TrinoGenerator):
         exp.AtTimeZone: lambda self, e: f"{self.sql(e, 'this')} AT TIME ZONE {self.sql(e, 'zone')}",
         syntax.CreateSource: lambda self, e: self.createsource_sql(e),
         syntax.SourceColumn: lambda self, e: self.sourcecolumn_sql(e),
-        syntax.Watermark: lambda self, e: self.watermark_sql(e),
+        syntax.WatermarkClause: lambda self, e: self.watermark_sql(e),
         syntax.AdaptiveWatermark: lambda self, e: self.adaptivewatermark_sql(e),
-        syntax.Option: lambda self, e: self.option_sql(e),
+        syntax.OptionClause: lambda self, e: self.option_sql(e),
         syntax.CreateStreamingView: lambda self, e: self.createstreamingview_sql(e),
         syntax.ViewColumn: lambda self, e: f"{self.sql(e, 'this')} {self._comment(e)}",
         syntax.ViewConstraint: lambda self, e: self.viewconstraint_sql(e),
-        syntax.LateRows: lambda self, e: self.laterows_sql(e),
-        syntax.StartFrom: lambda self, e: self.startfrom_sql(e),
+        syntax.LateRowsClause: lambda self, e: self.laterows_sql(e),
+        syntax.StartFromClause: lambda self, e: self.startfrom_sql(e),
         syntax.CreateSink: lambda self, e: self.createsink_sql(e),
         syntax.DropStatement: lambda self, e: self.dropstatement_sql(e),
         syntax.CreateFunction: lambda self, e: self.createfunction_sql(e),
@@ -93,7 +93,7 @@ class HeadwaterGenerator(TrinoGenerator):
             parts.append(f"METADATA FROM {self._quoted(metadata)}")
         return " ".join([*parts, self._comment(node)]).rstrip()
 
-    def watermark_sql(self, node: syntax.Watermark) -> str:
+    def watermark_sql(self, node: syntax.WatermarkClause) -> str:
         """Print a watermark definition."""
         column = self.sql(node, "this")
         rule = self.sql(node, "adaptive") or column
@@ -109,7 +109,7 @@ class HeadwaterGenerator(TrinoGenerator):
         ]
         return f"ADAPTIVE ({', '.join(parts)})"
 
-    def option_sql(self, node: syntax.Option) -> str:
+    def option_sql(self, node: syntax.OptionClause) -> str:
         """Print one option; its name stands in quotes where it must."""
         name = node.this if _BARE_OPTION.fullmatch(node.this) else self._quoted(node.this)
         return f"{name} = {self.sql(node, 'expression')}"
@@ -142,13 +142,13 @@ class HeadwaterGenerator(TrinoGenerator):
         action = self._upper("ON VIOLATION", node.args.get("on_violation"))
         return f"{check} {action}".rstrip()
 
-    def laterows_sql(self, node: syntax.LateRows) -> str:
+    def laterows_sql(self, node: syntax.LateRowsClause) -> str:
         """Print ``LATE ROWS``."""
         allowed = self._phrase(" FOR", self.sql(node, "allowed"))
         into = self._phrase(" INTO", self.sql(node, "into"))
         return f"LATE ROWS {node.args['mode'].upper()}{allowed}{into}"
 
-    def startfrom_sql(self, node: syntax.StartFrom) -> str:
+    def startfrom_sql(self, node: syntax.StartFromClause) -> str:
         """Print ``START FROM``."""
         return f"START FROM {node.args['kind'].upper()} {self.sql(node, 'this')}".rstrip()
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from headwater.dialect.syntax import Option
+from headwater.dialect.syntax import OptionClause
 from headwater.dialect.vocabulary import (
     MISPLACED,
     NAME_PATTERN,
@@ -250,7 +250,7 @@ class ClauseParser(Parser):
         node = exp.Interval(this=exp.Literal.string(amount), unit=exp.var(unit))
         return self._placed(node, start)
 
-    def _options(self) -> list[Option]:
+    def _options(self) -> list[OptionClause]:
         """Parse ``( name = value, … )``; a name may have dots or stand in quotes."""
         options = self._wrapped(self._option)
         seen: set[str] = set()
@@ -262,7 +262,7 @@ class ClauseParser(Parser):
             seen.add(option.this)
         return options
 
-    def _option(self) -> Option:
+    def _option(self) -> OptionClause:
         start = self._curr
         if self._match_set((TokenType.STRING, TokenType.IDENTIFIER)):
             name = self._prev.text
@@ -274,7 +274,7 @@ class ClauseParser(Parser):
         end = self._prev
         if not self._match(TokenType.EQ):
             self.fail_near(hint=f"expected = and a value for option {name}")
-        node = Option(this=name, expression=self._option_value(name))
+        node = OptionClause(this=name, expression=self._option_value(name))
         node.update_positions(line=start.line, col=start.col, start=start.start, end=end.end)
         return node
 

@@ -21,11 +21,11 @@ from headwater.dialect.syntax import (
     CreateTest,
     DropStatement,
     SourceColumn,
-    StartFrom,
+    StartFromClause,
     TestAdvance,
     TestExpect,
     TestInsert,
-    Watermark,
+    WatermarkClause,
 )
 from headwater.dialect.vocabulary import nearest
 
@@ -161,7 +161,7 @@ class DdlParser(ClauseParser):
 
     # WATERMARK
 
-    def _parse_watermark(self, start: Token) -> Watermark:
+    def _parse_watermark(self, start: Token) -> WatermarkClause:
         column = self._column_name()
         self._expect(TokenType.ALIAS, "AS")
         args: dict[str, Any] = {"this": exp.Column(this=column)}
@@ -169,7 +169,7 @@ class DdlParser(ClauseParser):
             args["adaptive"] = self._parse_adaptive()
         else:
             args["delay"] = self._parse_delay(column)
-        node = self._placed(Watermark(**args), start)
+        node = self._placed(WatermarkClause(**args), start)
         if self._match_words("IDLE TIMEOUT"):
             self._match(TokenType.EQ)
             node.set("idle_timeout", self._fixed_interval())
@@ -225,7 +225,7 @@ class DdlParser(ClauseParser):
             found["encode_options"] = self._options()
         return found
 
-    def _parse_start_from(self) -> StartFrom:
+    def _parse_start_from(self) -> StartFromClause:
         start = self._tokens[self._index - 2]
         kind = self._choice("START FROM", ("EARLIEST", "LATEST", "TIMESTAMP", "OFFSETS"))
         value = None
@@ -233,7 +233,7 @@ class DdlParser(ClauseParser):
             value = exp.Literal.string(
                 self._text("a timestamp" if kind == "timestamp" else "offsets")
             )
-        return self._placed(StartFrom(kind=kind, this=value), start)
+        return self._placed(StartFromClause(kind=kind, this=value), start)
 
     # CREATE SINK, CREATE FUNCTION, DROP
 

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_base import Clause, ClauseParser
 from headwater.dialect.parser_ddl import DdlParser
-from headwater.dialect.syntax import CreateStreamingView, LateRows, ViewColumn, ViewConstraint
+from headwater.dialect.syntax import CreateStreamingView, LateRowsClause, ViewColumn, ViewConstraint
 from headwater.dialect.vocabulary import MISPLACED, DialectError, nearest
 
 EMISSIONS = {
@@ -169,7 +169,7 @@ class ViewParser(DdlParser, ClauseParser):
         self._match(TokenType.EQ)
         return {"freshness": self._fixed_interval()}
 
-    def _parse_late_rows(self) -> LateRows:
+    def _parse_late_rows(self) -> LateRowsClause:
         start = self._tokens[self._index - 2]
         mode, allowed, into = "drop", None, None
         if self._word() != "INTO":
@@ -178,7 +178,7 @@ class ViewParser(DdlParser, ClauseParser):
                 allowed = self._fixed_interval()
         if self._match_words("INTO"):
             into = self._new_name("table of late rows")
-        return self._placed(LateRows(mode=mode, allowed=allowed, into=into), start)
+        return self._placed(LateRowsClause(mode=mode, allowed=allowed, into=into), start)
 
     # what comes after the query
 

@@ -50,7 +50,7 @@ class SourceColumn(exp.Expression):
     }
 
 
-class Watermark(exp.Expression):
+class WatermarkClause(exp.Expression):
     """``WATERMARK FOR column AS …``: no delay and not adaptive means monotonic."""
 
     arg_types = {"this": True, "delay": False, "adaptive": False, "idle_timeout": False}
@@ -62,7 +62,7 @@ class AdaptiveWatermark(exp.Expression):
     arg_types = {"percentile": False, "min": False, "max": False}
 
 
-class Option(exp.Expression):
+class OptionClause(exp.Expression):
     """One ``name = value`` of a ``WITH`` or ``ENCODE`` list; ``this`` is the name as a str."""
 
     arg_types = {"this": True, "expression": True}
@@ -102,13 +102,13 @@ class ViewConstraint(exp.Expression):
     arg_types = {"this": True, "expression": True, "on_violation": False}
 
 
-class LateRows(exp.Expression):
+class LateRowsClause(exp.Expression):
     """``LATE ROWS {DROP | ACCEPT [FOR interval]} [INTO name]``; ``mode`` is lower case."""
 
     arg_types = {"mode": True, "allowed": False, "into": False}
 
 
-class StartFrom(exp.Expression):
+class StartFromClause(exp.Expression):
     """``START FROM``; ``kind`` is ``earliest``, ``latest``, ``timestamp`` or ``offsets``."""
 
     arg_types = {"kind": True, "this": False}

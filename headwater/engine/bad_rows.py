@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.engine.inputs import CHANGE, InputTable, Range, register_change
+from headwater.engine.inputs import CHANGE, InputTable, SnapshotRange, register_change
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
@@ -53,7 +53,7 @@ class Bad:
     sides: tuple[SideWrite, ...] = ()
 
 
-class Guarded:
+class BadRowFilter:
     """Whether a view runs with its guard, and the bad rows if it does.
 
     Args:
@@ -98,7 +98,7 @@ class Guarded:
         self,
         session: SparkSession,
         inputs: Mapping[str, InputTable],
-        spans: Mapping[str, Range],
+        spans: Mapping[str, SnapshotRange],
     ) -> Iterator[Bad]:
         """Give the bad rows of an epoch, cached as long as the block lasts.
 
@@ -147,7 +147,7 @@ class Guarded:
         return SideWrite(kept, write)
 
 
-def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Range) -> str:
+def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: SnapshotRange) -> str:
     origin.know(span.upto)
     rows = register_change(session, origin, span)
     places = [

@@ -26,7 +26,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
-from headwater.connectors.sink_contract import Epoch
+from headwater.connectors.sink_contract import DeliveryEpoch
 from headwater.connectors.sink_registry import open_outlet
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
@@ -180,7 +180,7 @@ class Delivery:
         snapshot = self._view.snapshot(upto)
         assert snapshot is not None, "its history was looked at"
         with self._changed(upto) as changed:
-            self._outlet.deliver(changed, Epoch(marker, snapshot.at, self._fence))
+            self._outlet.deliver(changed, DeliveryEpoch(marker, snapshot.at, self._fence))
 
     @contextmanager
     def _changed(self, upto: int) -> Iterator[DataFrame]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.evolve import Difference, Evolved, difference, evolved, schema_changed
+from headwater.lake.evolve import ColumnDifference, Evolved, difference, evolved, schema_changed
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.crash_points import crash_point
@@ -90,7 +90,7 @@ def follow_input(table: LakeTable, spec: TableSpec) -> None:
         _alter(table, change, ddl)
 
 
-def _alter(table: LakeTable, change: Difference, ddl: str) -> None:
+def _alter(table: LakeTable, change: ColumnDifference, ddl: str) -> None:
     if change.retyped:
         raise schema_changed(table.name, change)
     table.alter(change, ddl)

@@ -21,7 +21,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import advanced
 from headwater.plan.program import SIGN
-from headwater.plan.rules.join_patterns import State
+from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.sql.spark_text import micros
 from headwater.plan.view_plan import Input, ViewPlan
 
@@ -29,11 +29,11 @@ Cut = Mapping[str, str]
 """Per input the position up to which it was read; for a table of the lake its snapshot id as
 text."""
 
-CHANGE, BEFORE, ANY = (state.value for state in (State.CHANGE, State.BEFORE, State.ANY))
+CHANGE, BEFORE, ANY = (state.value for state in (RowsRead.CHANGE, RowsRead.BEFORE, RowsRead.ANY))
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class SnapshotRange:
     """A piece of an input's history.
 
     Attributes:
@@ -114,7 +114,7 @@ class InputTable:
         self.know(snapshot_id)
         return self.table.rows_at(snapshot_id)
 
-    def reachable(self, span: Range, read_at: int) -> Range:
+    def reachable(self, span: SnapshotRange, read_at: int) -> SnapshotRange:
         """Return a piece of history as far as it can be read; all there is if that is gone.
 
         Others may expire snapshots of their tables, roll them back or replace them.
@@ -131,7 +131,7 @@ class InputTable:
         replaced = not self.table.was_there(span.after, read_at)
         if self._is_external:
             known = span.after == span.upto or self.includes(span.upto, span.after)
-            return span if known and not replaced else Range(None, span.upto)
+            return span if known and not replaced else SnapshotRange(None, span.upto)
         if replaced:
             raise self.table.not_in_history(span.after, span.upto)
         return span
@@ -146,7 +146,7 @@ class InputTable:
         self.know(snapshot_id)
         return self.table.includes(snapshot_id, earlier)
 
-    def rows_to_read(self, span: Range) -> int:
+    def rows_to_read(self, span: SnapshotRange) -> int:
         """Return how many rows must be read for what a piece of history changed.
 
         Args:
@@ -182,7 +182,7 @@ class InputTable:
         newest = self.iceberg.upper_bound(declared.column, commit.snapshot_id)
         return advanced(stamp, newest, micros(declared.delay))
 
-    def rows_added(self, span: Range) -> int:
+    def rows_added(self, span: SnapshotRange) -> int:
         """Return how many rows a piece of history added, without reading any.
 
         Of an input whose rows are corrected, those removed count too.
@@ -229,7 +229,7 @@ def _declared(field: Field) -> str:
 
 def ranges(
     inputs: Mapping[str, InputTable], cut: Cut, pins: Mapping[str, int], read_at: int
-) -> dict[str, Range]:
+) -> dict[str, SnapshotRange]:
     """Return what is new per input.
 
     Args:
@@ -245,7 +245,9 @@ def ranges(
         TerminalError: ``SNAPSHOT_NOT_IN_HISTORY``.
     """
     spans = {
-        name: inputs[name].reachable(Range(int(cut[name]) if name in cut else None, upto), read_at)
+        name: inputs[name].reachable(
+            SnapshotRange(int(cut[name]) if name in cut else None, upto), read_at
+        )
         for name, upto in pins.items()
     }
     return {name: span for name, span in spans.items() if span.after != span.upto}
@@ -278,7 +280,7 @@ def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -
         item.table.read(pins[name]).createOrReplaceTempView(name)
 
 
-def register_change(session: SparkSession, item: InputTable, span: Range) -> DataFrame:
+def register_change(session: SparkSession, item: InputTable, span: SnapshotRange) -> DataFrame:
     """Register what is new in one input as temporary view ``<input>__change``, and return it.
 
     Args:
@@ -294,7 +296,7 @@ def register_change(session: SparkSession, item: InputTable, span: Range) -> Dat
 def register_changes(
     session: SparkSession,
     inputs: Mapping[str, InputTable],
-    spans: Mapping[str, Range],
+    spans: Mapping[str, SnapshotRange],
     pins: Mapping[str, int],
 ) -> None:
     """Register what is new in each input as temporary view ``<input>__change``, possibly empty.
@@ -306,7 +308,7 @@ def register_changes(
         pins: the snapshot of every input.
     """
     for name, item in inputs.items():
-        register_change(session, item, spans.get(name) or Range(pins[name], pins[name]))
+        register_change(session, item, spans.get(name) or SnapshotRange(pins[name], pins[name]))
 
 
 def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
@@ -330,7 +332,7 @@ def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
 def register_states(
     session: SparkSession,
     inputs: Mapping[str, InputTable],
-    spans: Mapping[str, Range],
+    spans: Mapping[str, SnapshotRange],
     pins: Mapping[str, int],
 ) -> Iterator[None]:
     """Register what each input gained and lost, held before, and holds at either cut.
@@ -346,7 +348,7 @@ def register_states(
     """
     with ExitStack() as stack:
         for name, item in inputs.items():
-            span = spans.get(name) or Range(pins[name], pins[name])
+            span = spans.get(name) or SnapshotRange(pins[name], pins[name])
             item.know(span.upto)
             now = item.table.read(span.upto)
             before = now.where("false") if span.after is None else item.table.read(span.after)

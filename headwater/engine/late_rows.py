@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.engine.inputs import InputTable, Range, register_change
+from headwater.engine.inputs import InputTable, SnapshotRange, register_change
 from headwater.engine.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
@@ -35,7 +35,7 @@ class Late:
     sides: tuple[SideWrite, ...] = ()
 
 
-class LateRows:
+class LateRowFinder:
     """Finds the late rows of a view.
 
     Args:
@@ -65,7 +65,7 @@ class LateRows:
         return self._table
 
     @contextmanager
-    def of(self, session: SparkSession, spans: Mapping[str, Range]) -> Iterator[Late]:
+    def of(self, session: SparkSession, spans: Mapping[str, SnapshotRange]) -> Iterator[Late]:
         """Give the late rows of an epoch, cached as long as the block lasts.
 
         Args:
@@ -91,11 +91,11 @@ class LateRows:
             for rows in cached:
                 rows.unpersist()
 
-    def _rows(self, session: SparkSession, name: str, span: Range) -> DataFrame:
+    def _rows(self, session: SparkSession, name: str, span: SnapshotRange) -> DataFrame:
         register_change(session, self._inputs[name], span)
         return session.sql(self._queries[name])
 
-    def _possible(self, name: str, span: Range) -> bool:
+    def _possible(self, name: str, span: SnapshotRange) -> bool:
         """Whether file metrics leave room for a late row."""
         self._inputs[name].know(span.upto)
         table = self._inputs[name].table

@@ -43,7 +43,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RecordBatch:
     """What the records of one delivery say of themselves.
 
     Attributes:
@@ -74,7 +74,7 @@ class Encoding:
     in_events: Mapping[exp.DType, Callable[[str], str]] = field(default_factory=dict)
 
 
-def records(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+def records(sink: Sink, changed: DataFrame, batch: RecordBatch, encoding: Encoding) -> DataFrame:
     """Return the records of a delivery.
 
     Args:
@@ -91,19 +91,19 @@ def records(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) ->
     )
 
 
-def _plain(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+def _plain(sink: Sink, changed: DataFrame, batch: RecordBatch, encoding: Encoding) -> DataFrame:
     key = "CAST(NULL AS STRING)" if sink.key is None else encoding.key(_key(sink))
     value = encoding.value(_row(sink.fields))
     return changed.selectExpr(f"{key} AS {KEY}", f"{value} AS {VALUE}")
 
 
-def _upsert(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+def _upsert(sink: Sink, changed: DataFrame, batch: RecordBatch, encoding: Encoding) -> DataFrame:
     value = f"CASE WHEN {_AFTER} IS NOT NULL THEN {encoding.value(_AFTER)} END"
     net = _net(sink, changed, _row(sink.fields), encoding)
     return net.selectExpr(KEY, f"{value} AS {VALUE}")
 
 
-def _debezium(sink: Sink, changed: DataFrame, batch: Batch, encoding: Encoding) -> DataFrame:
+def _debezium(sink: Sink, changed: DataFrame, batch: RecordBatch, encoding: Encoding) -> DataFrame:
     net = _net(sink, changed, _row(sink.fields, encoding.in_events), encoding)
     op = f"CASE WHEN {_BEFORE} IS NULL THEN 'c' WHEN {_AFTER} IS NULL THEN 'd' ELSE 'u' END"
     parts = {
@@ -163,7 +163,7 @@ _AS_DEBEZIUM: Mapping[exp.DType, Callable[[str], str]] = {
 """Spark SQL of values that Debezium writes in another way than JSON."""
 
 
-def _source(sink: Sink, batch: Batch) -> str:
+def _source(sink: Sink, batch: RecordBatch) -> str:
     return _struct(
         {
             "version": text(__version__),
@@ -178,7 +178,7 @@ def _source(sink: Sink, batch: Batch) -> str:
     )
 
 
-def _headers(sink: Sink, batch: Batch) -> str:
+def _headers(sink: Sink, batch: RecordBatch) -> str:
     said = {"headwater.view": sink.view, "headwater.epoch": str(batch.epoch)}
     pairs = (
         f"named_struct('key', {text(key)}, 'value', CAST({text(value)} AS BINARY))"
@@ -198,7 +198,7 @@ def _json(value: str) -> str:
 
 JSON = Encoding(_json, _json, _AS_DEBEZIUM)
 """Objects as text."""
-_FORMATS: Mapping[str, Callable[[Sink, DataFrame, Batch, Encoding], DataFrame]] = {
+_FORMATS: Mapping[str, Callable[[Sink, DataFrame, RecordBatch, Encoding], DataFrame]] = {
     "plain": _plain,
     "upsert": _upsert,
     "debezium": _debezium,

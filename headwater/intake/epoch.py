@@ -67,7 +67,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
+class LandingEpoch:
     """One epoch that is to be landed.
 
     Attributes:
@@ -124,7 +124,7 @@ class EpochWrite:
     """
 
     def __init__(
-        self, landing: EpochLanding, epoch: Epoch, stamp: int | None, marker: Marker
+        self, landing: EpochLanding, epoch: LandingEpoch, stamp: int | None, marker: Marker
     ) -> None:
         self._landing = landing
         self._epoch = epoch

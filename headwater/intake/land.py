@@ -37,7 +37,7 @@ from headwater.connectors.registry import open_connector
 from headwater.formats.columns import BAD
 from headwater.formats.envelopes import known
 from headwater.formats.unknown_fields import expected, fields_of, observed_fields
-from headwater.intake.epoch import Epoch, EpochWrite, StepResult, Written
+from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
@@ -204,7 +204,7 @@ class Landing:
         if self._planned or self._begun:
             self.step()
 
-    def read_again(self, entries: Sequence[ledger.Entry]) -> StepResult:
+    def read_again(self, entries: Sequence[ledger.LedgerEntry]) -> StepResult:
         """Land files anew that went to the quarantine whole; what of them is there goes.
 
         Args:
@@ -214,9 +214,9 @@ class Landing:
             HeadwaterError: what :meth:`step` raises.
         """
         taken = self.connector.planned(self.position, entries)
-        return self._land(Epoch(self._last.epoch + 1, taken, now_micros(), planned=False))
+        return self._land(LandingEpoch(self._last.epoch + 1, taken, now_micros(), planned=False))
 
-    def _land(self, epoch: Epoch) -> StepResult:
+    def _land(self, epoch: LandingEpoch) -> StepResult:
         stamp = watermark_after(self.table, self.source)
         cut = {self.source.name: epoch.taken.position}
         counts = {"lost": epoch.taken.lost} if epoch.taken.lost else {}
@@ -246,17 +246,17 @@ class Landing:
         self.commit(self.next_marker({}, closed), lambda target: None)
         return True
 
-    def _next(self, limits: Limits) -> Epoch | None:
+    def _next(self, limits: Limits) -> LandingEpoch | None:
         number = self._last.epoch + 1
         if self._planned:
             taken = self.connector.planned(self.position, self._planned.entries)
-            return Epoch(number, taken, self._planned.arrived_at, planned=True)
+            return LandingEpoch(number, taken, self._planned.arrived_at, planned=True)
         if self._begun and (position := self._begun.cut.get(self.source.name)):
             taken, kept = self.connector.between(self.position, position), self._begun.kept
             arrived_at = self._begun.arrived_at or now_micros()
-            return Epoch(number, taken, arrived_at, planned=False, kept=kept)
+            return LandingEpoch(number, taken, arrived_at, planned=False, kept=kept)
         found = self.connector.next_range(self.position, limits)
-        return Epoch(number, found, now_micros(), planned=False) if found else None
+        return LandingEpoch(number, found, now_micros(), planned=False) if found else None
 
     def next_marker(self, cut: Mapping[str, str], stamp: int | None) -> Marker:
         """Return the marker of the next epoch.

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.connectors.contract import Rows
 from headwater.connectors.datagen import now_micros
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.errors import ConfigError, ServiceError
 from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
@@ -134,7 +134,7 @@ def _other_reasons(landing: Landing, rows: Rows) -> bool:
 
 
 def _read_files(
-    landing: Landing, entries: Sequence[Entry], done: Replayed, *, dry_run: bool
+    landing: Landing, entries: Sequence[LedgerEntry], done: Replayed, *, dry_run: bool
 ) -> Replayed:
     if not entries:
         return done

@@ -1,7 +1,7 @@
 """How the columns of a table differ from its definition, and what of that the table can follow.
 
 In: the columns that a table has and those that it should have, as Spark types. Out: a
-:class:`Difference`, and the refusal of what cannot be followed.
+:class:`ColumnDifference`, and the refusal of what cannot be followed.
 
 Columns are added (NULL in the rows before), dropped and widened: INT to BIGINT, FLOAT to DOUBLE,
 DECIMAL to more digits before the point. A renamed column is one dropped and one added. Iceberg
@@ -26,7 +26,7 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ColumnDifference:
     """How the columns that a table should have differ from those it has.
 
     Attributes:
@@ -56,7 +56,7 @@ class Difference:
         }
 
 
-def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> Difference:
+def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> ColumnDifference:
     """Compare the columns of a table with those it should have.
 
     Args:
@@ -65,7 +65,7 @@ def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> Differenc
     """
     both = {c: (found[c], kind) for c, kind in wanted.items() if c in found}
     changed = {c: kinds for c, kinds in both.items() if kinds[0] != kinds[1]}
-    return Difference(
+    return ColumnDifference(
         {c: kind for c, kind in wanted.items() if c not in found},
         tuple(c for c in found if c not in wanted),
         {c: kinds for c, kinds in changed.items() if _is_wider(*kinds)},
@@ -87,7 +87,7 @@ class Evolved:
     since: Mapping[str, int] = field(default_factory=dict)
 
 
-def evolved(change: Difference, last: Marker) -> Evolved:
+def evolved(change: ColumnDifference, last: Marker) -> Evolved:
     """Return what the next commit says of a change of columns.
 
     Args:
@@ -99,7 +99,7 @@ def evolved(change: Difference, last: Marker) -> Evolved:
     return Evolved(change.changes(), kept)
 
 
-def means_otherwise(view: View, table: str, change: Difference) -> str:
+def means_otherwise(view: View, table: str, change: ColumnDifference) -> str:
     """Return what of a view has another meaning since the columns of a table have changed.
 
     Args:
@@ -138,7 +138,7 @@ def _is_wider(old: str, new: str) -> bool:
 
 def check_evolution(
     table: str,
-    change: Difference,
+    change: ColumnDifference,
     *,
     system: Collection[str],
     earlier: Collection[str],
@@ -177,7 +177,7 @@ def check_evolution(
 
 
 def _refusals(
-    change: Difference,
+    change: ColumnDifference,
     *,
     system: Collection[str],
     earlier: Collection[str],
@@ -198,7 +198,7 @@ def _refusals(
             yield f'column "{column}" is never NULL, and the rows that have landed lack it'
 
 
-def schema_changed(table: str, change: Difference, hint: str = "") -> TerminalError:
+def schema_changed(table: str, change: ColumnDifference, hint: str = "") -> TerminalError:
     """Return the error that a table has other columns than it should have.
 
     Args:

@@ -38,7 +38,7 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.errors import SqlError
-from headwater.plan.query_shape import Relation, relations_of
+from headwater.plan.query_shape import RelationShape, relations_of
 from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
 from headwater.plan.rules.computed import (
     facts_of_groups,
@@ -101,7 +101,7 @@ class _Input:
         ordinary: the first reason that ordinary data can have.
     """
 
-    relation: Relation
+    relation: RelationShape
     filters: list[exp.Expr] = field(default_factory=list)
     others: list[exp.Expr] = field(default_factory=list)
     passes: list[exp.Expr] = field(default_factory=list)

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
 from headwater.analyze.query_parts import is_aggregate, is_union_all, union_branches, window_calls
-from headwater.plan.query_shape import MICROSECOND, JoinBounds, Relation, Shape, aggregates
+from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
 
 UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "µs": 1}
@@ -149,7 +149,7 @@ def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
     return _scan(relation, late)
 
 
-def _kind(relation: Relation) -> str:
+def _kind(relation: RelationShape) -> str:
     if relation.source is None:
         return "view"
     if relation.source.external:
@@ -157,7 +157,7 @@ def _kind(relation: Relation) -> str:
     return "log table" if relation.source.kept else "source"
 
 
-def _scan(relation: Relation, late: LateRows) -> Operator:
+def _scan(relation: RelationShape, late: LateRows) -> Operator:
     detail = f"{relation.name} ({_kind(relation)})"
     if relation.event_time:
         detail += f", watermark {relation.event_time} - {duration(relation.delay)}"

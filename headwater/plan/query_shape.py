@@ -60,7 +60,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class RelationShape:
     """One mention of a source, table or view in a query.
 
     Attributes:
@@ -111,8 +111,8 @@ class JoinBounds:
         upper: greatest distance, already adjusted to be inclusive.
     """
 
-    left: Relation
-    right: Relation
+    left: RelationShape
+    right: RelationShape
     outer: bool
     lower: int
     upper: int
@@ -140,7 +140,7 @@ class Shape:
     """
 
     kind: str
-    relations: tuple[Relation, ...]
+    relations: tuple[RelationShape, ...]
     select: exp.Select
     window: Window | None = None
     join: JoinBounds | None = None
@@ -172,7 +172,7 @@ def shape_of(view: View, catalog: Catalog) -> Shape:
 
 
 def _single(
-    query: exp.Query, select: exp.Select, mentioned: tuple[Relation, ...], emit: Emit
+    query: exp.Query, select: exp.Select, mentioned: tuple[RelationShape, ...], emit: Emit
 ) -> Shape:
     """The shape of a query that has at most one operator with state."""
     for inner in query.find_all(exp.Select):
@@ -214,7 +214,7 @@ def _enclosing(node: exp.Expr) -> exp.Expr | None:
     return node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
 
 
-def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[Relation]:
+def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[RelationShape]:
     """Yield every mention of a relation in a bound query, outer SELECTs first.
 
     Raises:
@@ -226,7 +226,7 @@ def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[Relation]:
                 yield _relation(item, select, catalog)
 
 
-def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relation:
+def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> RelationShape:
     window = _window(table.this) if isinstance(table.this, WindowTable) else None
     inner = table.this.this if isinstance(table.this, WindowTable) else table
     if not isinstance(inner, exp.Table):
@@ -235,7 +235,7 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
     used = columns_of(select, alias) - ({"window_start", "window_end"} if window else set())
     if window:
         used.add(window.time)
-    return Relation(
+    return RelationShape(
         inner.name,
         alias,
         catalog.sources.get(inner.name),
@@ -268,7 +268,7 @@ def _micros(node: exp.Expr) -> int:
     return length // MICROSECOND
 
 
-def _group_window(select: exp.Select, mentioned: tuple[Relation, ...]) -> Window | None:
+def _group_window(select: exp.Select, mentioned: tuple[RelationShape, ...]) -> Window | None:
     """The window whose start or end is among the group keys."""
     group = select.args.get("group")
     keys = (
@@ -285,7 +285,9 @@ def _group_window(select: exp.Select, mentioned: tuple[Relation, ...]) -> Window
     return None
 
 
-def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...], emit: Emit) -> JoinBounds:
+def _join_bounds(
+    select: exp.Select, mentioned: tuple[RelationShape, ...], emit: Emit
+) -> JoinBounds:
     joined = joins(select)
     if len(joined) > 1 or len(mentioned) != 2:
         raise _not_yet(
@@ -324,7 +326,7 @@ def _join_bounds(select: exp.Select, mentioned: tuple[Relation, ...], emit: Emit
     return JoinBounds(left, right, join.side == "LEFT", lower, upper)
 
 
-def _time(relation: Relation) -> tuple[str, str]:
+def _time(relation: RelationShape) -> tuple[str, str]:
     return relation.alias, relation.event_time or "ts"
 
 

@@ -44,7 +44,9 @@ class BackOff:
         self.failures = 0
 
 
-def judge(name: str, error: Exception, back_off: BackOff) -> tuple[HeadwaterError, float | None]:
+def classify_failure(
+    name: str, error: Exception, back_off: BackOff
+) -> tuple[HeadwaterError, float | None]:
     """Return what a failure means, and the pause in seconds before the next start.
 
     Args:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.runtime.events import Event, Progress, RecordsWaiting, State, StateChanged
+from headwater.runtime.events import Event, Progress, RecordsWaiting, RunState, StateChanged
 
 RUN_FILE = "run.json"
 _WRITE_EVERY = 1.0  # seconds between two writings of what waits; states are written at once
@@ -34,7 +34,7 @@ class Board:
         self._path = folder / RUN_FILE
         self._progress = progress
         self._moved = threading.Condition(threading.RLock())
-        self._states: dict[str, tuple[State, HeadwaterError | None, float]] = {}
+        self._states: dict[str, tuple[RunState, HeadwaterError | None, float]] = {}
         self._waiting: dict[str, Mapping[str, int]] = {}
         self._unwritten, self._written = False, float("-inf")
         self._started = time.time()
@@ -90,7 +90,7 @@ class Board:
                 if self._events == seen:
                     self._moved.wait(poll)
 
-    def state(self, name: str) -> State | None:
+    def state(self, name: str) -> RunState | None:
         """Return the state of a table or view, None if it never had one.
 
         Args:
@@ -105,7 +105,7 @@ class Board:
             return {
                 name: error
                 for name, (state, error, _) in self._states.items()
-                if state is State.FAILED and error
+                if state is RunState.FAILED and error
             }
 
     def _write(self) -> None:

@@ -12,7 +12,7 @@ from enum import Enum
 from headwater.errors import HeadwaterError
 
 
-class State(Enum):
+class RunState(Enum):
     """How a supervised table or view is doing."""
 
     STARTING = "starting"
@@ -142,7 +142,7 @@ class StateChanged:
     """
 
     name: str
-    state: State
+    state: RunState
     error: HeadwaterError | None = None
     retry_in: float | None = None
 

@@ -23,14 +23,14 @@ from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg.maintenance import Job, MaintenanceResult, maintain
 from headwater.lake.java import active
 from headwater.lake.protocol.commit import Fence
-from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.reserved_names import BEGUN, SINK, quarantine_of, tables_of
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.board import Board
-from headwater.runtime.events import State, StateChanged
+from headwater.runtime.events import RunState, StateChanged
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
 from headwater.runtime.spark_requirements import DELTA
@@ -107,7 +107,7 @@ class Tables:
                 yield from (sink.name + SINK, sink.name + BEGUN)
 
 
-class Keeper:
+class Maintainer:
     """Maintains tables one at a time, through a session of its own.
 
     Args:
@@ -183,7 +183,7 @@ class Keeper:
         self._turn.release()
 
 
-class Upkeep:
+class MaintenanceSchedule:
     """The schedule of one worker.
 
     Args:
@@ -192,7 +192,7 @@ class Upkeep:
         board: where failures are told.
     """
 
-    def __init__(self, keeper: Keeper, names: Sequence[str], board: Board) -> None:
+    def __init__(self, keeper: Maintainer, names: Sequence[str], board: Board) -> None:
         self._keeper = keeper
         self._names = names
         self._board = board
@@ -204,7 +204,7 @@ class Upkeep:
         every = self._keeper.tables.settings.every
         return every.total_seconds() if every else float("inf")
 
-    def run_if_due(self, gate: Gate) -> None:
+    def run_if_due(self, gate: CommitLock) -> None:
         """Maintain what the worker keeps, if it is time and no other worker does; raise nothing.
 
         Args:
@@ -242,9 +242,9 @@ class Upkeep:
             self._say(name, None)
 
     def _say(self, name: str, error: HeadwaterError | None) -> None:
-        if self._board.state(name) in (State.RUNNING, State.STARTING, None):
+        if self._board.state(name) in (RunState.RUNNING, RunState.STARTING, None):
             retry_in = self._every() if error else None
-            self._board.tell(StateChanged(name, State.RUNNING, error, retry_in))
+            self._board.tell(StateChanged(name, RunState.RUNNING, error, retry_in))
 
 
 def maintain_project(
@@ -275,6 +275,6 @@ def maintain_project(
         nullcontext() if dry_run else Lease.acquire(config) as lease,
         project_session(config, spark, further=(DELTA,) if tables.any_delta else ()) as session,
     ):
-        keeper = Keeper(tables, session, config.namespace, lease)
+        keeper = Maintainer(tables, session, config.namespace, lease)
         for name in names or tables.names():
             yield from keeper.maintain(name, dry_run=dry_run)

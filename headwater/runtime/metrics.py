@@ -25,8 +25,8 @@ from prometheus_client.registry import Collector
 from headwater import __version__
 from headwater.errors import ServiceError
 from headwater.project import Project
-from headwater.runtime.events import State
-from headwater.runtime.run_metrics import Relation, Tally
+from headwater.runtime.events import RunState
+from headwater.runtime.run_metrics import TableMetrics, Tally
 
 LABELS = ("kind", "name")
 """What each sample is about: ``kind="view"``, ``name="orders_per_hour"``."""
@@ -44,7 +44,7 @@ class Family:
 
     name: str
     help: str
-    value: Callable[[Relation], float | None]
+    value: Callable[[TableMetrics], float | None]
 
     @property
     def unit(self) -> str:
@@ -56,12 +56,12 @@ def _since(moment: float) -> float:
     return max(0.0, time.time() - moment)
 
 
-def _lag_seconds(each: Relation) -> float | None:
+def _lag_seconds(each: TableMetrics) -> float | None:
     lacks = each.lacks
     return None if lacks is None else max((_since(made.at) for made in lacks), default=0.0)
 
 
-def _rows(what: str, *, sinks: bool = True) -> Callable[[Relation], float | None]:
+def _rows(what: str, *, sinks: bool = True) -> Callable[[TableMetrics], float | None]:
     none = ("source",) if sinks else ("source", "sink")
     return lambda each: None if each.kind in none else each.counts[what]
 
@@ -144,7 +144,7 @@ class Metrics(Collector):
         self,
         kind: type[GaugeMetricFamily | CounterMetricFamily],
         family: Family,
-        relations: Sequence[Relation],
+        relations: Sequence[TableMetrics],
     ) -> Metric:
         found = kind(family.name, family.help, labels=LABELS, unit=family.unit)
         for each in relations:
@@ -156,16 +156,16 @@ class Metrics(Collector):
         return found
 
 
-def _states(relations: Sequence[Relation]) -> Metric:
+def _states(relations: Sequence[TableMetrics]) -> Metric:
     text = "1 for the state it is in, 0 for all others"
     found = StateSetMetricFamily("headwater_state", text, labels=LABELS)
     for each in relations:
-        states = {state.value: each.state is state for state in State}
+        states = {state.value: each.state is state for state in RunState}
         found.add_metric((each.kind, each.name), states)
     return found
 
 
-def _waiting(relations: Sequence[Relation]) -> Metric:
+def _waiting(relations: Sequence[TableMetrics]) -> Metric:
     text = "Records of Kafka or Redis that are not read yet, by partition or stream"
     found = GaugeMetricFamily("headwater_waiting_records", text, labels=(*LABELS, "partition"))
     for each in relations:
@@ -174,7 +174,7 @@ def _waiting(relations: Sequence[Relation]) -> Metric:
     return found
 
 
-def _commits(relations: Sequence[Relation]) -> Metric:
+def _commits(relations: Sequence[TableMetrics]) -> Metric:
     text = "How many commits there were, and how long they took together"
     name = "headwater_commit_duration_seconds"
     found = SummaryMetricFamily(name, text, labels=LABELS, unit="seconds")

@@ -15,10 +15,10 @@ from headwater.analyze.definitions import Catalog, Sink
 from headwater.checkpoints.replicas import copies_of
 from headwater.config.settings import Config
 from headwater.engine.delivery import Delivery
-from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
 from headwater.engine.incremental.view import IncrementalView
-from headwater.engine.streaming.quarantine import SourceQuarantine, Waiting
+from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.target import Writer
 from headwater.intake.land import Landing
@@ -109,7 +109,7 @@ class Opener:
         """
         return state_folder(self._config.state, quarantine_of(name))
 
-    def quarantine(self, name: str, waiting: Waiting) -> SourceQuarantine:
+    def quarantine(self, name: str, waiting: WaitingMark) -> SourceQuarantine:
         """Open the quarantine of a SOURCE.
 
         Args:
@@ -138,7 +138,7 @@ class Opener:
             self._catalog,
             writer=self._writer,
             fence=self._lease,
-            limits=Limits(below) if below else NEVER,
+            limits=RecomputeLimits(below) if below else NEVER,
         )
 
     def ticks(self, names: Sequence[str]) -> Ticks:

@@ -1,6 +1,6 @@
 """What a run has done so far, table by table: the numbers behind its metrics.
 
-In: the events of the board. Out: a :class:`Relation` per table, view, sink and SOURCE, brought
+In: the events of the board. Out: a :class:`TableMetrics` per table, view, sink and SOURCE, brought
 up to date by each event, and what follows from them when somebody asks. Nothing is read for it: not
 the lake, not Spark, not a broker.
 
@@ -24,7 +24,7 @@ from headwater.runtime.events import (
     Event,
     RecordsWaiting,
     Resumed,
-    State,
+    RunState,
     StateChanged,
     ViewCommitted,
     ViewDelivered,
@@ -50,7 +50,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Relation:
+class TableMetrics:
     """One landed table, view, sink or SOURCE.
 
     Attributes:
@@ -73,8 +73,8 @@ class Relation:
 
     name: str
     kind: str
-    inputs: Mapping[str, Relation] = field(default_factory=dict, repr=False)
-    state: State | None = None
+    inputs: Mapping[str, TableMetrics] = field(default_factory=dict, repr=False)
+    state: RunState | None = None
     epoch: int | None = None
     watermark: int | None = None
     committed_at: float | None = None
@@ -171,10 +171,10 @@ class Tally:
 
     def __init__(self, catalog: Catalog) -> None:
         self._lock = threading.Lock()
-        self._relations: dict[str, Relation] = {}
+        self._relations: dict[str, TableMetrics] = {}
         for name, source in catalog.sources.items():
             if not source.external:
-                self._relations[name] = Relation(name, "table" if source.kept else "source")
+                self._relations[name] = TableMetrics(name, "table" if source.kept else "source")
         for name, view in catalog.views.items():
             self._add(name, "table" if view.changes else "view", view.inputs)
         for name, sink in catalog.sinks.items():
@@ -183,10 +183,10 @@ class Tally:
     def _add(self, name: str, kind: str, inputs: tuple[str, ...]) -> None:
         known = self._relations
         read = {i: known[i] for i in inputs if i in known and known[i].kind != "source"}
-        self._relations[name] = Relation(name, kind, read)
+        self._relations[name] = TableMetrics(name, kind, read)
 
     @contextmanager
-    def relations(self) -> Iterator[list[Relation]]:
+    def relations(self) -> Iterator[list[TableMetrics]]:
         """Give all relations, in the order of their definition; nothing changes in the block."""
         with self._lock:
             yield list(self._relations.values())
@@ -217,4 +217,4 @@ class Tally:
                 of[event.table].waiting = event.records
             case StateChanged():
                 of[event.name].state = event.state
-                of[event.name].restarts += event.state is State.BACKING_OFF
+                of[event.name].restarts += event.state is RunState.BACKING_OFF

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from headwater.analyze.definitions import Sink
 from headwater.connectors.sink_registry import jars_for
 from headwater.engine.inputs import InputTable
-from headwater.engine.streaming.quarantine import SourceQuarantine, Waiting
+from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.target import ensure_target
 from headwater.errors import EXIT_OK, EXIT_SERVICE
@@ -34,9 +34,9 @@ from headwater.runtime.backoff import BackOff, as_headwater_error
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
 from headwater.runtime.end_of_input import closing_watermarks
-from headwater.runtime.events import Progress, State, StateChanged, silent
+from headwater.runtime.events import Progress, RunState, StateChanged, silent
 from headwater.runtime.lease import Lease
-from headwater.runtime.maintenance_job import Keeper, Tables, Upkeep
+from headwater.runtime.maintenance_job import Maintainer, MaintenanceSchedule, Tables
 from headwater.runtime.opener import POLL, Opener
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
@@ -105,7 +105,7 @@ class Supervisor:
         self._streams: dict[str, StreamWorker[StreamingView]] = {}
         self._quarantines: list[StreamWorker[SourceQuarantine]] = []
         self._deliveries: list[SinkWorker] = []
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, WaitingMark] = {}
         self._ticker: TickWorker | None = None
 
     # -- what can be asked of it
@@ -232,7 +232,7 @@ class Supervisor:
             self._board.tell(event)
 
     def _fail(self, name: str, error: Exception) -> None:
-        self._board.tell(StateChanged(name, State.FAILED, as_headwater_error(name, error)))
+        self._board.tell(StateChanged(name, RunState.FAILED, as_headwater_error(name, error)))
 
     def _start(self, once: bool, *, landing: bool) -> None:
         poll = min(POLL, self._config.trigger).total_seconds()
@@ -243,10 +243,10 @@ class Supervisor:
                 LandingWorker(name, self._board, back_off(), poll, landing=ready, once=once)
             )
         open_ = self._opener
-        self._waiting = {n: Waiting(open_.quarantine_state(n)) for n in self._read_directly()}
+        self._waiting = {n: WaitingMark(open_.quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
-            if self._board.state(name) is State.FAILED:
+            if self._board.state(name) is RunState.FAILED:
                 continue
             if isinstance(plan.program, StreamingProgram):
                 make_stream = partial(
@@ -282,9 +282,9 @@ class Supervisor:
     def _maintain(self, workers: Sequence[Worker]) -> None:
         """Let each worker maintain what it commits to, between two commits."""
         assert self._spark is not None
-        keeper = Keeper(self._kept, self._spark, self._config.namespace, self._lease)
+        keeper = Maintainer(self._kept, self._spark, self._config.namespace, self._lease)
         for worker in workers:
-            worker.upkeep = Upkeep(keeper, worker.keeps, self._board)
+            worker.upkeep = MaintenanceSchedule(keeper, worker.keeps, self._board)
 
     def _workers(self) -> list[Worker]:
         ticker = [self._ticker] if self._ticker else []
@@ -317,7 +317,7 @@ class Supervisor:
             table.pin()
         for name, watermark in closing_watermarks(self._plans.values(), tables).items():
             landing = self._landings[name]
-            if self._board.state(name) is not State.FAILED and landing.close(watermark):
+            if self._board.state(name) is not RunState.FAILED and landing.close(watermark):
                 self._resume(name, landing.table)
 
     def _settle(self, finish: bool = False) -> None:
@@ -356,7 +356,7 @@ class Supervisor:
 
     def _is_settled(self, name: str, ends: Mapping[str, int]) -> bool:
         """Whether a view is at the end of its inputs, or need not get there."""
-        if self._interrupted or self._board.state(name) is State.FAILED:
+        if self._interrupted or self._board.state(name) is RunState.FAILED:
             return True
         program = self._plans[name].program
         pins = {

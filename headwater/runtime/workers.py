@@ -21,14 +21,14 @@ from headwater.engine.streaming.quarantine import SourceQuarantine
 from headwater.engine.streaming.query import StreamingView
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
-from headwater.lake.protocol.commit_lock import Gate
-from headwater.runtime.backoff import BackOff, judge
+from headwater.lake.protocol.commit_lock import CommitLock
+from headwater.runtime.backoff import BackOff, classify_failure
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
-from headwater.runtime.events import EpochLanded, State, StateChanged
+from headwater.runtime.events import EpochLanded, RunState, StateChanged
 
 if TYPE_CHECKING:
-    from headwater.runtime.maintenance_job import Upkeep
+    from headwater.runtime.maintenance_job import MaintenanceSchedule
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +54,14 @@ class Worker(ABC):
         self._poll = poll
         self._stopping = threading.Event()
         self._failed_for_good = False
-        self._gate = Gate()
-        self.upkeep: Upkeep | None = None
+        self._gate = CommitLock()
+        self.upkeep: MaintenanceSchedule | None = None
         self.keeps = [name]
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         """Start the thread."""
-        self._say(State.STARTING)
+        self._say(RunState.STARTING)
         self._thread.start()
 
     def stop(self) -> None:
@@ -79,7 +79,7 @@ class Worker(ABC):
             self._thread.join()
 
     @property
-    def gate(self) -> Gate:
+    def gate(self) -> CommitLock:
         """Where commits to its tables pass; a step commits, unless the worker says otherwise."""
         return self._gate
 
@@ -106,7 +106,7 @@ class Worker(ABC):
                 if not opened:
                     self.open()
                     opened = True
-                    self._say(State.RUNNING)
+                    self._say(RunState.RUNNING)
                 with self._gate.commit():
                     worked = self.step()
                 if worked is None:
@@ -124,22 +124,22 @@ class Worker(ABC):
                     break
         self._quietly(self.shut)
         if not self._failed_for_good:
-            self._say(State.STOPPED if self._stopping.is_set() else State.DONE)
+            self._say(RunState.STOPPED if self._stopping.is_set() else RunState.DONE)
 
     def _pause(self, error: Exception) -> bool:
         """Wait before the next start; False if there will be none."""
-        said, pause = judge(self.name, error, self._back_off)
+        said, pause = classify_failure(self.name, error, self._back_off)
         if pause is None:
             self._failed_for_good = True
-            self._say(State.FAILED, said)
+            self._say(RunState.FAILED, said)
             return False
-        self._say(State.BACKING_OFF, said, pause)
+        self._say(RunState.BACKING_OFF, said, pause)
         ended = self._stopping.wait(pause)
         _let_go()
         return not ended
 
     def _say(
-        self, state: State, error: HeadwaterError | None = None, retry_in: float | None = None
+        self, state: RunState, error: HeadwaterError | None = None, retry_in: float | None = None
     ) -> None:
         self._board.tell(StateChanged(self.name, state, error, retry_in))
 
@@ -245,7 +245,7 @@ class StreamWorker(Worker, Generic[Query]):
         self.view: Query | None = None
 
     @property
-    def gate(self) -> Gate:
+    def gate(self) -> CommitLock:
         """Where the query's batches pass, in a thread of their own."""
         return self.view.gate if self.view else self._gate
 
@@ -333,7 +333,7 @@ class TickWorker(Worker):
         """Open the views that are not open and whose pause is over; whether there was one."""
         opened = False
         for name, make in self._makers.items():
-            done = self._board.state(name) is State.FAILED
+            done = self._board.state(name) is RunState.FAILED
             if name in self.views or done or self._due.get(name, 0) > time.monotonic():
                 continue
             if name in self._due:
@@ -344,25 +344,25 @@ class TickWorker(Worker):
                 self._failed(name, error)
                 continue
             opened = True
-            self._board.tell(StateChanged(name, State.RUNNING))
+            self._board.tell(StateChanged(name, RunState.RUNNING))
         return opened
 
     def _failed(self, name: str, error: Exception) -> None:
         self.views.pop(name, None)
-        said, pause = judge(name, error, self._back_offs[name])
+        said, pause = classify_failure(name, error, self._back_offs[name])
         if pause is None:
-            self._board.tell(StateChanged(name, State.FAILED, said))
+            self._board.tell(StateChanged(name, RunState.FAILED, said))
         else:
             self._due[name] = time.monotonic() + pause
-            self._board.tell(StateChanged(name, State.BACKING_OFF, said, pause))
+            self._board.tell(StateChanged(name, RunState.BACKING_OFF, said, pause))
 
     def _say(
-        self, state: State, error: HeadwaterError | None = None, retry_in: float | None = None
+        self, state: RunState, error: HeadwaterError | None = None, retry_in: float | None = None
     ) -> None:
-        if state is State.RUNNING:
+        if state is RunState.RUNNING:
             return  # each view says so when it is open
         for name in self._makers:
-            if self._board.state(name) is not State.FAILED:
+            if self._board.state(name) is not RunState.FAILED:
                 self._board.tell(StateChanged(name, state, error, retry_in))
 
 

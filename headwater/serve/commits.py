@@ -14,8 +14,8 @@ from headwater.lake.protocol.commits import COLUMNS
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import QUARANTINE, SIDE_TABLES
 from headwater.serve.lake_reader import (
-    Commit,
     LakeReader,
+    StoredCommit,
     ancestors,
     commits,
     current_snapshot_id,
@@ -69,14 +69,14 @@ def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
             yield row if commit.marker.view == name else {**row, "rows_in": None}
 
 
-def _commits(table: StoredTable) -> list[Commit]:
+def _commits(table: StoredTable) -> list[StoredCommit]:
     """The commits of a table, oldest first; a side table's bear the name of what it belongs to."""
     snapshots = ancestors(table, current_snapshot_id(table))
     marker = next(filter(None, map(marker_of, snapshots)), None)
     return list(commits(table, view=marker.view))[::-1] if marker else []
 
 
-def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
+def _places(found: list[StoredCommit]) -> dict[int, tuple[int, datetime]]:
     changed = accumulate(each.added + each.removed for each in found)
     places = {each.snapshot_id: (rows, each.at) for each, rows in zip(found, changed, strict=True)}
     if found and found[0].marker.epoch == 0:  # what was before has held nothing
@@ -84,7 +84,7 @@ def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
     return places
 
 
-def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
+def _row(commit: StoredCommit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
     marker, bad = commit.marker, refused.get(commit.marker.epoch)
     read = [
         (places[name][int(end)], _before(marker, places[name], name))

@@ -43,7 +43,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RowDifference:
     """What two relations do not share.
 
     Attributes:
@@ -63,7 +63,7 @@ class Difference:
 
 def compare(
     connection: duckdb.DuckDBPyConnection, columns: Columns, table: str, query: str, limit: int
-) -> Difference:
+) -> RowDifference:
     """Compare a table with a query as multisets of rows.
 
     Args:
@@ -76,7 +76,7 @@ def compare(
     left_over = subtraction(columns, table, query)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE _left_over AS {left_over}")
     rows = connection.sql(f"SELECT count(*) FROM ({table})").fetchall()[0][0]
-    return judge(connection, columns, int(rows), limit)
+    return tolerant_difference(connection, columns, int(rows), limit)
 
 
 def subtraction(columns: Columns, table: str, query: str) -> str:
@@ -100,9 +100,9 @@ def subtraction(columns: Columns, table: str, query: str) -> str:
     )
 
 
-def judge(
+def tolerant_difference(
     connection: duckdb.DuckDBPyConnection, columns: Columns, rows: int, limit: int
-) -> Difference:
+) -> RowDifference:
     """Say in what two relations differ, of which ``_left_over`` is the :func:`subtraction`.
 
     Args:
@@ -124,7 +124,7 @@ def judge(
         query = f"SELECT {names} FROM _left_over WHERE {condition} ORDER BY ALL LIMIT {limit}"
         return tuple(rows_of(connection.sql(query)))
 
-    return Difference(
+    return RowDifference(
         rows,
         surplus,
         missing,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot, Summary
 
 
-class DeltaTable:
+class StoredDeltaTable:
     """One Delta table as it was when it was opened.
 
     Args:

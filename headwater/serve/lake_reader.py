@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
     from headwater.config.settings import Config
-    from headwater.serve.delta import DeltaTable
+    from headwater.serve.delta import StoredDeltaTable
 
-    StoredTable: TypeAlias = Table | DeltaTable
+    StoredTable: TypeAlias = Table | StoredDeltaTable
 
 
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
@@ -59,7 +59,7 @@ class History(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class StoredCommit:
     """One commit of a view or landed table.
 
     Attributes:
@@ -137,9 +137,9 @@ class LakeReader:
         in_place = folder_of(written, self._config.directory)
         folder = in_place or (None if written else self._folder(name))
         if is_delta(folder):
-            from headwater.serve.delta import DeltaTable
+            from headwater.serve.delta import StoredDeltaTable
 
-            return DeltaTable(self.namespace, name, folder)
+            return StoredDeltaTable(self.namespace, name, folder)
         if self._catalog is None or in_place:
             return None
         try:
@@ -224,7 +224,7 @@ def ancestors(table: History, snapshot_id: int | None) -> Iterator[Snapshot]:
 
 def commits(
     table: History, snapshot_id: int | None = None, *, view: str | None = None
-) -> Iterator[Commit]:
+) -> Iterator[StoredCommit]:
     """Yield the commits of one view, newest first; maintenance between them is skipped.
 
     A commit can be several snapshots, published together: only the last of them is yielded, since
@@ -237,7 +237,7 @@ def commits(
     """
     view = view or table.name()[-1]
     start = current_snapshot_id(table) if snapshot_id is None else snapshot_id
-    commit: Commit | None = None
+    commit: StoredCommit | None = None
     for snapshot in ancestors(table, start):
         found = _commit(snapshot)
         if found is None or found.marker.view != view:
@@ -253,7 +253,7 @@ def commits(
         yield commit
 
 
-def commits_of_others(table: History, name: str) -> Iterator[Commit]:
+def commits_of_others(table: History, name: str) -> Iterator[StoredCommit]:
     """Yield the changes of a table that somebody else writes, newest first.
 
     They have no marker: their epoch is Iceberg's sequence number.
@@ -277,18 +277,18 @@ def summary_of(snapshot: Snapshot) -> dict[str, str]:
     return dict(snapshot.summary.additional_properties) if snapshot.summary else {}
 
 
-def _commit(snapshot: Snapshot) -> Commit | None:
+def _commit(snapshot: Snapshot) -> StoredCommit | None:
     marker = marker_of(snapshot)
     return _as_commit(snapshot, marker) if marker else None
 
 
-def _as_commit(snapshot: Snapshot, marker: Marker) -> Commit:
+def _as_commit(snapshot: Snapshot, marker: Marker) -> StoredCommit:
     summary = summary_of(snapshot)
 
     def count(name: str) -> int:
         return int(summary.get(name, 0))
 
-    return Commit(
+    return StoredCommit(
         snapshot.snapshot_id,
         datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC),
         marker,
@@ -298,7 +298,7 @@ def _as_commit(snapshot: Snapshot, marker: Marker) -> Commit:
     )
 
 
-def newest_commit(table: History, snapshot_id: int | None = None) -> Commit | None:
+def newest_commit(table: History, snapshot_id: int | None = None) -> StoredCommit | None:
     """Return the newest commit at or before a snapshot, or None if there is none.
 
     Args:
@@ -320,7 +320,7 @@ def newest_commit(table: History, snapshot_id: int | None = None) -> Commit | No
     return found
 
 
-def _refuse_part(table: History, found: Commit) -> None:
+def _refuse_part(table: History, found: StoredCommit) -> None:
     """Refuse a snapshot that was published only with a later one of the same epoch."""
     for whole in commits(table):
         if whole.marker.epoch == found.marker.epoch and whole.snapshot_id != found.snapshot_id:

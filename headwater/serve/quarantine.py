@@ -35,7 +35,7 @@ _VALUES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingRows:
     """Rows of one quarantine with one reason.
 
     Attributes:
@@ -74,7 +74,7 @@ class BadRow:
     raw: str | None
 
 
-def waiting(project: Project, tables: Sequence[str] = ()) -> list[Waiting]:
+def waiting(project: Project, tables: Sequence[str] = ()) -> list[WaitingRows]:
     """Return what waits, by table and reason.
 
     Args:
@@ -92,7 +92,9 @@ def waiting(project: Project, tables: Sequence[str] = ()) -> list[Waiting]:
         f"SELECT {kind} AS kind, count(*), min(_arrived_at), max(_arrived_at),"
         " min_by(_place, _arrived_at) FROM q GROUP BY kind ORDER BY count(*) DESC, kind"
     )
-    return [Waiting(name, *row) for name, rows in _asked(project, tables, query) for row in rows]
+    return [
+        WaitingRows(name, *row) for name, rows in _asked(project, tables, query) for row in rows
+    ]
 
 
 def bad_rows(project: Project, tables: Sequence[str], limit: int) -> list[BadRow]:

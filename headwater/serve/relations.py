@@ -39,7 +39,7 @@ from pyiceberg.types import (
 
 from headwater.errors import ServiceError
 from headwater.serve.connection import quoted
-from headwater.serve.delta import DeltaTable
+from headwater.serve.delta import StoredDeltaTable
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,7 +82,7 @@ def create_view(
         snapshot_id: the snapshot to read; None reads an empty table.
         columns: the columns of the view, in order.
     """
-    if isinstance(table, DeltaTable):
+    if isinstance(table, StoredDeltaTable):
         body = table.select(connection, f"{name}$rows", snapshot_id, columns)
     else:
         body = _iceberg(connection, name, table, snapshot_id, columns)
@@ -95,7 +95,7 @@ def column_names(table: StoredTable) -> list[str]:
     Args:
         table: the table.
     """
-    if isinstance(table, DeltaTable):
+    if isinstance(table, StoredDeltaTable):
         return list(table.columns)
     return [field.name for field in table.schema().fields]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
-from headwater.serve.lake_reader import Commit, LakeReader, commits, commits_of_others
+from headwater.serve.lake_reader import LakeReader, StoredCommit, commits, commits_of_others
 
 if TYPE_CHECKING:
     from headwater.analyze.definitions import Catalog
@@ -141,7 +141,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-class _Histories(dict[str, list[Commit]]):
+class _Histories(dict[str, list[StoredCommit]]):
     """The commits of each table, newest first, read once."""
 
     def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
@@ -149,7 +149,7 @@ class _Histories(dict[str, list[Commit]]):
         self._lake, self._catalog = lake, catalog
         self.external = catalog.external
 
-    def __missing__(self, name: str) -> list[Commit]:
+    def __missing__(self, name: str) -> list[StoredCommit]:
         table = self._lake.table(name)
         if table is None:
             self[name] = []
@@ -159,7 +159,7 @@ class _Histories(dict[str, list[Commit]]):
             self[name] = list(commits(table, view=name.removesuffix(SINK)))
         return self[name]
 
-    def cut(self, commit: Commit) -> set[str]:
+    def cut(self, commit: StoredCommit) -> set[str]:
         """Return what a commit of a view is made of; what was expired since is left out."""
         found: set[str] = set()
         for name, position in commit.marker.cut_to.items():
@@ -246,13 +246,13 @@ def from_micros(micros: int | None) -> datetime | None:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
 
 
-def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
+def _lag(newest: StoredCommit, inputs: tuple[str, ...], histories: _Histories) -> int:
     """Count the commits of the inputs after the cut of a view's newest commit."""
     return sum(_behind(newest, name, histories[name]) for name in inputs)
 
 
 def _rows_in(
-    kind: str, newest: Commit, inputs: tuple[str, ...], histories: _Histories, taken: int
+    kind: str, newest: StoredCommit, inputs: tuple[str, ...], histories: _Histories, taken: int
 ) -> int | None:
     """Count the rows of the inputs up to the cut of a view's newest commit; of a SOURCE, nobody."""
     if not inputs:
@@ -260,7 +260,7 @@ def _rows_in(
     return sum(_added(histories[name][_behind(newest, name, histories[name]) :]) for name in inputs)
 
 
-def _added(history: Sequence[Commit]) -> int:
+def _added(history: Sequence[StoredCommit]) -> int:
     """Count the rows added by commits; of expired ones, the rows that are still there."""
     if not history:
         return 0
@@ -270,7 +270,7 @@ def _added(history: Sequence[Commit]) -> int:
     )
 
 
-def _behind(newest: Commit, name: str, history: Sequence[Commit]) -> int:
+def _behind(newest: StoredCommit, name: str, history: Sequence[StoredCommit]) -> int:
     position = newest.marker.cut_to.get(name)
     return next(
         (n for n, commit in enumerate(history) if str(commit.snapshot_id) == position), len(history)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.evolve import difference, means_otherwise
-from headwater.serve.compare import Columns, Difference, compare
+from headwater.serve.compare import Columns, RowDifference, compare
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.delta import DeltaTable
+from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake_reader import Commit, LakeReader, current_snapshot_id, newest_commit
+from headwater.serve.lake_reader import LakeReader, StoredCommit, current_snapshot_id, newest_commit
 from headwater.serve.relations import column_names, columns_at, create_view
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Case:
     project: Project
     plan: ViewPlan
     columns: Columns
-    commit: Commit
+    commit: StoredCommit
     table: StoredTable
     read_at: int | None
     inputs: Mapping[str, tuple[StoredTable, int | None]]
@@ -69,7 +69,7 @@ class Unseen(Exception):
     """An engine cannot see a table of the case; the text says which, and why."""
 
 
-Comparer = Callable[[Case, int], Difference]
+Comparer = Callable[[Case, int], RowDifference]
 """Compares a case in an engine, and returns so many of the rows that differ at most; raises
 :class:`Unseen` where it cannot."""
 
@@ -90,9 +90,9 @@ class VerifyResult:
     view: str
     verdict: Verdict
     reason: str = ""
-    commit: Commit | None = None
+    commit: StoredCommit | None = None
     columns: tuple[str, ...] = ()
-    difference: Difference | None = None
+    difference: RowDifference | None = None
 
     @property
     def broken(self) -> bool:
@@ -177,13 +177,13 @@ def _verify_one(
 
 def _lacking(plan: ViewPlan, table: StoredTable, snapshot: int | None) -> str:
     """A column of a keyed table that the table gets, or got later (ON SCHEMA CHANGE EVOLVE)."""
-    if not plan.follows or isinstance(table, DeltaTable):
+    if not plan.follows or isinstance(table, StoredDeltaTable):
         return ""
     held = columns_at(table, snapshot)
     return next((each.name for each in plan.view.fields if each.name not in held), "")
 
 
-def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
+def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: StoredCommit) -> str:
     """What a commit has read of tables that others write, and did not keep."""
     for each in plan.inputs:
         if each.name in project.catalog.external:
@@ -194,13 +194,13 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) ->
     return ""
 
 
-def _other_meaning(lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
+def _other_meaning(lake: LakeReader, plan: ViewPlan, commit: StoredCommit) -> str:
     """What of a view means something else as a table that it reads has evolved."""
     for each in plan.inputs:
         if not each.evolves:
             continue
         table, position = _input(lake, each.name, commit)
-        if position is not None and not isinstance(table, DeltaTable):
+        if position is not None and not isinstance(table, StoredDeltaTable):
             change = difference(columns_at(table, position), columns_at(table))
             if meaning := means_otherwise(plan.view, each.name, change):
                 return meaning
@@ -219,7 +219,7 @@ def _columns(plan: ViewPlan) -> Columns:
     return Columns(names, of("exact"), of("float"), of("approximate"), of("floats"))
 
 
-def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:
+def _input(lake: LakeReader, name: str, commit: StoredCommit) -> tuple[StoredTable, int | None]:
     """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
     table = lake.table(name)
     if table is None:
@@ -227,7 +227,7 @@ def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, in
     position = commit.marker.cut_to.get(name, NO_SNAPSHOT)
     if position == NO_SNAPSHOT:
         return table, None
-    vacuumed = isinstance(table, DeltaTable) and table.is_vacuumed(int(position))
+    vacuumed = isinstance(table, StoredDeltaTable) and table.is_vacuumed(int(position))
     if vacuumed or table.snapshot_by_id(int(position)) is None:
         raise ServiceError(
             "SNAPSHOT_EXPIRED",
@@ -238,7 +238,7 @@ def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, in
     return table, int(position)
 
 
-def compare_embedded(case: Case, limit: int) -> Difference:
+def compare_embedded(case: Case, limit: int) -> RowDifference:
     """Compare in DuckDB, in this process.
 
     Args:

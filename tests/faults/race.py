@@ -31,7 +31,7 @@ from typing import Any
 
 import deltalake
 
-from headwater.serve.delta import DeltaTable as StoredDelta
+from headwater.serve.delta import StoredDeltaTable as StoredDelta
 from headwater.serve.lake_reader import LakeReader, ancestors, current_snapshot_id, marker_of
 from tests.faults.contender import ROWS, VIEW, settings
 

@@ -23,7 +23,7 @@ from pyarrow.fs import S3FileSystem
 
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.analyze.definitions import Source
-from headwater.connectors.files.bucket import Bucket
+from headwater.connectors.files.bucket import BucketPlace
 from headwater.lake.storage.object_store import ObjectStore
 
 pytestmark = pytest.mark.services
@@ -316,7 +316,7 @@ def test_two_thousand_objects_are_listed_at_once(inbox: Inbox) -> None:
         patch.setenv("STORE_SECRET", SECRET_KEY)
         keys = (ACCESS_KEY, "${env:STORE_SECRET}")
         store = ObjectStore(inbox.store.address, "us-east-1", *keys)
-        place = Bucket(Source("t", True, (), "files", options=options), store)
+        place = BucketPlace(Source("t", True, (), "files", options=options), store)
         list(place.listed())
         began = time.monotonic()
         found = list(place.listed())

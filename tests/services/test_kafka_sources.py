@@ -30,7 +30,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.project import load_project
-from headwater.runtime.events import Event, RecordsWaiting, State, StateChanged
+from headwater.runtime.events import Event, RecordsWaiting, RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from tests.services.test_kafka_tables import Topic, clients
 
@@ -80,7 +80,7 @@ class Project:
         def tell(event: Event) -> None:
             if isinstance(event, RecordsWaiting):
                 self.waiting.append(event.records)
-            elif isinstance(event, StateChanged) and event.state is State.FAILED:
+            elif isinstance(event, StateChanged) and event.state is RunState.FAILED:
                 assert event.error is not None
                 self.failed[event.name] = event.error.condition
 

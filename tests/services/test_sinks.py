@@ -26,17 +26,17 @@ from docker.local.registry import Registry
 from docker.local.web import ask
 from headwater.config.settings import Config, Maintenance
 from headwater.connectors.kafka.sink import KafkaTopic
-from headwater.connectors.sink_contract import Epoch
+from headwater.connectors.sink_contract import DeliveryEpoch
 from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.formats.avro.registry import Registry as Schemas
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
-from headwater.lake.iceberg.retention import History, expirable
+from headwater.lake.iceberg.retention import SnapshotHistory, expirable
 from headwater.lake.reserved_names import BEGUN, SINK
 from headwater.project import Project, load_project
 from headwater.runtime.events import Event, StateChanged
-from headwater.runtime.maintenance_job import Keeper, Tables
+from headwater.runtime.maintenance_job import Maintainer, Tables
 from headwater.runtime.session import session_for_thread
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
@@ -442,7 +442,7 @@ def test_a_crash_repeats_records_with_their_epoch_and_loses_none(
     world.change(row("a", "x", 2), row("b", "x", 1, "d"))
     whole = KafkaTopic.deliver
 
-    def crash(self: KafkaTopic, changed: DataFrame, epoch: Epoch) -> None:
+    def crash(self: KafkaTopic, changed: DataFrame, epoch: DeliveryEpoch) -> None:
         whole(self, changed, epoch)
         raise Crash
 
@@ -480,7 +480,7 @@ def test_a_broker_that_is_killed_costs_nothing_but_time(
     topic.broker.start()
     whole = KafkaTopic.deliver
 
-    def killed(self: KafkaTopic, changed: DataFrame, epoch: Epoch) -> None:
+    def killed(self: KafkaTopic, changed: DataFrame, epoch: DeliveryEpoch) -> None:
         topic.broker.kill()
         whole(self, changed, epoch)
 
@@ -548,11 +548,11 @@ def test_snapshots_that_wait_for_a_sink_are_kept(world: World, topic: Topic) -> 
     tables = Tables(Project(world.folder, world.config, world.catalog, ()), world.plans)
     needed = tables.needed(world.lake, "totals")
     assert needed == {delivery.delivered}
-    history = History(world.lake.table("totals").metadata())
+    history = SnapshotHistory(world.lake.table("totals").metadata())
     old, settings = datetime.now(UTC) + timedelta(days=1), Maintenance(keep_snapshots=2)
     assert delivery.delivered in expirable(history, (), settings, old)
     assert delivery.delivered not in expirable(history, needed, settings, old)
-    results = dict(Keeper(tables, world.spark, world.lake.namespace).maintain("out"))
+    results = dict(Maintainer(tables, world.spark, world.lake.namespace).maintain("out"))
     assert list(results) == ["out" + SINK, "out" + BEGUN]
     assert not [each for each in results.values() if isinstance(each, HeadwaterError)]
 

@@ -11,14 +11,14 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
-from headwater.plan.query_shape import Relation, Shape, Window
+from headwater.plan.query_shape import RelationShape, Shape, Window
 from headwater.plan.view_plan import Decision, Input, Operator, TableColumn, ViewPlan
 
 ANY = parse_one("SELECT 1")
 
 
-def relation(landed, window: Window | None = None) -> Relation:
-    return Relation(
+def relation(landed, window: Window | None = None) -> RelationShape:
+    return RelationShape(
         landed.name, landed.name, landed.source, window, exp.to_table(landed.name), ANY, ()
     )
 
@@ -27,7 +27,7 @@ def hand_made(
     name: str,
     program: Program,
     columns: dict[str, str],
-    *relations: Relation,
+    *relations: RelationShape,
     views: tuple[str, ...] = (),
     into: str | None = None,
     allowed: timedelta = timedelta(0),

@@ -13,7 +13,7 @@ from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
 from headwater.dialect import parse
-from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
 from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import raise_all
@@ -76,7 +76,7 @@ class Running:
         spark: SparkSession,
         lake: Lake,
         definitions: str,
-        limits: Callable[[str], Limits] = lambda _: NEVER,
+        limits: Callable[[str], RecomputeLimits] = lambda _: NEVER,
     ) -> None:
         self.lake, self.limits = lake, limits
         self.catalog, self.plans = planned(definitions)

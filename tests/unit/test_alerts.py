@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from headwater.project import load_project
-from headwater.runtime.events import RecordsWaiting, State
+from headwater.runtime.events import RecordsWaiting, RunState
 from headwater.runtime.metrics import Metrics
 from headwater.runtime.run_metrics import Tally
 
@@ -86,6 +86,6 @@ def test_a_rule_asks_for_metrics_that_there_are(
         assert selector.name in samples
         assert {m.name for m in selector.matchers.matchers} <= samples[selector.name]
         for matcher in selector.matchers.matchers:
-            assert matcher.name != "headwater_state" or State(matcher.value)
+            assert matcher.name != "headwater_state" or RunState(matcher.value)
     labels = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
     assert labels <= set.union(*(samples[selector.name] for selector in asked))

@@ -1,12 +1,14 @@
-"""The layers: who may import whom, what starts no JVM, and how long a file may grow."""
+"""The layers: who may import whom, what starts no JVM, how large rooms and files may grow."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,25 @@ def test_a_job_is_an_entry_point_only(path: Path) -> None:
 def test_nothing_imports_from_the_fixed_folders(path: Path) -> None:
     fixed = {"sql", "jobs", "catalog", "docker", "dashboards", "bench", "tests"}
     assert not {name.split(".")[0] for name in imports(path, lazy=True)} & fixed
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        path: {found for name in imports(path, lazy=True) if (found := module_file(name)) != path}
+        for path in SOURCES
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError and names the circle
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    where: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(ids(path))
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+def test_a_folder_stays_a_room() -> None:
+    modules = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert {str(folder): count for folder, count in modules.items() if count > ROOM} == {}

@@ -9,7 +9,7 @@ import pytest
 from headwater import redact
 from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors import registry as connectors
-from headwater.analyze.connectors.registry import Connector, Option
+from headwater.analyze.connectors.registry import ConnectorOptions, Option
 from headwater.analyze.ddl import sources
 from headwater.config.secrets import Secret, private_folder, written_secrets
 from headwater.config.settings import load_config
@@ -118,7 +118,7 @@ def _vault(monkeypatch: pytest.MonkeyPatch) -> None:
         "password": Option("secret", "password of the server", required=True),
         "server": Option("text", "name of the server"),
     }
-    vault = Connector(options=options, encodings=("json",))
+    vault = ConnectorOptions(options=options, encodings=("json",))
     both = {**connectors.CONNECTORS, "vault": vault}
     monkeypatch.setattr(sources, "CONNECTORS", both)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 
 MAX_NODES = 50_000
 
@@ -17,7 +17,7 @@ class _TooLarge(Exception):
     pass
 
 
-def inline_ctes(query: exp.Query, report: Report) -> bool:
+def inline_ctes(query: exp.Query, report: Diagnostics) -> bool:
     """Replace references to common table expressions by copies of their queries.
 
     Args:
@@ -42,7 +42,7 @@ def inline_ctes(query: exp.Query, report: Report) -> bool:
     return True
 
 
-def _inline(clause: exp.With, budget: list[int], report: Report) -> None:
+def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
     known: dict[str, exp.CTE] = {}
     for cte in clause.expressions:
         _replace(cte.this, known, budget)

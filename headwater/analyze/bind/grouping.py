@@ -9,10 +9,10 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 
 
-def bind_grouping(select: exp.Select, columns: Collection[str], report: Report) -> bool:
+def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnostics) -> bool:
     """Replace positions and output names in GROUP BY by what they stand for.
 
     Args:
@@ -53,7 +53,7 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Report) 
 
 
 def _key(
-    key: exp.Expr, select: exp.Select, columns: Collection[str], report: Report
+    key: exp.Expr, select: exp.Select, columns: Collection[str], report: Diagnostics
 ) -> exp.Expr | None:
     if isinstance(key, exp.Paren):
         return _key(key.this, select, columns, report)

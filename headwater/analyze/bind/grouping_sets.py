@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_over, window_calls
 
 MAX_SETS = 64
@@ -20,7 +20,7 @@ _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 Keys = tuple[exp.Expr, ...]
 
 
-def expand_grouping_sets(query: exp.Query, report: Report) -> exp.Query:
+def expand_grouping_sets(query: exp.Query, report: Diagnostics) -> exp.Query:
     """Return a query without GROUPING SETS, ROLLUP and CUBE.
 
     Args:
@@ -43,7 +43,7 @@ def expand_grouping_sets(query: exp.Query, report: Report) -> exp.Query:
     return found
 
 
-def _expand(select: exp.Select, group: exp.Expr, report: Report) -> None:
+def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
     choices = [_sets_of(item, select) for item in group.expressions]
     sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
     if len(sets) > MAX_SETS:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation, knows, resolve
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, window_calls
 
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
@@ -56,7 +56,7 @@ def flatten(
     alias: str,
     before: Sequence[Relation],
     reads: Callable[[exp.Select], Sequence[Relation]],
-    report: Report,
+    report: Diagnostics,
 ) -> Flat:
     """Return what stands for a join with LATERAL.
 
@@ -94,7 +94,7 @@ class _Lateral:
         select: exp.Select,
         before: Sequence[Relation],
         inside: Sequence[Relation],
-        report: Report,
+        report: Diagnostics,
     ) -> None:
         self.join, self.alias, self.select = join, alias, select
         self.before, self.inside, self.report = before, inside, report

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.query_parts import is_over
 
 _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"}
 
 
-def write_out_windows(query: exp.Query, report: Report) -> bool:
+def write_out_windows(query: exp.Query, report: Diagnostics) -> bool:
     """Replace the names of windows by what they stand for, in place.
 
     Args:
@@ -45,7 +45,7 @@ def write_out_windows(query: exp.Query, report: Report) -> bool:
     return len(report.errors) == before
 
 
-def _write_out(window: exp.Expr, known: Mapping[str, exp.Expr], report: Report) -> None:
+def _write_out(window: exp.Expr, known: Mapping[str, exp.Expr], report: Diagnostics) -> None:
     """Give a window what the one that it names has; it may add an order or a frame."""
     name = window.args.get("alias")
     if name is None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import NULLABLE, Relation, resolve
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_aggregate, is_distinct
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -47,7 +47,7 @@ def limited_unions(query: exp.Query) -> exp.Query:
     return found
 
 
-def bind_order(select: exp.Select, relations: Sequence[Relation], report: Report) -> None:
+def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
     """Resolve ORDER BY of a SELECT: outputs by name or position, or columns of FROM.
 
     Args:
@@ -83,7 +83,7 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Report
                 resolve(column, relations, report)
 
 
-def break_ties(select: exp.Select, report: Report) -> None:
+def break_ties(select: exp.Select, report: Diagnostics) -> None:
     """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
 
     Args:
@@ -137,7 +137,7 @@ def has_no_order(node: exp.Expr) -> bool:
     return t.family(type_of(node)) not in (*COMPARABLE, *_WITHOUT_VALUES)
 
 
-def check_sortable(item: exp.Expr, report: Report) -> None:
+def check_sortable(item: exp.Expr, report: Diagnostics) -> None:
     """Report an item of ORDER BY whose values engines sort differently, or not at all.
 
     Args:
@@ -149,7 +149,7 @@ def check_sortable(item: exp.Expr, report: Report) -> None:
         report.add("TYPE_CLASH", message, item.this, "order by what can be compared of it")
 
 
-def refuse_ties(node: exp.Expr, hint: str, report: Report) -> None:
+def refuse_ties(node: exp.Expr, hint: str, report: Diagnostics) -> None:
     """Report what rows can differ in that tie in everything that can be compared.
 
     Args:

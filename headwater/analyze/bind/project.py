@@ -17,7 +17,7 @@ from headwater.analyze.ddl.sinks import bind_sink
 from headwater.analyze.ddl.sources import bind_source
 from headwater.analyze.ddl.views import bind_view
 from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 from headwater.errors import SqlError, raise_all
 
@@ -81,14 +81,14 @@ class _Binder:
         self.errors: list[SqlError] = []
 
     def define(self, statement: exp.Expression) -> None:
-        report = Report(statement)
+        report = Diagnostics(statement)
         if words := _LATER.get(type(statement)):
             report.not_yet(words, None, "remove it until then")
         elif not isinstance(statement, _DEFINITIONS):
             hint = "write CREATE STREAMING VIEW name AS SELECT …"
             report.add("UNSUPPORTED_STATEMENT", "a project holds definitions only", statement, hint)
         elif statement.this.name in self.statements:
-            first = Report(self.statements[statement.this.name]).place(None)
+            first = Diagnostics(self.statements[statement.this.name]).place(None)
             message = f'"{statement.this.name}" is defined twice'
             report.add("DUPLICATE_NAME", message, statement.this, f"the other one is at {first}")
         elif is_keyed(statement):
@@ -97,7 +97,7 @@ class _Binder:
             self.statements[statement.this.name] = statement
         self.errors += report.errors
 
-    def _define_keyed(self, statement: syntax.CreateSource, report: Report) -> None:
+    def _define_keyed(self, statement: syntax.CreateSource, report: Diagnostics) -> None:
         check_keyed(statement, report)
         name = statement.this.name
         self.statements[name + CHANGES] = log_of(statement)
@@ -108,7 +108,7 @@ class _Binder:
     def bind_sources(self) -> None:
         for name, statement in self.statements.items():
             if isinstance(statement, syntax.CreateSource) and name not in self.broken:
-                report = Report(statement)
+                report = Diagnostics(statement)
                 source = bind_source(statement, report)
                 self._keep(name, source, report)
 
@@ -119,7 +119,7 @@ class _Binder:
                 self.broken.add(name)
             if name in self.broken or not isinstance(statement, syntax.CreateStreamingView):
                 continue
-            report = Report(statement)
+            report = Diagnostics(statement)
             self._check_late_table(statement, report)
             catalog = Catalog(self.sources, self.views)
             try:
@@ -135,7 +135,7 @@ class _Binder:
     def bind_sinks(self) -> None:
         for name, statement in self.statements.items():
             if isinstance(statement, syntax.CreateSink):
-                report = Report(statement)
+                report = Diagnostics(statement)
                 if statement.args["view"].name not in self._unbound():
                     catalog = Catalog(self.sources, self.views, self.sinks)
                     sink = bind_sink(statement, catalog, report)
@@ -149,7 +149,7 @@ class _Binder:
         defined = self.statements.keys() | self.unparsed
         return defined - self.sources.keys() - self.views.keys() - sinks
 
-    def _keep(self, name: str, bound: Source | View | None, report: Report) -> None:
+    def _keep(self, name: str, bound: Source | View | None, report: Diagnostics) -> None:
         self.errors += report.errors
         if report.errors or bound is None:
             self.broken.add(name)
@@ -158,7 +158,7 @@ class _Binder:
         else:
             self.views[name] = bound
 
-    def _check_late_table(self, statement: syntax.CreateStreamingView, report: Report) -> None:
+    def _check_late_table(self, statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
         late = statement.args.get("late")
         into = late.args.get("into") if late is not None else None
         if into is None:
@@ -188,7 +188,7 @@ class _Binder:
         start = min(range(len(names) - 1), key=lambda at: names[at])
         ring = names[start:-1] + names[: start + 1]
         statement = self.statements[ring[0]]
-        report = Report(statement)
+        report = Diagnostics(statement)
         at = next((table for table in _tables(statement) if table.name == ring[1]), None)
         hint = "take one of them out of the circle"
         report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)

@@ -25,7 +25,7 @@ from headwater.analyze.bind.subqueries import bind_predicates
 from headwater.analyze.bind.unnesting import unnest_first
 from headwater.analyze.bind.windowing import complete_window_keys, recognise_date_trunc
 from headwater.analyze.definitions import Catalog, Field
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
 from headwater.analyze.query_parts import (
     aggregates,
@@ -53,7 +53,7 @@ class QueryBinder:
         tainted: whether it reads something broken, so that its result means nothing.
     """
 
-    def __init__(self, catalog: Catalog, broken: frozenset[str], report: Report) -> None:
+    def __init__(self, catalog: Catalog, broken: frozenset[str], report: Diagnostics) -> None:
         self.catalog = catalog
         self.broken = broken
         self.report = report

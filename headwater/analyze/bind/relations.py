@@ -17,7 +17,7 @@ from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field
-from headwater.analyze.diagnostics import NAME, Report, did_you_mean
+from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
@@ -32,7 +32,7 @@ class Binder(Protocol):
 
     catalog: Catalog
     broken: frozenset[str]
-    report: Report
+    report: Diagnostics
     inputs: dict[str, None]
     tainted: bool
 

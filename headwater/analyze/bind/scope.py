@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.typing import types as t
 
 NULLABLE = "nullable"
@@ -68,7 +68,7 @@ def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
     return any(parts[0] in each.fields and parts[0] not in each.hidden for each in relations)
 
 
-def resolve(column: exp.Column, relations: Sequence[Relation], report: Report) -> None:
+def resolve(column: exp.Column, relations: Sequence[Relation], report: Diagnostics) -> None:
     """Qualify a column, set its type and nullability; report a name that is unknown or ambiguous.
 
     Args:
@@ -132,7 +132,7 @@ def _unknown(
     column: exp.Column,
     name: str,
     relations: Sequence[Relation],
-    report: Report,
+    report: Diagnostics,
     *,
     ambiguous: bool = False,
 ) -> None:

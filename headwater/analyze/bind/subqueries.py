@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -83,7 +83,7 @@ def bind_predicates(
     select: exp.Select,
     around: Sequence[Relation],
     bind: Callable[[exp.Query], tuple[Field, ...]],
-    report: Report,
+    report: Diagnostics,
 ) -> None:
     """Bind the subqueries in the expressions of a SELECT, in place.
 
@@ -132,7 +132,7 @@ def _check(
     query: exp.Query,
     fields: Sequence[Field],
     keys: Sequence[exp.Expr] | None,
-    report: Report,
+    report: Diagnostics,
 ) -> None:
     """Refuse a subquery that cannot stand here; ``keys`` of the groups it is asked of, if it is."""
     scalar = isinstance(predicate, exp.Query)
@@ -166,7 +166,7 @@ def _is_one_row(query: exp.Query) -> bool:
 
 
 def _check_correlated(
-    predicate: exp.Expr, query: exp.Query, keys: Sequence[exp.Expr] | None, report: Report
+    predicate: exp.Expr, query: exp.Query, keys: Sequence[exp.Expr] | None, report: Diagnostics
 ) -> None:
     """Refuse columns of the SELECT around where not every engine takes them."""
     scalar = isinstance(predicate, exp.Query)

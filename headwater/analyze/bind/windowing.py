@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import NULLABLE, Relation
 from headwater.analyze.definitions import Catalog, Field
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules.event_time import (
     WINDOW_END,
     WINDOW_START,
@@ -29,7 +29,7 @@ BOUNDS = (WINDOW_START, WINDOW_END)
 _TRUNC_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 
 
-def window_fields(window: WindowTable, inner: Relation, report: Report) -> list[Field]:
+def window_fields(window: WindowTable, inner: Relation, report: Diagnostics) -> list[Field]:
     """Return the columns of a window table: its input's, then the bounds of the window.
 
     Args:
@@ -51,7 +51,7 @@ def window_fields(window: WindowTable, inner: Relation, report: Report) -> list[
     return [*inner.fields.values(), *(Field(name, kind, nullable=False) for name in BOUNDS)]
 
 
-def _check_sizes(window: WindowTable, report: Report) -> None:
+def _check_sizes(window: WindowTable, report: Diagnostics) -> None:
     for key in ("size", "slide", "offset"):
         node = window.args.get(key)
         if node is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 
@@ -28,7 +28,7 @@ _PATTERNS = ("timestamp_format", "date_format")
 _AMBIGUOUS = (t.Type.DECIMAL, t.Type.DATE, t.Type.TIMESTAMPNTZ)
 
 
-def check_debezium(statement: syntax.CreateSource, report: Report) -> None:
+def check_debezium(statement: syntax.CreateSource, report: Diagnostics) -> None:
     """Refuse columns and options with which values could be read wrong.
 
     Args:
@@ -128,7 +128,7 @@ def _stored(node: syntax.SourceColumn) -> exp.DataType | None:
 
 
 def _check_column(
-    node: syntax.SourceColumn, kind: exp.DataType, given: dict[str, str], report: Report
+    node: syntax.SourceColumn, kind: exp.DataType, given: dict[str, str], report: Diagnostics
 ) -> None:
     name = node.this.name
     if kind.this not in _AMBIGUOUS:

@@ -14,9 +14,9 @@ from urllib.parse import SplitResult, urlsplit
 from sqlglot import exp
 
 from headwater.analyze.connectors.options import option_node
-from headwater.analyze.connectors.registry import Connector
+from headwater.analyze.connectors.registry import ConnectorOptions
 from headwater.analyze.definitions import Source, StartFrom
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 
@@ -38,7 +38,7 @@ def topics(source: Source) -> list[str]:
 
 
 def bind_start(
-    statement: syntax.CreateSource, connector: Connector | None, report: Report
+    statement: syntax.CreateSource, connector: ConnectorOptions | None, report: Diagnostics
 ) -> StartFrom:
     """Return where the first reading begins; report what is none.
 
@@ -66,7 +66,7 @@ def bind_start(
     return StartFrom(kind, value)
 
 
-def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from Kafka.
 
     Args:
@@ -101,7 +101,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Report) 
     _check_key(statement, source, report)
 
 
-def _check_stream(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def _check_stream(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what a SOURCE, which Spark itself reads, cannot have yet."""
     hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
     pattern = source.options.get("topic_pattern", "")
@@ -117,7 +117,7 @@ def _check_stream(statement: syntax.CreateSource, source: Source, report: Report
         report.not_yet("a SOURCE over Kafka with on_data_loss = 'skip'", node, hint)
 
 
-def check_topic(statement: exp.Expr, name: str, report: Report) -> None:
+def check_topic(statement: exp.Expr, name: str, report: Diagnostics) -> None:
     """Refuse what cannot be the name of a topic.
 
     Args:
@@ -130,7 +130,7 @@ def check_topic(statement: exp.Expr, name: str, report: Report) -> None:
         report.add("INVALID_OPTION", f'"{name}" is no name of a topic', statement, hint)
 
 
-def check_security(statement: exp.Expr, options: Mapping[str, str], report: Report) -> None:
+def check_security(statement: exp.Expr, options: Mapping[str, str], report: Diagnostics) -> None:
     """Refuse a user without a protocol that has one, and the other way round.
 
     Args:
@@ -151,7 +151,7 @@ def check_security(statement: exp.Expr, options: Mapping[str, str], report: Repo
             report.add("MISSING_OPTION", message, statement, f"add {name} = '…'")
 
 
-def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Report) -> None:
+def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Diagnostics) -> None:
     """Refuse what is no schema registry, and a user without a password or the other way round.
 
     Args:
@@ -173,7 +173,9 @@ def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Report
             report.add("MISSING_OPTION", message, statement, f"add {other} = '…'")
 
 
-def _check_transactions(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def _check_transactions(
+    statement: syntax.CreateSource, source: Source, report: Diagnostics
+) -> None:
     topic = source.options.get("transaction_topic")
     if topic is None:
         return
@@ -184,7 +186,7 @@ def _check_transactions(statement: syntax.CreateSource, source: Source, report: 
         report.add("INVALID_OPTION", "transaction_topic without FORMAT DEBEZIUM", node, hint)
 
 
-def _check_encoding(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def _check_encoding(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     if source.encode == "csv" and source.encode_options.get("header", "false") != "false":
         hint = "leave header out: the values of a record are in the order of the columns"
         report.add("INVALID_OPTION", "records of Kafka have no header", statement, hint)
@@ -204,7 +206,7 @@ def _check_encoding(statement: syntax.CreateSource, source: Source, report: Repo
         report.add("INVALID_OPTION", message, statement, hint)
 
 
-def _check_key(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def _check_key(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     if source.encode == "avro":
         check_registry(statement, source.encode_options, report)
     elif source.encode_options.get("key_encode") == "avro":

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 
 _TABLE = re.compile(r"\w+\.\w+", re.ASCII)
@@ -23,7 +23,7 @@ _CLAUSES = {
 }
 
 
-def check_external(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def check_external(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what a table that is read in place cannot have.
 
     Args:
@@ -52,7 +52,7 @@ def check_external(statement: syntax.CreateSource, source: Source, report: Repor
             report.add("MISPLACED_CLAUSE", message, node, "compute it in a view")
 
 
-def check_table_name(at: exp.Expr, options: Mapping[str, str], report: Report) -> None:
+def check_table_name(at: exp.Expr, options: Mapping[str, str], report: Diagnostics) -> None:
     """Refuse what is no name of a table with its namespace.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
 
@@ -35,7 +35,7 @@ def split_place(path: str) -> tuple[str, str] | None:
     return found["bucket"], folder
 
 
-def check_files(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def check_files(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from an object store.
 
     Args:

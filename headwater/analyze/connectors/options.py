@@ -13,7 +13,7 @@ from datetime import datetime
 from sqlglot import exp
 
 from headwater.analyze.connectors.registry import Option
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.config.secrets import REFERENCE
 from headwater.dialect import syntax
 from headwater.redact import remember
@@ -24,11 +24,11 @@ SPAN = re.compile(
 
 
 def bind_options(
-    nodes: Sequence[syntax.Option] | None,
+    nodes: Sequence[syntax.OptionClause] | None,
     allowed: Mapping[str, Option],
     owner: str,
     at: exp.Expr,
-    report: Report,
+    report: Diagnostics,
     elsewhere: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return options as text by name; report unknown, missing and ill-formed ones.
@@ -70,7 +70,7 @@ def option_node(statement: exp.Expr, name: str) -> exp.Expr:
         statement: that may have it.
         name: the option's.
     """
-    nodes: list[syntax.Option] = statement.args["options"]
+    nodes: list[syntax.OptionClause] = statement.args["options"]
     return next((node for node in nodes if node.this == name), statement)
 
 

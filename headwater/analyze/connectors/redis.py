@@ -9,14 +9,14 @@ import re
 from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Source
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
 
 _DATABASE = re.compile(r"(/\d*)?")
 
 
-def check_redis(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def check_redis(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from a stream of Redis.
 
     Args:

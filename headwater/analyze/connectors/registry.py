@@ -42,7 +42,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Connector:
+class ConnectorOptions:
     """One kind of input.
 
     Attributes:
@@ -74,7 +74,7 @@ LIMITS: Mapping[str, Option] = {
 }
 """Options that every connector takes."""
 
-FILES = Connector(
+FILES = ConnectorOptions(
     options={
         "path": Option(
             "text",
@@ -135,7 +135,7 @@ any time.
 Default kind by type: numbers, text and booleans ``random``; DATE and TIMESTAMP ``time`` with start
 2024-01-01 00:00:00 UTC."""
 
-DATAGEN = Connector(
+DATAGEN = ConnectorOptions(
     options={
         "rows_per_second": Option(
             "integer", "rows made per second; also the clock of kind time", default="10", minimum=1
@@ -149,7 +149,7 @@ DATAGEN = Connector(
     fields=DATAGEN_FIELD,
 )
 
-KAFKA = Connector(
+KAFKA = ConnectorOptions(
     options={
         "bootstrap_servers": Option(
             "text", "where the cluster is: host:port, more of them after commas", required=True
@@ -211,7 +211,7 @@ KAFKA = Connector(
 )
 """Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
 
-REDIS = Connector(
+REDIS = ConnectorOptions(
     options={
         "url": Option(
             "text",
@@ -249,7 +249,7 @@ REDIS = Connector(
 )
 """Of an entry, ``_path`` is ``<stream>/<id>``, and ``_row`` is 0."""
 
-ICEBERG = Connector(
+ICEBERG = ConnectorOptions(
     options={
         "table": Option(
             "text",
@@ -260,7 +260,7 @@ ICEBERG = Connector(
 )
 """Nothing is copied: views read the table where it is, snapshot by snapshot."""
 
-DELTA = Connector(
+DELTA = ConnectorOptions(
     options={
         "path": Option(
             "text",
@@ -272,15 +272,15 @@ DELTA = Connector(
 )
 """Likewise, version by version."""
 
-CONNECTORS: Mapping[str, Connector] = {
+CONNECTORS: Mapping[str, ConnectorOptions] = {
     "files": FILES,
     "datagen": DATAGEN,
     "kafka": KAFKA,
     "redis": REDIS,
     "iceberg": ICEBERG,
     "delta": DELTA,
-    "postgres": Connector(built=False),
-    "http": Connector(built=False),
+    "postgres": ConnectorOptions(built=False),
+    "http": ConnectorOptions(built=False),
 }
 
 ENCODINGS: Mapping[str, Mapping[str, Option]] = {

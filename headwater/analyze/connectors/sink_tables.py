@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze.connectors.lake_tables import check_table_name
 from headwater.analyze.connectors.options import option_node
 from headwater.analyze.connectors.registry import Option
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
 
@@ -97,7 +97,9 @@ _OF_CATALOGS: Mapping[str, tuple[str, ...]] = {
 _OF_BUCKETS = ("endpoint", "region", "access_key", "secret_key")
 
 
-def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report: Report) -> None:
+def check_table(
+    statement: syntax.CreateSink, options: Mapping[str, str], report: Diagnostics
+) -> None:
     """Refuse a table, a catalog or a warehouse that cannot be.
 
     Args:
@@ -124,7 +126,9 @@ def check_table(statement: syntax.CreateSink, options: Mapping[str, str], report
     _check_warehouse(statement, options, kind, report)
 
 
-def check_folder(statement: syntax.CreateSink, options: Mapping[str, str], report: Report) -> None:
+def check_folder(
+    statement: syntax.CreateSink, options: Mapping[str, str], report: Diagnostics
+) -> None:
     """Refuse a folder that cannot be that of a Delta table.
 
     Args:
@@ -140,14 +144,14 @@ def check_folder(statement: syntax.CreateSink, options: Mapping[str, str], repor
     _check_characters(path, at, report)
 
 
-def _check_characters(path: str, at: exp.Expr, report: Report) -> None:
+def _check_characters(path: str, at: exp.Expr, report: Diagnostics) -> None:
     if {"?", "#"} & set(path):
         message = f'"{path}" is no place for tables: readers take ? and # for its end'
         report.add("INVALID_OPTION", message, at, "choose another folder")
 
 
 def _check_address(
-    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
+    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Diagnostics
 ) -> None:
     uri, name = options.get("catalog_uri", ""), options.get("catalog_name", "lake")
     if uri and written_secrets(uri):
@@ -169,7 +173,7 @@ def _check_address(
 
 
 def _check_warehouse(
-    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Report
+    statement: syntax.CreateSink, options: Mapping[str, str], kind: str, report: Diagnostics
 ) -> None:
     path = options.get("warehouse_path", "")
     at = option_node(statement, "warehouse_path")

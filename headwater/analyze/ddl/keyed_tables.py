@@ -32,7 +32,7 @@ from headwater.analyze.definitions import (
     UNCHANGED_COLUMN,
     UPSERTED,
 )
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 
 
@@ -45,7 +45,7 @@ def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
     )
 
 
-def check_keyed(statement: syntax.CreateSource, report: Report) -> None:
+def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
     """Refuse what a keyed table cannot be.
 
     Args:

@@ -25,7 +25,7 @@ from headwater.analyze.connectors.sink_tables import (
     check_table,
 )
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
-from headwater.analyze.diagnostics import Report, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.changelog import changelog_mode
 from headwater.analyze.rules.keys import Key, proven_key
 from headwater.analyze.typing import types as t
@@ -33,7 +33,7 @@ from headwater.dialect import syntax
 
 
 @dataclass(frozen=True, slots=True)
-class SinkConnector:
+class SinkOptions:
     """One kind of output.
 
     Attributes:
@@ -56,8 +56,8 @@ _OF_CLIENTS = (
     *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
     *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
 )
-SINKS: Mapping[str, SinkConnector] = {
-    "kafka": SinkConnector(
+SINKS: Mapping[str, SinkOptions] = {
+    "kafka": SinkOptions(
         {
             "topic": Option("text", "the topic to write to; it must exist", required=True),
             "key": Option(
@@ -71,7 +71,7 @@ SINKS: Mapping[str, SinkConnector] = {
         held_by=("bootstrap_servers", "topic"),
         encodings=("json", "avro"),
     ),
-    "iceberg": SinkConnector(
+    "iceberg": SinkOptions(
         TABLE_OPTIONS,
         place=("table",),
         held_by=(
@@ -80,7 +80,7 @@ SINKS: Mapping[str, SinkConnector] = {
         ),
         formats=("plain", "upsert"),
     ),
-    "delta": SinkConnector(
+    "delta": SinkOptions(
         FOLDER_OPTIONS,
         place=("path",),
         held_by=("path",),
@@ -93,7 +93,7 @@ SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": 
 """What the records of a sink mean (``FORMAT …``), and whether they change rows by their key."""
 
 
-def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> Sink | None:
+def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostics) -> Sink | None:
     """Bind one sink.
 
     Args:
@@ -159,7 +159,7 @@ def _fingerprint(sink: Sink) -> str:
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
-def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[str, str]]:
+def _connector(statement: syntax.CreateSink, report: Diagnostics) -> tuple[str, dict[str, str]]:
     nodes = statement.args.get("options") or []
     node = next((each for each in nodes if each.this == "connector"), None)
     if node is None:
@@ -186,7 +186,7 @@ def _connector(statement: syntax.CreateSink, report: Report) -> tuple[str, dict[
     return name, options
 
 
-def _format(statement: syntax.CreateSink, connector: str, report: Report) -> str:
+def _format(statement: syntax.CreateSink, connector: str, report: Diagnostics) -> str:
     name = str(statement.args.get("format") or "").lower()
     if connector not in SINKS or name in SINKS[connector].formats:
         return name
@@ -199,7 +199,7 @@ def _format(statement: syntax.CreateSink, connector: str, report: Report) -> str
 
 
 def _encoding(
-    statement: syntax.CreateSink, connector: str, report: Report
+    statement: syntax.CreateSink, connector: str, report: Diagnostics
 ) -> tuple[str, dict[str, str]]:
     """What records are encoded in, and its options."""
     name = str(statement.args.get("encode") or "").lower()
@@ -226,7 +226,9 @@ def _encoding(
     return name, options
 
 
-def _fields(statement: syntax.CreateSink, catalog: Catalog, report: Report) -> tuple[Field, ...]:
+def _fields(
+    statement: syntax.CreateSink, catalog: Catalog, report: Diagnostics
+) -> tuple[Field, ...]:
     """The columns of what the sink reads."""
     node = statement.args["view"]
     view, source = catalog.views.get(node.name), catalog.sources.get(node.name)
@@ -247,7 +249,7 @@ def _key(
     statement: syntax.CreateSink,
     options: Mapping[str, str],
     fields: Mapping[str, Field],
-    report: Report,
+    report: Diagnostics,
 ) -> Key | None:
     """The key that the option names."""
     if "key" not in options:
@@ -267,7 +269,7 @@ def _checked_key(
     format_: str,
     chosen: Key | None,
     known: Key | None,
-    report: Report,
+    report: Diagnostics,
 ) -> Key | None:
     """The key that says which row a record changes; refused unless no two rows can share it."""
     words, view = f"FORMAT {format_.upper()}", statement.args["view"]
@@ -288,7 +290,7 @@ def _check_types(
     fields: tuple[Field, ...],
     key: Key | None,
     connector: str,
-    report: Report,
+    report: Diagnostics,
 ) -> None:
     records = SINKS[connector].encodings
     for field in fields:
@@ -305,7 +307,9 @@ def _check_types(
                 report.add("UNSUPPORTED_TYPE", message, statement, hint)
 
 
-def _check_names(statement: syntax.CreateSink, fields: tuple[Field, ...], report: Report) -> None:
+def _check_names(
+    statement: syntax.CreateSink, fields: tuple[Field, ...], report: Diagnostics
+) -> None:
     """Refuse fields of rows that Avro has no name for; columns have such names anyhow."""
     for column in fields:
         for kind in column.type.find_all(exp.DataType):
@@ -318,7 +322,7 @@ def _check_names(statement: syntax.CreateSink, fields: tuple[Field, ...], report
 
 
 def _check_alone(
-    statement: syntax.CreateSink, sink: Sink, catalog: Catalog, report: Report
+    statement: syntax.CreateSink, sink: Sink, catalog: Catalog, report: Diagnostics
 ) -> None:
     """Refuse two sinks in one topic or table, unless both only add."""
     for other in catalog.sinks.values():

@@ -24,7 +24,13 @@ from headwater.analyze.connectors.lake_tables import check_external
 from headwater.analyze.connectors.object_store import check_files
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.redis import check_redis
-from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, FORMATS, Connector, Option
+from headwater.analyze.connectors.registry import (
+    CONNECTORS,
+    ENCODINGS,
+    FORMATS,
+    ConnectorOptions,
+    Option,
+)
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
@@ -38,7 +44,7 @@ from headwater.analyze.definitions import (
     Source,
     Watermark,
 )
-from headwater.analyze.diagnostics import Report, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.event_time import interval
 from headwater.analyze.typing import types as t
@@ -47,7 +53,7 @@ from headwater.analyze.typing.nullable import nullable
 from headwater.dialect import syntax
 
 
-def bind_source(statement: syntax.CreateSource, report: Report) -> Source:
+def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
     """Bind one source or landed table.
 
     Args:
@@ -122,12 +128,12 @@ _SNAPSHOT = (
 )
 
 
-def _position(connector: Connector | None) -> tuple[Field, ...]:
+def _position(connector: ConnectorOptions | None) -> tuple[Field, ...]:
     columns = connector.position.items() if connector else ()
     return tuple(Field(name, exp.DataType.build(kind, dialect="trino")) for name, kind in columns)
 
 
-def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ...]:
+def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Column, ...]:
     nodes: Sequence[syntax.SourceColumn] = statement.args.get("columns") or []
     if not nodes:
         hint = "name the columns and their types: (id BIGINT, ts TIMESTAMP, …)"
@@ -152,7 +158,7 @@ def _columns(statement: syntax.CreateSource, report: Report) -> tuple[Column, ..
     return tuple(by_name.values())
 
 
-def _plain_column(node: syntax.SourceColumn, report: Report, *, sized: bool) -> Column:
+def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool) -> Column:
     """A column as declared; ``sized``: that of a TIMESTAMP says how its values are written."""
     kind, digits = t.UNKNOWN, fraction_digits(node) if sized else None
     try:
@@ -171,7 +177,7 @@ def _plain_column(node: syntax.SourceColumn, report: Report, *, sized: bool) -> 
     )
 
 
-def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Report) -> Column:
+def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Diagnostics) -> Column:
     root = exp.Paren(this=node.args["computed"].copy())
     drop_comments(root)
     for column in list(root.find_all(exp.Column)):
@@ -190,7 +196,9 @@ def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Repo
     return Column(node.this.name, kind, nullable(root.this, False), comment, computed=root.this)
 
 
-def _connector(statement: syntax.CreateSource, report: Report) -> tuple[str, Connector | None]:
+def _connector(
+    statement: syntax.CreateSource, report: Diagnostics
+) -> tuple[str, ConnectorOptions | None]:
     for option in statement.args.get("options") or []:
         if option.this != "connector":
             continue
@@ -212,9 +220,9 @@ def _connector(statement: syntax.CreateSource, report: Report) -> tuple[str, Con
 def _options(
     statement: syntax.CreateSource,
     name: str,
-    connector: Connector | None,
+    connector: ConnectorOptions | None,
     columns: Sequence[Column],
-    report: Report,
+    report: Diagnostics,
 ) -> dict[str, str]:
     if connector is None:
         return {}
@@ -235,7 +243,7 @@ def _options(
 
 
 def _check_metadata(
-    statement: syntax.CreateSource, name: str, connector: Connector, report: Report
+    statement: syntax.CreateSource, name: str, connector: ConnectorOptions, report: Diagnostics
 ) -> None:
     for node in statement.args.get("columns") or []:
         metadata = node.args.get("metadata")
@@ -263,9 +271,9 @@ def _declared(node: syntax.SourceColumn) -> exp.DataType:
 def _encoding(
     statement: syntax.CreateSource,
     name: str,
-    connector: Connector | None,
+    connector: ConnectorOptions | None,
     encode: str,
-    report: Report,
+    report: Diagnostics,
 ) -> Mapping[str, str]:
     if connector is None:
         return {}
@@ -300,7 +308,7 @@ def _encoding(
 
 
 def _primary_key(
-    statement: syntax.CreateSource, columns: Sequence[Column], report: Report
+    statement: syntax.CreateSource, columns: Sequence[Column], report: Diagnostics
 ) -> tuple[str, ...]:
     names = {column.name for column in columns}
     nodes = statement.args.get("primary_key") or []
@@ -313,7 +321,7 @@ def _primary_key(
 
 
 def _watermark(
-    statement: syntax.CreateSource, columns: Sequence[Column], report: Report
+    statement: syntax.CreateSource, columns: Sequence[Column], report: Diagnostics
 ) -> Watermark | None:
     node = statement.args.get("watermark")
     if node is None:
@@ -344,7 +352,9 @@ def _watermark(
     return Watermark(name, delay)
 
 
-def _refuse_later_issues(statement: syntax.CreateSource, source: Source, report: Report) -> None:
+def _refuse_later_issues(
+    statement: syntax.CreateSource, source: Source, report: Diagnostics
+) -> None:
     if source.primary_key and source.format == "plain" and not source.external:
         hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
         message = "a PRIMARY KEY with FORMAT PLAIN"

@@ -19,7 +19,7 @@ from headwater.analyze.bind.query import QueryBinder
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, View
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
@@ -28,7 +28,10 @@ from headwater.dialect import syntax, to_sql
 
 
 def bind_view(
-    statement: syntax.CreateStreamingView, catalog: Catalog, broken: frozenset[str], report: Report
+    statement: syntax.CreateStreamingView,
+    catalog: Catalog,
+    broken: frozenset[str],
+    report: Diagnostics,
 ) -> View | None:
     """Bind and check one view.
 
@@ -84,7 +87,7 @@ def _reads_all(query: exp.Query) -> bool:
 
 
 def _commented(
-    statement: syntax.CreateStreamingView, fields: Sequence[Field], report: Report
+    statement: syntax.CreateStreamingView, fields: Sequence[Field], report: Diagnostics
 ) -> tuple[Field, ...]:
     """Give columns the comments that the view itself has for them."""
     names = [field.name for field in fields]
@@ -108,7 +111,7 @@ def _without_comments(statement: syntax.CreateStreamingView) -> syntax.CreateStr
     return bare
 
 
-def _late_rows(statement: syntax.CreateStreamingView, report: Report) -> LateRows | None:
+def _late_rows(statement: syntax.CreateStreamingView, report: Diagnostics) -> LateRows | None:
     node = statement.args.get("late")
     if node is None:
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -20,7 +20,7 @@ _TOTAL, _COUNT = "__total", "__count"
 _OUTER = (exp.Filter, exp.Window)
 
 
-def check_average(node: exp.Avg, report: Report) -> None:
+def check_average(node: exp.Avg, report: Diagnostics) -> None:
     """Refuse the average of decimals with too many digits after the point.
 
     Args:

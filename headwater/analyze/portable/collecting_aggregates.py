@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from sqlglot import exp, parse_one
 
 from headwater.analyze.bind.ordering import COMPARABLE, anchored
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_over
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -24,7 +24,7 @@ LISTS: Mapping[type[exp.Expr], str] = {exp.ArrayAgg: "array_agg", exp.GroupConca
 _ZEROS = {"text": "", "number": "0", "boolean": "false", "time": "1970-01-01"}
 
 
-def check_list(call: exp.Expr, report: Report) -> bool:
+def check_list(call: exp.Expr, report: Diagnostics) -> bool:
     """Return whether a list is whole and in order; report what is missing.
 
     Args:
@@ -39,7 +39,7 @@ def check_list(call: exp.Expr, report: Report) -> bool:
     return len(report.errors) == before
 
 
-def _check_text(call: exp.Expr, report: Report) -> None:
+def _check_text(call: exp.Expr, report: Diagnostics) -> None:
     if call.args.get("on_overflow"):
         report.not_yet("ON OVERFLOW", call, "leave it out")
     elif not call.args.get("separator"):
@@ -51,7 +51,7 @@ def _check_text(call: exp.Expr, report: Report) -> None:
         report.add("NON_DETERMINISTIC", message, call, hint)
 
 
-def _check_order(call: exp.Expr, order: exp.Order, report: Report) -> None:
+def _check_order(call: exp.Expr, order: exp.Order, report: Diagnostics) -> None:
     name = LISTS[type(call)]
     for item in order.expressions:
         if isinstance(item.this, exp.Literal):

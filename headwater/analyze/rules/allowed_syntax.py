@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.regex_groups import certain_groups
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -135,7 +135,7 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
 
 
-def only_allowed(root: exp.Expr, report: Report) -> None:
+def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
     """Refuse every node that is not in the language, and every part of one that nobody has read.
 
     Args:
@@ -158,20 +158,20 @@ def only_allowed(root: exp.Expr, report: Report) -> None:
             check(node, report)
 
 
-def _interval(node: exp.Expr, report: Report) -> None:
+def _interval(node: exp.Expr, report: Diagnostics) -> None:
     length = node.this.this if isinstance(node.this, exp.Neg) else node.this
     if not isinstance(length, exp.Literal):
         message = "the length of an interval must be a literal"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write it like INTERVAL '10' SECOND")
 
 
-def _json_path(node: exp.Expr, report: Report) -> None:
+def _json_path(node: exp.Expr, report: Diagnostics) -> None:
     if not isinstance(node.expression, exp.JSONPath):
         message = "argument 2 of json_extract_scalar must be a path"
         report.add("WRONG_ARGUMENTS", message, node.expression, "write it like '$.a.b'")
 
 
-def _delimiter(node: exp.Expr, report: Report) -> None:
+def _delimiter(node: exp.Expr, report: Diagnostics) -> None:
     if "\\E" in node.expression.name:  # Spark's pattern would end there
         message = "split does not take \\E in the text between the parts"
         report.add("WRONG_ARGUMENTS", message, node.expression, "replace it first: replace(…)")
@@ -187,12 +187,12 @@ def drop_comments(root: exp.Expr) -> None:
         node.comments = None
 
 
-def _refuse(what: str, at: exp.Expr, report: Report) -> None:
+def _refuse(what: str, at: exp.Expr, report: Diagnostics) -> None:
     hint = "write it with the operators and functions of Trino SQL"
     report.add("UNSUPPORTED_SYNTAX", f"{what} is not part of the language", at, hint)
 
 
-def _constant_time(node: exp.Expr, report: Report) -> None:
+def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
     """Refuse constants that Spark reads as the time of the run, such as ``'now'``."""
     target, value = type_of(node), node.this
     if t.family(target) != "time" or t.family(type_of(value)) != "text" or value.find(exp.Column):
@@ -210,7 +210,7 @@ def _constant_time(node: exp.Expr, report: Report) -> None:
         report.add("INVALID_LITERAL", message, value, hint)
 
 
-def _date_format(node: exp.Expr, report: Report) -> None:
+def _date_format(node: exp.Expr, report: Diagnostics) -> None:
     pattern = node.args.get("format")
     if not isinstance(pattern, exp.Literal):
         message = "argument 2 of date_format must be a literal"
@@ -221,7 +221,7 @@ def _date_format(node: exp.Expr, report: Report) -> None:
         report.add("NOT_PORTABLE", message, pattern, hint)
 
 
-def _group(node: exp.Expr, report: Report) -> None:
+def _group(node: exp.Expr, report: Diagnostics) -> None:
     pattern, group = node.expression, node.args["group"]
     if not isinstance(pattern, exp.Literal) or not group.is_int:
         return  # reported already
@@ -234,7 +234,7 @@ def _group(node: exp.Expr, report: Report) -> None:
         report.add("NOT_PORTABLE", message, pattern, "put what is optional in brackets: (a?)")
 
 
-def _contains(node: exp.Expr, report: Report) -> None:
+def _contains(node: exp.Expr, report: Diagnostics) -> None:
     whole, sought = type_of(node.this), type_of(node.expression)
     if t.family(whole) != "array" or t.is_unknown(sought):
         return  # reported already
@@ -246,7 +246,7 @@ def _contains(node: exp.Expr, report: Report) -> None:
         report.add("TYPE_CLASH", message, node, f"cast it: CAST(x AS {t.sql_type(held)})")
 
 
-_PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Report], None]] = {
+_PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.TimeToStr: _date_format,
     exp.Interval: _interval,
     exp.JSONExtractScalar: _json_path,

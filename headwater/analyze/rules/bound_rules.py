@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Emit, Field, Source
-from headwater.analyze.diagnostics import Report, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.query_parts import (
     aggregates,
     is_aggregate,
@@ -59,7 +59,7 @@ def partition_columns(checked: Checked) -> None:
                 _check_transform(node, field, checked.report)
 
 
-def _check_transform(node: exp.Anonymous, field: Field, report: Report) -> None:
+def _check_transform(node: exp.Anonymous, field: Field, report: Diagnostics) -> None:
     family = t.family(field.type)
     timed = node.name in ("hour", "day", "month", "year")
     fits = family == "time" if timed else not t.is_float(field.type) and family != "boolean"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 
 
@@ -23,7 +23,7 @@ class Checked:
     view: View
     statement: syntax.CreateStreamingView
     catalog: Catalog
-    report: Report
+    report: Diagnostics
 
     @property
     def bounded(self) -> bool:

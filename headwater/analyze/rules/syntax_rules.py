@@ -10,15 +10,15 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report, check_name
+from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.determinism import REFUSED
 from headwater.dialect import syntax
 from headwater.dialect.position import offsets_of
 
-Rule = Callable[[syntax.CreateStreamingView, Report], None]
+Rule = Callable[[syntax.CreateStreamingView, Diagnostics], None]
 
 
-def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
     for key, words in (
         ("constraints", "CONSTRAINT"),
@@ -29,7 +29,7 @@ def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Repor
             report.not_yet(words, node[0] if isinstance(node, list) else node, "remove it")
 
 
-def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> None:
+def ordered_results(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse ORDER BY and LIMIT without each other: a table has no order."""
     for query in statement.expression.find_all(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
@@ -45,7 +45,7 @@ def ordered_results(statement: syntax.CreateStreamingView, report: Report) -> No
             report.not_yet("QUALIFY with ORDER BY … LIMIT", order, hint)
 
 
-def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> None:
+def select_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse the clauses of SELECT that are not part of the language or come later."""
     later = {
         "match": ("MATCH_RECOGNIZE", ""),
@@ -82,13 +82,13 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Report) -> Non
                 report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
 
 
-def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Report) -> None:
+def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Diagnostics) -> None:
     hazard = REFUSED["tablesample"]
     message = f"TABLESAMPLE is refused: {hazard.reason}"
     report.add(hazard.condition, message, sample if offsets_of(sample) else at, hazard.hint)
 
 
-def set_operations(statement: syntax.CreateStreamingView, report: Report) -> None:
+def set_operations(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse UNION BY NAME."""
     for node in statement.expression.find_all(exp.SetOperation):
         if node.args.get("by_name"):
@@ -96,7 +96,7 @@ def set_operations(statement: syntax.CreateStreamingView, report: Report) -> Non
             report.not_yet(words, node.expression, "write the columns in the same order")
 
 
-def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse the kinds of join that nothing runs yet."""
     for join in statement.expression.find_all(exp.Join):
         kind = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
@@ -110,7 +110,7 @@ def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Report)
             report.not_yet(f"{kind} JOIN with USING", join.this, hint)
 
 
-def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report) -> None:
+def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse versions of tables (temporal joins), samples and windows that nothing runs yet."""
     for table in statement.expression.find_all(exp.Table):
         if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
@@ -128,7 +128,7 @@ def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Report
             report.not_yet("PARTITION BY in a window", window, "group by the column instead")
 
 
-def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
+def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse names for tables and columns inside a query that a user may not define.
 
     They end up in the SQL of three engines; the system's own names begin with ``_``.
@@ -146,7 +146,7 @@ def names_given(statement: syntax.CreateStreamingView, report: Report) -> None:
                 check_name(report, name.name, name, what)
 
 
-def can_be_bound(statement: syntax.CreateStreamingView, report: Report) -> bool:
+def can_be_bound(statement: syntax.CreateStreamingView, report: Diagnostics) -> bool:
     """Refuse what the binder does not know, and return whether there was none."""
     found = statement.expression.find(exp.MatchRecognize)
     if found is not None:

@@ -9,7 +9,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.portable.averages import check_average
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
 from headwater.analyze.query_parts import aggregates, is_over
@@ -22,7 +22,7 @@ from headwater.dialect.syntax import GIVEN
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
 
-def call(node: exp.Expr, report: Report) -> exp.DataType:
+def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of a function call; report a call that is not allowed or does not fit.
 
     Args:
@@ -94,7 +94,7 @@ def _signature(known: f.Function) -> str:
     return " and ".join(words)
 
 
-def _argument(known: f.Function, at: int, node: exp.Expr, report: Report) -> bool:
+def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -> bool:
     param = known.params[min(at, len(known.params) - 1)].rstrip("?*")
     kind = type_of(node)
     if t.is_unknown(kind) or kind.this is t.Type.NULL:
@@ -112,7 +112,7 @@ def _argument(known: f.Function, at: int, node: exp.Expr, report: Report) -> boo
     return True
 
 
-def _units(func: exp.Func, report: Report) -> bool:
+def _units(func: exp.Func, report: Diagnostics) -> bool:
     """Check the unit of a date function against what all engines agree on."""
     allowed: tuple[str, ...]
     if isinstance(func, exp.TimestampTrunc):
@@ -136,7 +136,7 @@ def _units(func: exp.Func, report: Report) -> bool:
     return False
 
 
-def _refuse_function(func: exp.Func, report: Report) -> exp.DataType:
+def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
     name = f.function_name(func)
     hazard = REFUSED.get(name)
     if hazard and _is_ordered(func):

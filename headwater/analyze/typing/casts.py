@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -18,7 +18,7 @@ _TEXTUAL = ("text", "boolean", "null", "unknown")
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 
 
-def bind_cast(node: exp.Expr, report: Report) -> exp.DataType:
+def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the target of a cast, made canonical in place; report one that engines do differently.
 
     Args:
@@ -59,7 +59,9 @@ def _has_zone(text: str) -> bool:
     return last.upper() in ("UTC", "Z") or last.endswith("Z") or "+" in last
 
 
-def _check_cast(node: exp.Expr, source: exp.DataType, target: exp.DataType, report: Report) -> None:
+def _check_cast(
+    node: exp.Expr, source: exp.DataType, target: exp.DataType, report: Diagnostics
+) -> None:
     families = (t.family(source), t.family(target))
     hint = ""
     if families == ("number", "number"):
@@ -85,7 +87,7 @@ def _whole_number(node: exp.Expr) -> bool:
     return isinstance(node, _INTEGRAL) and not node.args.get("decimals")
 
 
-def _check_literal(literal: exp.Expr, target: exp.DataType, report: Report) -> None:
+def _check_literal(literal: exp.Expr, target: exp.DataType, report: Diagnostics) -> None:
     """Report a literal date or timestamp that does not exist."""
     text = literal.name.strip().removesuffix(" UTC").replace(" +", "+")
     try:

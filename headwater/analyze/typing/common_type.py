@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 
 
@@ -32,7 +32,7 @@ def named(value: exp.Expr, name: str) -> exp.Alias:
     return item
 
 
-def expect_boolean(expression: exp.Expr, clause: str, report: Report) -> None:
+def expect_boolean(expression: exp.Expr, clause: str, report: Diagnostics) -> None:
     """Report a condition that is not a boolean.
 
     Args:
@@ -50,7 +50,7 @@ def expect_boolean(expression: exp.Expr, clause: str, report: Report) -> None:
         )
 
 
-def clash(left: exp.Expr, right: exp.Expr, what: str, at: exp.Expr, report: Report) -> None:
+def clash(left: exp.Expr, right: exp.Expr, what: str, at: exp.Expr, report: Diagnostics) -> None:
     """Report two expressions whose types do not meet."""
     kinds = {t.family(type_of(left)), t.family(type_of(right))}
     hint = "cast one side: CAST(x AS type)"
@@ -62,7 +62,7 @@ def clash(left: exp.Expr, right: exp.Expr, what: str, at: exp.Expr, report: Repo
     report.add("TYPE_CLASH", f"{what} {names}", at, hint)
 
 
-def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Report) -> None:
+def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> None:
     """Report operands that do not compare; cast a mix of timestamps to one type.
 
     Args:
@@ -95,7 +95,7 @@ def cast_to(node: exp.Expr, kind: exp.DataType) -> None:
     node.replace(wrapped)
 
 
-def merge(branches: Sequence[exp.Expr], what: str, report: Report) -> exp.DataType:
+def merge(branches: Sequence[exp.Expr], what: str, report: Diagnostics) -> exp.DataType:
     """Return the common type of branches or arguments; report those that do not fit.
 
     Args:

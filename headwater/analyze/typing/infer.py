@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Report, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.portable.collecting_aggregates import LISTS
 from headwater.analyze.query_parts import is_over, union_branches
 from headwater.analyze.rules.determinism import NODES
@@ -36,7 +36,7 @@ from headwater.analyze.typing.window_functions import (
     window_call,
 )
 
-Rule = Callable[[exp.Expr, Report], exp.DataType]
+Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
 
 _REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
@@ -48,7 +48,7 @@ _SILENT = (
 _OF_DISTINCT: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, *LISTS)
 
 
-def infer(expression: exp.Expr, report: Report) -> exp.DataType:
+def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Set the type of an expression and of everything in it; report what does not fit.
 
     Args:
@@ -82,7 +82,7 @@ def _rule(node: exp.Expr) -> Rule:
     return _unsupported
 
 
-def _unsupported(node: exp.Expr, report: Report) -> exp.DataType:
+def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if isinstance(node, exp.Lambda):
         report.not_yet("a lambda", node)
     elif isinstance(node, exp.WithinGroup):
@@ -102,7 +102,7 @@ def _words(node: exp.Expr) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
 
 
-def _literal(node: exp.Expr, report: Report) -> exp.DataType:
+def _literal(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if node.is_string:
         return t.VARCHAR
     text = node.name
@@ -118,17 +118,17 @@ def _literal(node: exp.Expr, report: Report) -> exp.DataType:
     return t.INTEGER if value < 2**31 else t.BIGINT
 
 
-def _same(node: exp.Expr, report: Report) -> exp.DataType:
+def _same(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return type_of(node.this)
 
 
-def _comparison(node: exp.Expr, report: Report) -> exp.DataType:
+def _comparison(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     operands = [node.this, node.args.get("expression"), node.args.get("low"), node.args.get("high")]
     align([item for item in operands if item is not None], node, report)
     return t.BOOLEAN
 
 
-def _in(node: exp.Expr, report: Report) -> exp.DataType:
+def _in(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if query := node.args.get("query"):
         _compare_with(node, _output_type(query), report)
         return t.BOOLEAN
@@ -144,7 +144,7 @@ def _output_type(query: exp.Expr) -> exp.DataType:
     return type_of(union_branches(query)[0].selects[0].unalias())
 
 
-def _compare_with(node: exp.Expr, kind: exp.DataType, report: Report) -> None:
+def _compare_with(node: exp.Expr, kind: exp.DataType, report: Diagnostics) -> None:
     left = type_of(node.this)
     common = t.common_type([left, kind])
     if common is None or (t.is_timestamp(common) and left != kind):
@@ -152,41 +152,41 @@ def _compare_with(node: exp.Expr, kind: exp.DataType, report: Report) -> None:
         report.add("TYPE_CLASH", message, node, "cast one side: CAST(x AS type)")
 
 
-def _logic(node: exp.Expr, report: Report) -> exp.DataType:
+def _logic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     for side in (node.this, node.args.get("expression")):
         if side is not None:
             expect_boolean(side, node.key.upper(), report)
     return t.BOOLEAN
 
 
-def _is(node: exp.Expr, report: Report) -> exp.DataType:
+def _is(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if isinstance(node.expression, exp.Boolean):
         expect_boolean(node.this, "IS TRUE", report)
     return t.BOOLEAN
 
 
-def _expect_text(node: exp.Expr, operator: str, report: Report) -> None:
+def _expect_text(node: exp.Expr, operator: str, report: Diagnostics) -> None:
     for side in (node.this, node.args["expression"]):
         if t.family(type_of(side)) not in ("text", "null", "unknown"):
             message = f"{operator} needs text, not {t.sql_type(type_of(side))}"
             report.add("TYPE_CLASH", message, side, "cast it: CAST(x AS VARCHAR)")
 
 
-def _like(node: exp.Expr, report: Report) -> exp.DataType:
+def _like(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     _expect_text(node, "LIKE", report)
     return t.BOOLEAN
 
 
-def _escape(node: exp.Expr, report: Report) -> exp.DataType:
+def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.BOOLEAN
 
 
-def _concat(node: exp.Expr, report: Report) -> exp.DataType:
+def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     _expect_text(node, "||", report)
     return t.VARCHAR
 
 
-def _arithmetic(node: exp.Expr, report: Report) -> exp.DataType:
+def _arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     left, right = type_of(node.this), type_of(node.args["expression"])
     families = (t.family(left), t.family(right))
     if "unknown" in families:
@@ -207,7 +207,7 @@ def _arithmetic(node: exp.Expr, report: Report) -> exp.DataType:
 
 
 def _number(
-    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Report
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
 ) -> exp.DataType:
     kind = t.arithmetic_type(type(node), left, right)
     if isinstance(node, exp.Mul) and kind.this is t.Type.DECIMAL:
@@ -240,7 +240,7 @@ def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:
 
 
 def _time_arithmetic(
-    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Report
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
 ) -> exp.DataType:
     families = (t.family(left), t.family(right))
     if isinstance(node, exp.Sub) and t.is_timestamp(left) and left == right:
@@ -261,7 +261,7 @@ def _time_arithmetic(
     return t.UNKNOWN
 
 
-def _negative(node: exp.Expr, report: Report) -> exp.DataType:
+def _negative(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if t.family(type_of(node.this)) not in ("number", "interval", "unknown"):
         message = f"cannot calculate with {t.sql_type(type_of(node.this))}"
         report.add("TYPE_CLASH", message, node.this, "cast it: CAST(x AS DOUBLE)")
@@ -269,7 +269,7 @@ def _negative(node: exp.Expr, report: Report) -> exp.DataType:
     return type_of(node.this)
 
 
-def _case(node: exp.Expr, report: Report) -> exp.DataType:
+def _case(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     branches = [branch.args["true"] for branch in node.args["ifs"]]
     for branch in node.args["ifs"]:
         if node.this is not None:
@@ -281,7 +281,7 @@ def _case(node: exp.Expr, report: Report) -> exp.DataType:
     return merge(branches, "branches of CASE", report)
 
 
-def _if(node: exp.Expr, report: Report) -> exp.DataType:
+def _if(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if isinstance(node.parent, exp.Case) and node.arg_key == "ifs":
         return t.UNKNOWN  # typed by its CASE
     expect_boolean(node.this, "IF", report)
@@ -291,11 +291,11 @@ def _if(node: exp.Expr, report: Report) -> exp.DataType:
     return merge(branches, "branches of IF", report)
 
 
-def _interval(node: exp.Expr, report: Report) -> exp.DataType:
+def _interval(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTERVAL
 
 
-def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
+def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     kind, (at, *more) = type_of(node.this), node.expressions
     if t.is_unknown(kind):
         return t.UNKNOWN
@@ -312,7 +312,7 @@ def _bracket(node: exp.Expr, report: Report) -> exp.DataType:
     return t.elements(kind)[0]
 
 
-def _distinct(node: exp.Expr, report: Report) -> exp.DataType:
+def _distinct(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
     if not isinstance(around, _OF_DISTINCT) or len(node.expressions) != 1:
         report.not_yet("DISTINCT here", node, "write count(DISTINCT x) with one expression")
@@ -320,19 +320,19 @@ def _distinct(node: exp.Expr, report: Report) -> exp.DataType:
     return type_of(node.expressions[0])
 
 
-def _filter(node: exp.Expr, report: Report) -> exp.DataType:
+def _filter(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     where = node.args["expression"]
     expect_boolean(where.this, "FILTER", report)
     return type_of(node.this)
 
 
-def _star(node: exp.Expr, report: Report) -> exp.DataType:
+def _star(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if not isinstance(node.parent, exp.Count):
         return _unsupported(node, report)
     return t.UNKNOWN
 
 
-def _dot(node: exp.Expr, report: Report) -> exp.DataType:
+def _dot(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     kind, name = type_of(node.this), node.expression.name.lower()
     fields = (
         {field.name: inner for field, inner in zip(kind.expressions, t.elements(kind), strict=True)}

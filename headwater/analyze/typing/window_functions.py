@@ -22,7 +22,7 @@ from headwater.analyze.bind.ordering import (
 )
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.connectors.registry import CONNECTORS
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import failing
 from headwater.analyze.portable.collecting_aggregates import LISTS
 from headwater.analyze.query_parts import is_aggregate, is_over, window_calls, windows_of
@@ -60,7 +60,7 @@ _WHOLE = ("boolean", "number", "text", "time", "binary", "unknown")
 """Families of types whose values have no parts."""
 
 
-def window_call(node: exp.Expr, report: Report) -> exp.DataType:
+def window_call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of a function of :data:`WINDOW_FUNCTIONS`.
 
     Args:
@@ -85,7 +85,7 @@ def window_call(node: exp.Expr, report: Report) -> exp.DataType:
     return merge(given, f"arguments of {name}", report)
 
 
-def over(node: exp.Expr, report: Report) -> exp.DataType:
+def over(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of a call with OVER.
 
     Args:
@@ -113,7 +113,7 @@ def over(node: exp.Expr, report: Report) -> exp.DataType:
     return t.UNKNOWN
 
 
-def ignore_nulls(node: exp.Expr, report: Report) -> exp.DataType:
+def ignore_nulls(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of a call that passes over NULLs.
 
     Args:
@@ -137,7 +137,7 @@ def _asks_for_order(node: exp.Expr, call: exp.Expr) -> bool:
     return type(call) in WINDOW_FUNCTIONS or node.args.get("spec") is not None
 
 
-def _check_frame(node: exp.Expr, report: Report) -> None:
+def _check_frame(node: exp.Expr, report: Diagnostics) -> None:
     spec = node.args.get("spec")
     if spec is None:
         return
@@ -151,7 +151,7 @@ def _check_frame(node: exp.Expr, report: Report) -> None:
             report.add("WRONG_ARGUMENTS", "the bounds of a frame must be literals", node, hint)
 
 
-def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Report) -> None:
+def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
     """Order windows further whose functions would tell rows apart that tie, in place.
 
     Args:

@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.connectors.object_store import STORE_OPTIONS, split_place
 from headwater.analyze.definitions import Source
 from headwater.connectors.files.known_files import known_files
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import Place, is_hidden
 from headwater.errors import ServiceError
 from headwater.lake.java import java_class
@@ -96,7 +96,7 @@ def store_for(source: Source, warehouse: ObjectStore | None) -> ObjectStore:
     return ObjectStore(**given)
 
 
-class Bucket(Place):
+class BucketPlace(Place):
     """A place in an object store.
 
     Args:
@@ -121,7 +121,7 @@ class Bucket(Place):
         for name, value in self._store.hadoop_settings().items():
             spark.conf.set(name, value)
 
-    def listed(self) -> Iterator[Entry]:
+    def listed(self) -> Iterator[LedgerEntry]:
         """See :meth:`Place.listed`."""
         selector = FileSelector(self._folder, allow_not_found=True, recursive=self._recursive)
         found = self._asked(lambda: self._files.get_file_info(selector))
@@ -133,16 +133,16 @@ class Bucket(Place):
         """See :meth:`Place.pause`."""
         return max(_PAUSE, _SHARE * took)
 
-    def as_now(self, entries: Sequence[Entry]) -> list[Entry]:
+    def as_now(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
         """See :meth:`Place.as_now`: a listing does not say the ETag."""
         return [entry for entry in self.each(self.now, entries) if entry]
 
-    def now(self, entry: Entry) -> Entry | None:
+    def now(self, entry: LedgerEntry) -> LedgerEntry | None:
         """See :meth:`Place.now`."""
         # of a name that no path can have, nothing can be asked
         return entry if _NO_NAME.search(entry.file) else self.status(entry.file)
 
-    def status(self, file: str) -> Entry | None:
+    def status(self, file: str) -> LedgerEntry | None:
         """See :meth:`Place.status`."""
         if _NO_NAME.search(file):
             return None
@@ -153,15 +153,17 @@ class Bucket(Place):
         told = {name.lower(): value.decode() for name, value in found.items()}
         modified = datetime.fromisoformat(told["last-modified"])
         seconds = int(modified.timestamp())
-        return Entry(
+        return LedgerEntry(
             file, int(told["content-length"]), seconds * 1_000_000, version=told.get("etag")
         )
 
-    def gone(self, entries: Sequence[Entry]) -> list[Entry]:
+    def gone(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
         """See :meth:`Place.gone`: they were asked about a moment ago, and Spark asks again."""
         return []
 
-    def each(self, ask: Callable[[Entry], Result], entries: Sequence[Entry]) -> list[Result]:
+    def each(
+        self, ask: Callable[[LedgerEntry], Result], entries: Sequence[LedgerEntry]
+    ) -> list[Result]:
         """See :meth:`Place.each`."""
         if len(entries) < 2:
             return [ask(entry) for entry in entries]
@@ -186,7 +188,7 @@ class Bucket(Place):
             end = said.find("\n", sign.start())
             raise self._failed(said, said[sign.start() : None if end < 0 else end]) from error
 
-    def check_readable(self, entry: Entry) -> None:
+    def check_readable(self, entry: LedgerEntry) -> None:
         """See :meth:`Place.check_readable`."""
         if self.now(entry) is None:
             raise ServiceError(
@@ -206,7 +208,7 @@ class Bucket(Place):
         form: str,
         schema: str,
         options: Mapping[str, str],
-        files: Sequence[Entry],
+        files: Sequence[LedgerEntry],
     ) -> DataFrame:
         """See :meth:`Place.frame`."""
         return known_files(spark, self._address, files, form, schema, options)
@@ -220,7 +222,7 @@ class Bucket(Place):
     def _files(self) -> S3FileSystem:
         return self._store.files()
 
-    def _entry(self, found: FileInfo) -> Entry | None:
+    def _entry(self, found: FileInfo) -> LedgerEntry | None:
         """The file that an entry of a listing is; None if it is not to be read."""
         name = found.path.removeprefix(f"{self._folder}/")
         folders, _, last = name.rpartition("/")
@@ -229,7 +231,7 @@ class Bucket(Place):
         if is_hidden(last) or any(map(is_hidden, filter(_is_named, folders.split("/")))):
             return None
         fault = "its name has a part that is empty, '.' or '..'" if _NO_NAME.search(name) else None
-        return Entry(name, found.size, found.mtime_ns // 10**9 * 10**6, fault)
+        return LedgerEntry(name, found.size, found.mtime_ns // 10**9 * 10**6, fault)
 
     def _opened(self, file: str) -> NativeFile:
         return self._files.open_input_file(f"{self._folder}/{file}")

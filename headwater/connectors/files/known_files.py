@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.lake.java import java_class, java_session
 
 _SOURCES = "org.apache.spark.sql.execution.datasources"
@@ -30,7 +30,7 @@ _NOWHERE = "_headwater_epoch"
 def known_files(
     spark: SparkSession,
     folder: str,
-    files: Sequence[Entry],
+    files: Sequence[LedgerEntry],
     form: str,
     schema: str,
     options: Mapping[str, str],
@@ -60,7 +60,7 @@ def known_files(
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
-def _index(spark: SparkSession, folder: str, files: Sequence[Entry]) -> JavaObject:
+def _index(spark: SparkSession, folder: str, files: Sequence[LedgerEntry]) -> JavaObject:
     path, status = (
         java_class(spark, f"org.apache.hadoop.fs.{name}") for name in ("Path", "FileStatus")
     )

@@ -23,7 +23,7 @@ SUFFIX = FILES
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """One file of one epoch.
 
     Attributes:
@@ -40,7 +40,7 @@ class Entry:
     fault: str | None = None
     version: str | None = None
 
-    def is_still(self, now: Entry | None) -> bool:
+    def is_still(self, now: LedgerEntry | None) -> bool:
         """Whether a file is what it was.
 
         Args:
@@ -65,7 +65,7 @@ class Planned:
 
     epoch: int
     arrived_at: int
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
 
 
 def ledger_spec(table: str) -> TableSpec:
@@ -128,7 +128,7 @@ def _text(value: str | None) -> str:
     return "CAST(NULL AS STRING)" if value is None else text(value)
 
 
-def read(ledger: LakeTable, committed: int) -> tuple[list[Entry], Planned | None]:
+def read(ledger: LakeTable, committed: int) -> tuple[list[LedgerEntry], Planned | None]:
     """Return the files of all committed epochs, and the epoch that was begun, if there is one.
 
     Args:
@@ -139,11 +139,11 @@ def read(ledger: LakeTable, committed: int) -> tuple[list[Entry], Planned | None
     frame = ledger.read().selectExpr(
         *columns.split(", "), "unix_micros(modified) AS modified", "fault", "version"
     )
-    done: list[Entry] = []
-    begun: list[Entry] = []
+    done: list[LedgerEntry] = []
+    begun: list[LedgerEntry] = []
     epoch = arrived_at = -1
     for row in frame.orderBy("epoch", "file").toLocalIterator():
-        entry = Entry(row.file, row.size, row.modified, row.fault, row.version)
+        entry = LedgerEntry(row.file, row.size, row.modified, row.fault, row.version)
         if row.epoch <= committed:
             done.append(entry)
         else:

@@ -20,7 +20,7 @@ from typing import IO, TypeVar, cast
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.errors import ServiceError
 from headwater.formats.flat_json import LITERAL_PATHS
 from headwater.lake.java import java_class
@@ -57,7 +57,7 @@ class Place(ABC):
         """
 
     @abstractmethod
-    def listed(self) -> Iterator[Entry]:
+    def listed(self) -> Iterator[LedgerEntry]:
         """Yield the files to read, in any order.
 
         Raises:
@@ -72,7 +72,7 @@ class Place(ABC):
         """
         return 0.0
 
-    def as_now(self, entries: Sequence[Entry]) -> list[Entry]:
+    def as_now(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
         """Return files that were listed, as they are now that they are taken; gone ones left out.
 
         Args:
@@ -81,7 +81,7 @@ class Place(ABC):
         return list(entries)
 
     @abstractmethod
-    def status(self, file: str) -> Entry | None:
+    def status(self, file: str) -> LedgerEntry | None:
         """Return a file as it is now, None if it is gone.
 
         Args:
@@ -91,7 +91,7 @@ class Place(ABC):
             ServiceError: the place cannot be read.
         """
 
-    def now(self, entry: Entry) -> Entry | None:
+    def now(self, entry: LedgerEntry) -> LedgerEntry | None:
         """Return a file of an epoch as it is now; see :meth:`status`.
 
         Args:
@@ -99,7 +99,7 @@ class Place(ABC):
         """
         return self.status(entry.file)
 
-    def gone(self, entries: Sequence[Entry]) -> list[Entry]:
+    def gone(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
         """Return those of some files that are gone, before Spark is told to read them.
 
         Args:
@@ -107,7 +107,9 @@ class Place(ABC):
         """
         return [entry for entry in entries if self.now(entry) is None]
 
-    def each(self, ask: Callable[[Entry], Result], entries: Sequence[Entry]) -> list[Result]:
+    def each(
+        self, ask: Callable[[LedgerEntry], Result], entries: Sequence[LedgerEntry]
+    ) -> list[Result]:
         """Return what a question about each of some files gives, in their order.
 
         Args:
@@ -159,7 +161,7 @@ class Place(ABC):
         """
 
     @abstractmethod
-    def check_readable(self, entry: Entry) -> None:
+    def check_readable(self, entry: LedgerEntry) -> None:
         """Make sure that a file can be read, whatever is in it.
 
         Args:
@@ -184,7 +186,7 @@ class Place(ABC):
         form: str,
         schema: str,
         options: Mapping[str, str],
-        files: Sequence[Entry],
+        files: Sequence[LedgerEntry],
     ) -> DataFrame:
         """Return the rows of some files, as one of Spark's file formats reads them.
 
@@ -197,7 +199,7 @@ class Place(ABC):
         """
 
 
-class Folder(Place):
+class FolderPlace(Place):
     """A folder of this machine, or one that all machines of a cluster see.
 
     Args:
@@ -213,7 +215,7 @@ class Folder(Place):
         self._pattern = source.options.get("pattern", "*")
         self._recursive = source.options.get("recursive", "false").lower() == "true"
 
-    def listed(self) -> Iterator[Entry]:
+    def listed(self) -> Iterator[LedgerEntry]:
         """See :meth:`Place.listed`."""
         folders = [""]
         while folders:
@@ -238,19 +240,19 @@ class Folder(Place):
                 elif fnmatchcase(item.name, self._pattern) and (entry := _entry(item, path)):
                     yield entry
 
-    def status(self, file: str) -> Entry | None:
+    def status(self, file: str) -> LedgerEntry | None:
         """See :meth:`Place.status`."""
         try:
             now = (self.folder / file).stat()
         except FileNotFoundError:
             return None
-        return Entry(file, now.st_size, now.st_mtime_ns // 1000)
+        return LedgerEntry(file, now.st_size, now.st_mtime_ns // 1000)
 
     def content(self, file: str) -> IO[bytes]:
         """See :meth:`Place.content`."""
         return (self.folder / file).open("rb")
 
-    def check_readable(self, entry: Entry) -> None:
+    def check_readable(self, entry: LedgerEntry) -> None:
         """See :meth:`Place.check_readable`."""
         try:
             with self.content(entry.file) as file:
@@ -272,7 +274,7 @@ class Folder(Place):
         form: str,
         schema: str,
         options: Mapping[str, str],
-        files: Sequence[Entry],
+        files: Sequence[LedgerEntry],
     ) -> DataFrame:
         """See :meth:`Place.frame`."""
         reader = spark.read.format(form).schema(schema).options(**options).option(*LITERAL_PATHS)
@@ -290,9 +292,9 @@ def folder_prefix(spark: SparkSession, folder: Path) -> str:
     return f"file:{path.toUri().getRawPath()}/"
 
 
-def _entry(item: os.DirEntry[str], path: str) -> Entry | None:
+def _entry(item: os.DirEntry[str], path: str) -> LedgerEntry | None:
     try:
         found = item.stat()
     except FileNotFoundError:  # taken away since the folder was listed
         return None
-    return Entry(path, found.st_size, found.st_mtime_ns // 1000)
+    return LedgerEntry(path, found.st_size, found.st_mtime_ns // 1000)

@@ -23,7 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.connectors.contract import Rows
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import Place
 from headwater.formats.columns import (
     BAD,
@@ -81,7 +81,7 @@ class FileReader:
     def read(
         self,
         spark: SparkSession,
-        entries: Sequence[Entry],
+        entries: Sequence[LedgerEntry],
         arrived_at: int,
         expected: tuple[str, ...] = (),
     ) -> Rows:
@@ -126,7 +126,7 @@ class FileReader:
         spark: SparkSession,
         kept: DataFrame,
         arrived_at: int,
-        unchanged: Callable[[str], Entry | None],
+        unchanged: Callable[[str], LedgerEntry | None],
     ) -> Rows:
         """Return rows of the quarantine decoded anew; see ``Connector.again``.
 
@@ -153,7 +153,7 @@ class FileReader:
         )
 
     def _by_header(
-        self, rows: DataFrame, unchanged: Callable[[str], Entry | None]
+        self, rows: DataFrame, unchanged: Callable[[str], LedgerEntry | None]
     ) -> list[tuple[Header, DataFrame]]:
         """Sort rows by the header of their file, which is read again."""
         if not self._has_header():
@@ -167,10 +167,10 @@ class FileReader:
         return sorted_rows or [(tuple(c.name for c in self._columns), rows.where("false"))]
 
     def _grouped(
-        self, entries: Sequence[Entry]
-    ) -> tuple[dict[Header, list[Entry]], dict[str, str]]:
+        self, entries: Sequence[LedgerEntry]
+    ) -> tuple[dict[Header, list[LedgerEntry]], dict[str, str]]:
         """Sort files by header; files without a usable one become faults."""
-        groups: dict[Header, list[Entry]] = {}
+        groups: dict[Header, list[LedgerEntry]] = {}
         faults: dict[str, str] = {}
         for entry, (header, fault) in zip(
             entries, self._place.each(self._named, entries), strict=True
@@ -181,7 +181,7 @@ class FileReader:
                 groups.setdefault(header, []).append(entry)
         return groups, faults
 
-    def _named(self, entry: Entry) -> tuple[Header, str | None]:
+    def _named(self, entry: LedgerEntry) -> tuple[Header, str | None]:
         """The columns that a file names, and why it cannot be used."""
         if entry.fault:
             return None, entry.fault
@@ -193,7 +193,7 @@ class FileReader:
         options = self._source.encode_options
         return self._source.encode == "csv" and options.get("header", "true").lower() == "true"
 
-    def _header(self, entry: Entry) -> tuple[Header, str | None]:
+    def _header(self, entry: LedgerEntry) -> tuple[Header, str | None]:
         options = self._source.encode_options
         try:
             with self._place.text(entry.file) as file:
@@ -215,7 +215,7 @@ class FileReader:
             return None, f'the header names column "{missing[0]}" {where}'
         return names, None
 
-    def _parquet_names(self, entry: Entry) -> Header:
+    def _parquet_names(self, entry: LedgerEntry) -> Header:
         """The columns of a file; None if it is none of Parquet, which Spark finds."""
         try:
             with self._place.content(entry.file) as file:
@@ -224,7 +224,7 @@ class FileReader:
             return None
 
     def _encoded(
-        self, spark: SparkSession, header: Header, files: Sequence[Entry], records: Records
+        self, spark: SparkSession, header: Header, files: Sequence[LedgerEntry], records: Records
     ) -> Encoded:
         path = self._path(spark, files)
         if self._source.encode == "parquet":
@@ -239,14 +239,14 @@ class FileReader:
             return csv_lines(self._source, records, header)
         return json_lines(self._source, records)
 
-    def _values_of_flat(self, spark: SparkSession, files: Sequence[Entry]) -> int | None:
+    def _values_of_flat(self, spark: SparkSession, files: Sequence[LedgerEntry]) -> int | None:
         """See :func:`values_of_flat`; few bytes are not worth the scan."""
         enough = sum(entry.size for entry in files) >= _WORTH_A_CHECK
         if not (enough and may_be_flat(self._source)):
             return None
         return values_of_flat(self._place.frame(spark, *LINES, files), self._source)
 
-    def _flat(self, spark: SparkSession, files: Sequence[Entry], records: Records) -> Encoded:
+    def _flat(self, spark: SparkSession, files: Sequence[LedgerEntry], records: Records) -> Encoded:
         schema = reader_schema(self._source, records.expected)
         options = parser_options(self._source)
         frame = self._place.frame(spark, "json", schema, {**FLAT_LINES, **options}, files)
@@ -254,7 +254,7 @@ class FileReader:
         frame.createOrReplaceTempView(records.relation)
         return json_rows(self._source, records)
 
-    def _path(self, spark: SparkSession, files: Sequence[Entry]) -> str:
+    def _path(self, spark: SparkSession, files: Sequence[LedgerEntry]) -> str:
         plain = all(_PLAIN_NAME.fullmatch(entry.file) for entry in files)
         return relative_path(self._place.prefix(spark), plain=plain)
 
@@ -316,7 +316,7 @@ def _fault_values(faults: dict[str, str]) -> str:
     return f"SELECT * FROM VALUES {rows} AS t({PATH}, {REASON})"
 
 
-def _tasks(spark: SparkSession, files: Sequence[Entry]) -> int:
+def _tasks(spark: SparkSession, files: Sequence[LedgerEntry]) -> int:
     """Return how many tasks read some files: few for few bytes, since each writes a data file."""
     size = sum(entry.size for entry in files)
     most = max(spark.sparkContext.defaultParallelism, -(-size // _BYTES_PER_OUTPUT_FILE))

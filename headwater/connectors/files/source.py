@@ -34,9 +34,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.connectors.files.bucket import Bucket, store_for
-from headwater.connectors.files.ledger import Entry
-from headwater.connectors.files.place import Folder, Place
+from headwater.connectors.files.bucket import BucketPlace, store_for
+from headwater.connectors.files.ledger import LedgerEntry
+from headwater.connectors.files.place import FolderPlace, Place
 from headwater.connectors.files.read import FileReader
 from headwater.errors import ServiceError
 from headwater.lake.storage.warehouse import store_of
@@ -73,9 +73,9 @@ class Files(Connector):
             bytes=int(options.get("max_bytes_per_epoch", config.max_bytes_per_epoch)),
         )
         self._once = once
-        self._found: list[Entry] | None = None
+        self._found: list[LedgerEntry] | None = None
         self._look_at = 0.0
-        self._seen: dict[str, Entry] = {}
+        self._seen: dict[str, LedgerEntry] = {}
         self._changed: set[str] = set()
         self._reader = FileReader(source, self.place, config.max_future)
 
@@ -88,7 +88,7 @@ class Files(Connector):
         """See :meth:`Connector.open`."""
         self.place.open(spark)
 
-    def restore(self, entries: Sequence[Entry]) -> None:
+    def restore(self, entries: Sequence[LedgerEntry]) -> None:
         """See :meth:`Connector.restore`."""
         self._seen.update((entry.file, entry) for entry in entries)
 
@@ -96,7 +96,7 @@ class Files(Connector):
         """See :meth:`Connector.next_range`."""
         most_files = limits.files or self._limits.files or 1
         most_bytes = limits.bytes or self._limits.bytes or 1
-        taken: list[Entry] = []
+        taken: list[LedgerEntry] = []
         size = 0
         for entry in self._waiting():
             size += entry.size
@@ -111,7 +111,7 @@ class Files(Connector):
                 return self.next_range(after, limits)
         return _range(after, there) if there else None
 
-    def planned(self, after: str | None, entries: Sequence[Entry]) -> Range:
+    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> Range:
         """See :meth:`Connector.planned`."""
         for entry, now in zip(entries, self.place.each(self.place.now, entries), strict=True):
             if now is None:
@@ -159,9 +159,9 @@ class Files(Connector):
         """See :meth:`Connector.again`."""
         return self._reader.again(spark, kept, arrived_at, self._unchanged)
 
-    def found(self, files: Sequence[str]) -> list[Entry]:
+    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
         """See :meth:`Connector.found`."""
-        asked = [Entry(file, 0, 0) for file in sorted(files)]
+        asked = [LedgerEntry(file, 0, 0) for file in sorted(files)]
         return [now for now in self.place.each(lambda e: self.place.status(e.file), asked) if now]
 
     def read_before(self, taken: Range) -> list[str]:
@@ -176,7 +176,7 @@ class Files(Connector):
         """See :meth:`Connector.backlog`."""
         return len(self._waiting())
 
-    def _waiting(self) -> list[Entry]:
+    def _waiting(self) -> list[LedgerEntry]:
         began = time.monotonic()
         if self._found is None or (not self._once and began >= self._look_at):
             self._found = sorted(filter(self._is_new, self.place.listed()), key=self._order)
@@ -185,10 +185,10 @@ class Files(Connector):
         self._found = [entry for entry in self._found if entry.file not in self._seen]
         return self._found
 
-    def _order(self, entry: Entry) -> tuple[int, str]:
+    def _order(self, entry: LedgerEntry) -> tuple[int, str]:
         return (0 if self._by_name else entry.modified // 1_000_000, entry.file)
 
-    def _is_new(self, entry: Entry) -> bool:
+    def _is_new(self, entry: LedgerEntry) -> bool:
         seen = self._seen.get(entry.file)
         if seen is not None and not seen.is_still(entry):
             self._report_change(entry.file)
@@ -203,12 +203,12 @@ class Files(Connector):
                 file,
             )
 
-    def _unchanged(self, file: str) -> Entry | None:
+    def _unchanged(self, file: str) -> LedgerEntry | None:
         """The file, if it is still what was read."""
         seen, now = self._seen.get(file), self.place.status(file)
         return now if seen and seen.is_still(now) else None
 
-    def _probed(self, spark: SparkSession, entry: Entry) -> Entry:
+    def _probed(self, spark: SparkSession, entry: LedgerEntry) -> LedgerEntry:
         self.place.check_readable(entry)
         try:
             _drain(self._reader.read(spark, (entry,), 0).all)
@@ -226,9 +226,9 @@ def place_of(source: Source, config: IntakeConfig) -> Place:
         config: the project's settings.
     """
     if not source.in_store:
-        return Folder(source, config.directory / source.options["path"])
+        return FolderPlace(source, config.directory / source.options["path"])
     warehouse = store_of(config.bucket) if config.bucket else None
-    return Bucket(source, store_for(source, warehouse))
+    return BucketPlace(source, store_for(source, warehouse))
 
 
 def _drain(frame: DataFrame) -> None:
@@ -256,7 +256,7 @@ def fault_of(message: str) -> str:
     return f"unreadable file: {detail or kind}"[:300]
 
 
-def _gone(source: Source, entry: Entry) -> ServiceError:
+def _gone(source: Source, entry: LedgerEntry) -> ServiceError:
     return ServiceError(
         "FILE_GONE",
         f'file {entry.file} of "{source.name}" is gone before its epoch was committed',
@@ -264,7 +264,7 @@ def _gone(source: Source, entry: Entry) -> ServiceError:
     )
 
 
-def _range(after: str | None, entries: Sequence[Entry]) -> Range:
+def _range(after: str | None, entries: Sequence[LedgerEntry]) -> Range:
     """Return a range whose position names, by a chained hash, every file up to it."""
     before: dict[str, Any] = json.loads(after or '{"files": 0, "bytes": 0, "hash": ""}')
     digest = hashlib.sha256(before["hash"].encode())

@@ -24,7 +24,7 @@ from headwater.analyze.definitions import Source
 from headwater.checkpoints.folder import put
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.records import records_between, schema_numbers
-from headwater.connectors.kafka.topics import EARLIEST, Position, reader_settings
+from headwater.connectors.kafka.topics import EARLIEST, KafkaPosition, reader_settings
 from headwater.formats.avro.decode import is_of_other, number_shown
 from headwater.formats.avro.registry import Registry
 from headwater.formats.avro.schema import Schema, parse
@@ -136,7 +136,7 @@ def _numbers_named(
     spark: SparkSession, source: Source, directory: Path, begin: str | None, end: str
 ) -> set[int]:
     """The schemas of the records between two positions in a cut."""
-    before, after = Position.of(begin).offsets, Position.of(end).offsets
+    before, after = KafkaPosition.of(begin).offsets, KafkaPosition.of(end).offsets
     offsets = [(*place, before.get(place, EARLIEST), upto) for place, upto in after.items()]
     records = records_between(spark, source, reader_settings(source, directory), offsets)
     return schema_numbers(records, "value")["value"]

@@ -18,11 +18,11 @@ from pyspark.sql import DataFrame
 from headwater.analyze.definitions import Sink
 from headwater.connectors.datagen import now_micros
 from headwater.connectors.kafka.cluster import Cluster, client_settings
-from headwater.connectors.sink_contract import Epoch, Outlet
+from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.errors import ServiceError, TerminalError
 from headwater.formats.avro.encode import key_schema, value_schema, written
 from headwater.formats.avro.registry import Registry
-from headwater.formats.records import JSON, Batch, Encoding, records
+from headwater.formats.records import JSON, Encoding, RecordBatch, records
 from headwater.lake.catalog import Lake
 
 _OF_KAFKA = re.compile(r"org\.apache\.kafka\.\S*?(\w+(?:Exception|Error)\b.*)")
@@ -40,7 +40,7 @@ _PRODUCER = {
 """Settings of the producer beyond those of any client."""
 
 
-class KafkaTopic(Outlet):
+class KafkaTopic(SinkConnector):
     """The topic of one sink.
 
     Args:
@@ -59,16 +59,16 @@ class KafkaTopic(Outlet):
 
     @staticmethod
     def jars(sink: Sink, directory: Path) -> tuple[str, ...]:  # noqa: ARG004 - of others
-        """See :meth:`Outlet.jars`."""
+        """See :meth:`SinkConnector.jars`."""
         return ("kafka",)
 
     def open(self, lake: Lake) -> None:
-        """See :meth:`Outlet.open`."""
+        """See :meth:`SinkConnector.open`."""
         self._namespace = lake.namespace
         self._cluster = Cluster(lake.spark, self._settings, self._sink.name)
 
     def place(self, before: str | None) -> str:
-        """See :meth:`Outlet.place`: the topic's id, its number of partitions, its keys' schema."""
+        """See :meth:`SinkConnector.place`: the topic's id, its partitions, its keys' schema."""
         topic = self._asked().topics([self._topic], None).get(self._topic)
         if topic is None:
             raise ServiceError(
@@ -93,9 +93,9 @@ class KafkaTopic(Outlet):
         what = f"has keys that begin with the number {schema[0]} of their schema, which has another"
         raise self._refused("SCHEMA_RENUMBERED", f"{what} one in the registry now")
 
-    def deliver(self, changed: DataFrame, epoch: Epoch) -> None:
-        """See :meth:`Outlet.deliver`: a record for each change, acknowledged when this returns."""
-        batch = Batch(self._namespace, epoch.marker.epoch, epoch.at, now_micros() // 1000)
+    def deliver(self, changed: DataFrame, epoch: DeliveryEpoch) -> None:
+        """See :meth:`SinkConnector.deliver`: acknowledged records, one for each change."""
+        batch = RecordBatch(self._namespace, epoch.marker.epoch, epoch.at, now_micros() // 1000)
         made = records(self._sink, changed, batch, self._encoding())
         writer = made.write.format("kafka").option("topic", self._topic)
         settings = {**self._settings, **_PRODUCER}

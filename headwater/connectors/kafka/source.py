@@ -29,11 +29,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.kafka.cluster import Cluster, Partition, Topic
 from headwater.connectors.kafka.records import ROWS_PER_EPOCH, KafkaReader, Offsets
 from headwater.connectors.kafka.topics import (
-    Position,
+    KafkaPosition,
     found_topics,
     partitions_of,
     reader_settings,
@@ -90,7 +90,7 @@ class Kafka(Connector):
 
     def next_range(self, after: str | None, limits: Limits) -> Range | None:
         """See :meth:`Connector.next_range`."""
-        held = Position.of(after)
+        held = KafkaPosition.of(after)
         if self._is_quiet(held):
             return None
         found = found_topics(self._source, self._asked(), held.ids)
@@ -120,7 +120,7 @@ class Kafka(Connector):
 
     def between(self, after: str | None, position: str) -> Range:
         """See :meth:`Connector.between`."""
-        held, upto = Position.of(after), Position.of(position)
+        held, upto = KafkaPosition.of(after), KafkaPosition.of(position)
         taken = tuple(
             (*each, held.offsets[each], end)
             for each, end in upto.offsets.items()
@@ -143,13 +143,13 @@ class Kafka(Connector):
         """See :meth:`Connector.again`."""
         return self._reader.again(spark, kept, arrived_at, self._there)
 
-    def found(self, files: Sequence[str]) -> list[Entry]:
+    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
         """See :meth:`Connector.found`: there are none."""
         return []
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
-        held = Position.of(after)
+        held = KafkaPosition.of(after)
         ends = self._latest(held) if held.offsets else {}
         return sum(max(0, end - held.offsets[each]) for each, end in ends.items())
 
@@ -157,7 +157,7 @@ class Kafka(Connector):
         """See :meth:`Connector.waiting`: by ``<topic>/<partition>``."""
         return {
             f"{topic}/{number}": max(0, self._reach[topic, number] - offset)
-            for (topic, number), offset in Position.of(after).offsets.items()
+            for (topic, number), offset in KafkaPosition.of(after).offsets.items()
             if (topic, number) in self._reach
         }
 
@@ -181,7 +181,7 @@ class Kafka(Connector):
         assert self._cluster is not None, "open() comes first"
         return self._cluster
 
-    def _is_quiet(self, held: Position) -> bool:
+    def _is_quiet(self, held: KafkaPosition) -> bool:
         """Whether a look found nothing a moment ago, and no partition has moved since.
 
         One question instead of three, several times a second. Whatever is otherwise than it was,
@@ -196,7 +196,7 @@ class Kafka(Connector):
             return False
         return self._reach == reach
 
-    def _rest(self, held: Position, seconds: float) -> None:
+    def _rest(self, held: KafkaPosition, seconds: float) -> None:
         """Look no more for a while, unless a partition moves."""
         self._quiet_until = time.monotonic() + seconds
         self._quiet_at = (held.offsets, self._reach)
@@ -217,7 +217,7 @@ class Kafka(Connector):
                 whole[each] = upto - begin
         return whole
 
-    def _new_partitions(self, held: Position, found: Mapping[str, Topic]) -> list[Partition]:
+    def _new_partitions(self, held: KafkaPosition, found: Mapping[str, Topic]) -> list[Partition]:
         new = [each for each in partitions_of(found) if each not in held.offsets]
         grown = [name for name, _ in new if name in held.ids]
         if grown and self._source.is_changes:
@@ -231,14 +231,16 @@ class Kafka(Connector):
             )
         return new
 
-    def _begin(self, held: Position, found: Mapping[str, Topic], new: list[Partition]) -> Range:
+    def _begin(
+        self, held: KafkaPosition, found: Mapping[str, Topic], new: list[Partition]
+    ) -> Range:
         """An epoch without rows that says where new partitions begin."""
         asked = self._asked()
         begun = held.to(asked.earliest(new) if held.ids else starts(self._source, asked, new))
         begun.ids = {name: topic.id for name, topic in found.items()}
         return Range(begun.text(), 0)
 
-    def _after_gaps(self, held: Position) -> tuple[dict[Partition, int], int]:
+    def _after_gaps(self, held: KafkaPosition) -> tuple[dict[Partition, int], int]:
         """Where reading can go on, and how many records before that are gone."""
         earliest = self._asked().earliest(held.offsets)
         gaps = {
@@ -268,7 +270,7 @@ class Kafka(Connector):
             span=self._source.span,
         )
 
-    def _latest(self, held: Position) -> dict[Partition, int]:
+    def _latest(self, held: KafkaPosition) -> dict[Partition, int]:
         """How far there is to read; of an input that ends, as the first look found it."""
         if self._ends is not None:
             known = self._ends

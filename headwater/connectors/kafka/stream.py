@@ -26,7 +26,7 @@ from headwater.connectors.kafka.cluster import Cluster
 from headwater.connectors.kafka.records import ROWS_PER_EPOCH, needs_headers, record_columns
 from headwater.connectors.kafka.topics import (
     EARLIEST,
-    Position,
+    KafkaPosition,
     found_topics,
     missing,
     partitions_of,
@@ -90,7 +90,7 @@ class SameTopics:
     ) -> None:
         self._source = source
         self._cluster = Cluster(spark, reader_settings(source, directory), source.name)
-        self.ids = Position.of(position).ids
+        self.ids = KafkaPosition.of(position).ids
 
     def check(self) -> None:
         """Ask whether they still are; to be called when a batch was read, before it is published.
@@ -128,9 +128,9 @@ class SameTopics:
 def _begin(source: Source, cluster: Cluster, state: Path) -> str:
     """Where Spark begins to read, as it wants it: every partition that there is."""
     with _one_finds:
-        begun, file = Position(), _kept_start(source, state)
+        begun, file = KafkaPosition(), _kept_start(source, state)
         if file.exists():
-            begun = Position.of(file.read_text(encoding="utf-8"))
+            begun = KafkaPosition.of(file.read_text(encoding="utf-8"))
         found = found_topics(source, cluster, begun.ids)
         _refuse_compacted(source, cluster, found)
         if source.start.kind == "earliest":

@@ -26,7 +26,7 @@ EARLIEST = -2
 
 
 @dataclass(slots=True)
-class Position:
+class KafkaPosition:
     """How far topics were read.
 
     Attributes:
@@ -38,7 +38,7 @@ class Position:
     offsets: dict[Partition, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str | None) -> Position:
+    def of(cls, text: str | None) -> KafkaPosition:
         """Return the position that a commit holds.
 
         Args:
@@ -58,13 +58,13 @@ class Position:
             held[topic][str(number)] = offset
         return json.dumps(held, separators=(",", ":"))
 
-    def to(self, offsets: Mapping[Partition, int]) -> Position:
+    def to(self, offsets: Mapping[Partition, int]) -> KafkaPosition:
         """Return the position with some partitions read further.
 
         Args:
             offsets: their offsets that come next.
         """
-        return Position({**self.ids}, {**self.offsets, **offsets})
+        return KafkaPosition({**self.ids}, {**self.offsets, **offsets})
 
 
 def reader_settings(source: Source, directory: Path) -> dict[str, str]:

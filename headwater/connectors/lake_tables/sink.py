@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Sink
-from headwater.connectors.sink_contract import Epoch, Outlet
+from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.merge import Before, Upsert, upsert
@@ -37,7 +37,7 @@ _SOURCE, _AFTER, _GONE = "__delivered", "__after", "__gone"
 _AGAIN = "give the sink another name and a table of its own: it delivers the whole view"
 
 
-class TableOutlet(Outlet):
+class TableOutlet(SinkConnector):
     """The table of one sink.
 
     Args:
@@ -53,7 +53,7 @@ class TableOutlet(Outlet):
         self._kinds: Mapping[str, str] = {}
 
     def open(self, lake: Lake) -> None:
-        """See :meth:`Outlet.open`: nothing is asked of the table yet."""
+        """See :meth:`SinkConnector.open`: nothing is asked of the table yet."""
         self._lake, self._session = lake, lake.spark
         held = lake.readable(self._sink.view).columns()
         self._kinds = {each.name: held[each.name] for each in self._sink.fields}
@@ -63,8 +63,8 @@ class TableOutlet(Outlet):
         """Who delivers, in the markers of the table: sinks of several projects may share one."""
         return f"{self._lake.namespace}.{self._sink.name}"
 
-    def deliver(self, changed: DataFrame, epoch: Epoch) -> None:
-        """See :meth:`Outlet.deliver`: an epoch that the table has is not written again."""
+    def deliver(self, changed: DataFrame, epoch: DeliveryEpoch) -> None:
+        """See :meth:`SinkConnector.deliver`: an epoch that the table has is not written again."""
         marker = replace(epoch.marker, view=self._who)
         with self._failing(), active(self._session):
             self._check_epochs(self._target.newest(self._who), marker)

@@ -35,7 +35,7 @@ _MISSING = "no such key"
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class RedisStreamState:
     """A stream as it was at one moment.
 
     Attributes:
@@ -122,7 +122,7 @@ class Server:
                 hint="install it with: pip install 'headwater[redis]'",
             ) from error
 
-    def look(self) -> Stream | None:
+    def look(self) -> RedisStreamState | None:
         """Return the stream as it is now; None if there is none.
 
         Raises:
@@ -143,7 +143,7 @@ class Server:
             if "entries-added" not in held:
                 raise self.explained("it is older than Redis 7.0", refused=True)
         ours = next((each for each in groups if each["name"].decode() == self._group), None)
-        return Stream(
+        return RedisStreamState(
             held["length"],
             held["entries-added"],
             held["recorded-first-entry-id"].decode(),

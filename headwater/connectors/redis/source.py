@@ -33,14 +33,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.connectors.files.ledger import Entry
+from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.redis.entries import RedisReader, is_gone
 from headwater.connectors.redis.server import (
     BEGIN,
     GROUP,
+    RedisStreamState,
     Server,
     Span,
-    Stream,
     client_settings,
     place,
 )
@@ -52,7 +52,7 @@ ROWS_PER_EPOCH = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class RedisPosition:
     """How far a stream was read.
 
     Attributes:
@@ -64,7 +64,7 @@ class Position:
     added: int
 
     @classmethod
-    def of(cls, text: str) -> Position:
+    def of(cls, text: str) -> RedisPosition:
         """Return the position that a commit holds.
 
         Args:
@@ -98,7 +98,7 @@ class Redis(Connector):
         self._server = Server(source.name, source.options, settings)
         self._reader = RedisReader(source, settings, config)
         self._once = once
-        self._end: Position | None = None
+        self._end: RedisPosition | None = None
 
     def close(self) -> None:
         """See :meth:`Connector.close`."""
@@ -109,7 +109,7 @@ class Redis(Connector):
         found = self._look()
         if after is None:
             return self._begin(found)
-        held = Position.of(after)
+        held = RedisPosition.of(after)
         self._check_same(held, found)
         if found.delivered != held.id:
             self._acknowledge(held)
@@ -125,13 +125,13 @@ class Redis(Connector):
         elif place(found.first) > place(held.id):
             lost = found.added - held.added - found.length
         self._tell_lost(held, lost)
-        position = Position(upto, held.added + lost + taken)
+        position = RedisPosition(upto, held.added + lost + taken)
         return Range(position.text(), taken, spans=tuple(spans), lost=lost)
 
     def between(self, after: str | None, position: str) -> Range:
         """See :meth:`Connector.between`."""
         assert after is not None, "the first epoch has no rows, so it is never begun"
-        held, upto = Position.of(after), Position.of(position)
+        held, upto = RedisPosition.of(after), RedisPosition.of(position)
         spans = self._server.walk(held.id, upto.id)
         taken = _count(spans)
         lost = upto.added - held.added - taken
@@ -160,29 +160,29 @@ class Redis(Connector):
         """See :meth:`Connector.again`."""
         return self._reader.again(spark, kept, arrived_at)
 
-    def found(self, files: Sequence[str]) -> list[Entry]:
+    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
         """See :meth:`Connector.found`: there are none."""
         return []
 
     def done(self, taken: Range) -> None:
         """See :meth:`Connector.done`: the group is told; if that fails, by the next look."""
         try:
-            self._acknowledge(Position.of(taken.position))
+            self._acknowledge(RedisPosition.of(taken.position))
         except ServiceError as error:
             logger.warning('table "%s" is landed, not acknowledged: %s', self._source.name, error)
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
-        held = Position.of(after) if after else None
+        held = RedisPosition.of(after) if after else None
         return max(0, self._reach(self._look()).added - held.added) if held else 0
 
     def waiting(self, after: str | None) -> Mapping[str, int]:
         """See :meth:`Connector.waiting`: by stream."""
         if after is None or self._end is None:
             return {}
-        return {self._stream: max(0, self._end.added - Position.of(after).added)}
+        return {self._stream: max(0, self._end.added - RedisPosition.of(after).added)}
 
-    def _look(self) -> Stream:
+    def _look(self) -> RedisStreamState:
         found = self._server.look()
         if found is None:
             raise ServiceError(
@@ -201,27 +201,27 @@ class Redis(Connector):
             )
         return found
 
-    def _reach(self, found: Stream) -> Position:
+    def _reach(self, found: RedisStreamState) -> RedisPosition:
         """How far there is to read; of an input that ends, as the first look found it."""
         if self._end is None or not self._once:
-            self._end = Position(found.last, found.added)
+            self._end = RedisPosition(found.last, found.added)
         return self._end
 
-    def _begin(self, found: Stream) -> Range:
+    def _begin(self, found: RedisStreamState) -> Range:
         """An epoch without rows that says where reading begins."""
-        start = Position(BEGIN, found.added - found.length)
+        start = RedisPosition(BEGIN, found.added - found.length)
         if self._source.start.kind == "latest":
-            start = Position(found.last, found.added)
+            start = RedisPosition(found.last, found.added)
         if found.delivered is None:
             self._server.join(start.id)
         return Range(start.text(), 0)
 
-    def _check_same(self, held: Position, found: Stream) -> None:
+    def _check_same(self, held: RedisPosition, found: RedisStreamState) -> None:
         behind = found.added < held.added or place(found.last) < place(held.id)
         if found.delivered is None or behind:
             raise self._recreated(held)
 
-    def _recreated(self, held: Position) -> TerminalError:
+    def _recreated(self, held: RedisPosition) -> TerminalError:
         group = self._source.options.get("group", GROUP)
         return TerminalError(
             "STREAM_RECREATED",
@@ -232,10 +232,10 @@ class Redis(Connector):
             span=self._source.span,
         )
 
-    def _acknowledge(self, held: Position) -> None:
+    def _acknowledge(self, held: RedisPosition) -> None:
         self._server.acknowledge(held.id, held.added, trim=self._trims)
 
-    def _tell_lost(self, held: Position, lost: int) -> None:
+    def _tell_lost(self, held: RedisPosition, lost: int) -> None:
         """Refuse or note that entries are gone."""
         if lost < 0:
             raise self._recreated(held)

@@ -14,7 +14,12 @@ from contextlib import ExitStack, contextmanager
 from pyspark.sql import SparkSession
 
 from headwater.engine.incremental.append import whole_writer
-from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED, Change, Limits
+from headwater.engine.incremental.recompute_policy import (
+    RECOMPUTED,
+    TOUCHED,
+    Change,
+    RecomputeLimits,
+)
 from headwater.engine.inputs import register_cached
 from headwater.lake.iceberg.merge import Before, Upsert, same_keys, upsert
 from headwater.plan.program import AffectedKeysProgram
@@ -30,7 +35,7 @@ def affected_writer(
     plan: ViewPlan,
     program: AffectedKeysProgram,
     before: Before,
-    limits: Limits,
+    limits: RecomputeLimits,
 ) -> Iterator[Change]:
     """Compute the new rows of the touched keys once, and give what replaces them.
 

@@ -19,7 +19,7 @@ know them; keys or units touched; 1 if the whole view was computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RecomputeLimits:
     """Where computing the whole view becomes cheaper.
 
     Attributes:
@@ -61,7 +61,7 @@ class Limits:
         return bool(held) and touched >= self.share * (held or 0)
 
 
-NEVER = Limits(0, float("inf"))
+NEVER = RecomputeLimits(0, float("inf"))
 """No tick but the first recomputes."""
 
 

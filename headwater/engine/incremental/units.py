@@ -13,7 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pyspark.sql import SparkSession
 
 from headwater.engine.incremental.append import whole_writer
-from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED, Change, Limits
+from headwater.engine.incremental.recompute_policy import (
+    RECOMPUTED,
+    TOUCHED,
+    Change,
+    RecomputeLimits,
+)
 from headwater.engine.inputs import register_cached
 from headwater.lake.iceberg.merge import Before
 from headwater.lake.java import planned_once
@@ -29,7 +34,7 @@ def units_writer(
     plan: ViewPlan,
     program: UnitsProgram,
     before: Before,
-    limits: Limits,
+    limits: RecomputeLimits,
 ) -> Iterator[Change]:
     """Find the units that the change touches, and give what replaces their rows.
 

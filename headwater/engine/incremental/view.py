@@ -16,15 +16,21 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode
-from headwater.engine.bad_rows import Guarded, begun
+from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
 from headwater.engine.incremental.affected_keys import affected_writer
 from headwater.engine.incremental.append import linear_writer, whole_writer
 from headwater.engine.incremental.fold import aggregate_writer, whole_state_sql
-from headwater.engine.incremental.recompute_policy import CHANGED, NEVER, RECOMPUTED, Change, Limits
+from headwater.engine.incremental.recompute_policy import (
+    CHANGED,
+    NEVER,
+    RECOMPUTED,
+    Change,
+    RecomputeLimits,
+)
 from headwater.engine.incremental.units import units_writer
 from headwater.engine.inputs import (
-    Range,
+    SnapshotRange,
     least_watermark,
     open_inputs,
     ranges,
@@ -33,7 +39,7 @@ from headwater.engine.inputs import (
     register_pinned,
     register_states,
 )
-from headwater.engine.late_rows import LateRows
+from headwater.engine.late_rows import LateRowFinder
 from headwater.engine.target import Committed, Writer, committed, ensure_target
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
@@ -81,7 +87,7 @@ class IncrementalView:
         *,
         writer: Writer = Writer(),  # noqa: B008 - frozen
         fence: Fence | None = None,
-        limits: Limits = NEVER,
+        limits: RecomputeLimits = NEVER,
     ) -> None:
         self.plan = plan
         self._limits = limits
@@ -92,7 +98,7 @@ class IncrementalView:
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
         self._inputs = open_inputs(lake, plan, catalog)
-        self._guarded = Guarded(lake, plan)
+        self._guarded = BadRowFilter(lake, plan)
         self._lake = lake
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
         self._followed = followed(plan, self.target, self._last)
@@ -151,10 +157,10 @@ class IncrementalView:
         self._late = self._open_late()
         return self._step(own)
 
-    def _open_late(self) -> LateRows:
+    def _open_late(self) -> LateRowFinder:
         program = self._guarded.program
         late = {} if isinstance(program, FullProgram) else program.late
-        return LateRows(self._lake, self.plan, late, self._inputs)
+        return LateRowFinder(self._lake, self.plan, late, self._inputs)
 
     def _step(self, own: Mapping[str, int]) -> Committed | None:
         last, began = self._last, time.monotonic()
@@ -194,7 +200,9 @@ class IncrementalView:
         return done
 
     @contextmanager
-    def _change(self, spans: Mapping[str, Range], pins: Mapping[str, int]) -> Iterator[Change]:
+    def _change(
+        self, spans: Mapping[str, SnapshotRange], pins: Mapping[str, int]
+    ) -> Iterator[Change]:
         program, session = self._guarded.program, self._session
         lost = self._last is not None and any(span.after is None for span in spans.values())
         anew = lost or self._followed.anew
@@ -207,7 +215,7 @@ class IncrementalView:
         counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
         whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
         if whole:
-            spans = {name: Range(None, upto) for name, upto in pins.items()}
+            spans = {name: SnapshotRange(None, upto) for name, upto in pins.items()}
         with self._registered(program, spans, pins, whole):
             if whole:
                 yield Change(whole_writer(session, _whole_sql(program), before), counts)
@@ -215,7 +223,7 @@ class IncrementalView:
             with self._change_of(program, before) as change:
                 yield Change(change.write, {**counts, **change.counts})
 
-    def _restarts(self, program: Program, spans: Mapping[str, Range]) -> bool:
+    def _restarts(self, program: Program, spans: Mapping[str, SnapshotRange]) -> bool:
         """Whether a change ends all rows before it, as TRUNCATE does."""
         when = program.restart_when if isinstance(program, AggregateProgram) else ""
         if not when or self._last is None:
@@ -224,7 +232,7 @@ class IncrementalView:
         return any(not rows.where(when).isEmpty() for rows in changes)
 
     def _measured(
-        self, spans: Mapping[str, Range], pins: Mapping[str, int], held: int | None
+        self, spans: Mapping[str, SnapshotRange], pins: Mapping[str, int], held: int | None
     ) -> dict[str, int]:
         """Where the whole view could be computed: how much changed, and whether it will be."""
         # a log of changes is soon larger than its table
@@ -241,7 +249,11 @@ class IncrementalView:
 
     @contextmanager
     def _registered(
-        self, program: Program, spans: Mapping[str, Range], pins: Mapping[str, int], whole: bool
+        self,
+        program: Program,
+        spans: Mapping[str, SnapshotRange],
+        pins: Mapping[str, int],
+        whole: bool,
     ) -> Iterator[None]:
         """Register what a program reads, and no more: each table costs a look into the catalog."""
         session, inputs = self._session, self._inputs
@@ -284,7 +296,7 @@ class IncrementalView:
                 with units_writer(session, self.plan, program, before, limits) as change:
                     yield change
 
-    def _is_empty(self, spans: Mapping[str, Range]) -> bool:
+    def _is_empty(self, spans: Mapping[str, SnapshotRange]) -> bool:
         if self._last is None or isinstance(self.plan.program, FullProgram):
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater.checkpoints.folder import Batch, Checkpoint
-from headwater.checkpoints.offsets import Stream
+from headwater.checkpoints.offsets import OffsetStream
 from headwater.checkpoints.resume_decision import cut_at
-from headwater.engine.inputs import InputTable, Range, least_watermark
-from headwater.engine.streaming.source_batch import Outside
+from headwater.engine.inputs import InputTable, SnapshotRange, least_watermark
+from headwater.engine.streaming.source_batch import SourceBatchWriter
 from headwater.errors import TerminalError
 
 
@@ -29,7 +29,7 @@ class Read:
 
     cut_from: Mapping[str, str]
     cut_to: Mapping[str, str]
-    spans: Mapping[str, Range]
+    spans: Mapping[str, SnapshotRange]
     watermark: int | None
 
 
@@ -48,9 +48,9 @@ class Batches:
 
     view: str
     checkpoint: Checkpoint
-    order: Sequence[Stream]
+    order: Sequence[OffsetStream]
     inputs: Mapping[str, InputTable]
-    reading: Outside
+    reading: SourceBatchWriter
     stateful: bool
 
     def read(self, epoch: int) -> Read:
@@ -66,7 +66,9 @@ class Batches:
         cut_from = self._cut(self._planned(epoch - 1)) if epoch else {}
         cut_to = self._cut(batch)
         spans = {
-            name: Range(int(cut_from[name]) if name in cut_from else None, int(cut_to[name]))
+            name: SnapshotRange(
+                int(cut_from[name]) if name in cut_from else None, int(cut_to[name])
+            )
             for name in self.inputs
             if name in cut_to and cut_to[name] != cut_from.get(name)
         }

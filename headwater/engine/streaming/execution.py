@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.checkpoints.offsets import Stream
+from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.source_stream import bad_rows
 
 
@@ -45,7 +45,7 @@ def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> list[str]:
     ]
 
 
-def files_read(query: StreamingQuery, order: Sequence[Stream]) -> Mapping[str, list[str]]:
+def files_read(query: StreamingQuery, order: Sequence[OffsetStream]) -> Mapping[str, list[str]]:
     """Return the files that the batch reads, per SOURCE.
 
     Args:

@@ -18,7 +18,7 @@ from headwater.checkpoints.offsets import records_at
 logger = logging.getLogger(__name__)
 
 
-class Told:
+class StreamProgress:
     """What was told of one view.
 
     Args:

@@ -4,7 +4,7 @@ In: a ``CREATE SOURCE``, and word from the views that read it that they met bad 
 of ``<name>__quarantine``; with ON ERROR FAIL an error, with ON ERROR DROP only the counts.
 
 A streaming plan has one output, and that of a view is good rows; so the bad ones are found by
-reading the source again. That happens only when a view has counted some (:class:`Waiting`): the
+reading the source again. That happens only when a view has counted some (:class:`WaitingMark`): the
 query then takes what its checkpoint has not seen, and ends. One serves all views of a source.
 """
 
@@ -28,11 +28,11 @@ from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.intake.quarantine import counts, open_quarantine
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import SideWrite, commit_side
-from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.protocol.marker import Marker
 
 
-class Waiting:
+class WaitingMark:
     """Says that a source has bad rows which its quarantine may lack. A file, to survive a crash.
 
     Args:
@@ -85,7 +85,7 @@ class SourceQuarantine:
         source: Source,
         config: StreamConfig,
         state: Path,
-        waiting: Waiting,
+        waiting: WaitingMark,
         *,
         writer: Writer,
     ) -> None:
@@ -99,7 +99,7 @@ class SourceQuarantine:
         self._query: StreamingQuery | None = None
         self._failure: HeadwaterError | None = None
         self.epoch = -1
-        self.gate = Gate()
+        self.gate = CommitLock()
 
     def start(self) -> None:
         """Make ready; reads nothing before there is word of bad rows."""

@@ -21,27 +21,27 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog
-from headwater.checkpoints.folder import Checkpoint, Owner
-from headwater.checkpoints.replicas import COPY_EVERY, Copies
+from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
+from headwater.checkpoints.replicas import COPY_EVERY, CheckpointReplicas
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
-from headwater.engine.bad_rows import Guarded
+from headwater.engine.bad_rows import BadRowFilter
 from headwater.engine.inputs import open_inputs
-from headwater.engine.late_rows import LateRows
+from headwater.engine.late_rows import LateRowFinder
 from headwater.engine.streaming.batches import Batches
 from headwater.engine.streaming.execution import finish
 from headwater.engine.streaming.failures import failed
 from headwater.engine.streaming.heartbeat import Heartbeats
 from headwater.engine.streaming.pacemaker import Pacemaker
-from headwater.engine.streaming.progress import Told
+from headwater.engine.streaming.progress import StreamProgress
 from headwater.engine.streaming.recovery import Recovery
-from headwater.engine.streaming.source_batch import NotFlat, Outside
+from headwater.engine.streaming.source_batch import NotFlat, SourceBatchWriter
 from headwater.engine.streaming.streams import open_streams
 from headwater.engine.target import Committed, Writer, committed, ensure_target
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import Fence, Outcome, commit
-from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
@@ -67,7 +67,7 @@ class _Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class ViewPosition:
     """How far a view has come.
 
     Attributes:
@@ -110,7 +110,7 @@ class StreamingView:
         writer: Writer = Writer(),  # noqa: B008 - frozen
         fence: Fence | None = None,
         config: StreamConfig | None = None,
-        copies: Copies | None = None,
+        copies: CheckpointReplicas | None = None,
         poll: timedelta = POLL,
         hurry: bool = False,
         on_bad: Callable[[str], None] = lambda source: None,
@@ -130,21 +130,21 @@ class StreamingView:
         self._on_bad = on_bad
         self._on_commit = on_commit
         self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
-        self._told = Told(plan.view.name, self._outside)
+        self._told = StreamProgress(plan.view.name, self._outside)
         # all else goes on from its marker
         self._copies = copies if self._program.stateful or self._outside else None
-        self._guarded = Guarded(lake, plan)
+        self._guarded = BadRowFilter(lake, plan)
         self._checkpoint = Checkpoint(state / "checkpoint")
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
         self._stopping = False
-        self._position: Position | None = None
+        self._position: ViewPosition | None = None
         # before and after the batch that runs, or ran last
         self._cuts: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
         self._moved = threading.Condition()
         self._started = threading.Event()
         self._opened = ExitStack()
-        self.gate = Gate()
+        self.gate = CommitLock()
 
     # -- life
 
@@ -169,13 +169,13 @@ class StreamingView:
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
         assert isinstance(program, StreamingProgram)
-        self._late = LateRows(self._lake, self.plan, program.late, self._inputs)
+        self._late = LateRowFinder(self._lake, self.plan, program.late, self._inputs)
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
         self._pacemaker = Pacemaker(self._program, self._inputs, self._checkpoint, self._heartbeats)
         self._folder()
         sources = {name: self._catalog.sources[name] for name in sorted(self._outside)}
         folder = self._config.directory if self._config else Path()
-        self._reading = Outside(session, sources, folder, self._state, self._on_bad)
+        self._reading = SourceBatchWriter(session, sources, folder, self._state, self._on_bad)
         self._opened.callback(self._reading.close)
         streams = open_streams(
             self._lake,
@@ -189,7 +189,7 @@ class StreamingView:
         self._order = streams.order(frame)
         Recovery(
             self._checkpoint,
-            Owner(
+            CheckpointOwner(
                 self.plan.view.name,
                 self._lake.namespace,
                 self._writer.version,
@@ -202,7 +202,9 @@ class StreamingView:
             self._copies,
         ).run(frame)
         marker = self._target.marker()
-        self._position = Position(marker.epoch, marker.cut_to, marker.watermark) if marker else None
+        self._position = (
+            ViewPosition(marker.epoch, marker.cut_to, marker.watermark) if marker else None
+        )
         self._reading.begin(marker.cut_to if marker else {})
         self._batches = Batches(
             self.plan.view.name,
@@ -239,7 +241,7 @@ class StreamingView:
             self._moved.notify_all()
 
     @property
-    def position(self) -> Position | None:
+    def position(self) -> ViewPosition | None:
         """How far the view has come, None before its first commit."""
         return self._position
 
@@ -282,7 +284,7 @@ class StreamingView:
 
     @property
     def waiting(self) -> Mapping[str, int]:
-        """Records of topics that it reads straight and has not read, see :class:`Told`."""
+        """Records of topics that it reads straight, not yet read (:class:`StreamProgress`)."""
         return self._told.waiting
 
     def drain(
@@ -432,7 +434,7 @@ class StreamingView:
             # Spark needs the batch to have run: for its state, and for the watermark after it
             rows.write.format("noop").mode("overwrite").save()
         with self._moved:
-            self._position = Position(epoch, read.cut_to, read.watermark)
+            self._position = ViewPosition(epoch, read.cut_to, read.watermark)
             self._moved.notify_all()
         self._on_commit(done)
 

@@ -12,10 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from headwater.checkpoints.folder import Batch, Checkpoint, Owner
+from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner
 from headwater.checkpoints.offsets import NOTHING, log_offset, offset_at
-from headwater.checkpoints.replicas import Copies
-from headwater.checkpoints.resume_decision import Held, Verdict, Way, ends_of, has_lost_all, judge
+from headwater.checkpoints.replicas import CheckpointReplicas
+from headwater.checkpoints.resume_decision import (
+    Resume,
+    ResumeFacts,
+    ResumeMode,
+    decide_resume,
+    ends_of,
+    has_lost_all,
+)
 from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.replay import relevant_settings, run_again
 from headwater.errors import TerminalError
@@ -38,14 +45,14 @@ class Recovery:
     """
 
     checkpoint: Checkpoint
-    owner: Owner
+    owner: CheckpointOwner
     target: Table
     stateful: bool
     inputs: Mapping[str, InputTable]
-    copies: Copies | None = None
+    copies: CheckpointReplicas | None = None
     _history: dict[int, Commit] = field(default_factory=dict)
 
-    def run(self, query: DataFrame) -> Verdict:
+    def run(self, query: DataFrame) -> Resume:
         """Make the checkpoint agree with the table.
 
         Args:
@@ -65,13 +72,13 @@ class Recovery:
         for item in self.owner.order:
             if item.kept and item.name and not (newest and item.name in newest.cut_to):
                 _check_beginning(self.owner.view, self.inputs[item.name].iceberg)
-        held = Held(
+        held = ResumeFacts(
             self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
         )
-        verdict = judge(held)
+        verdict = decide_resume(held)
         if self.copies and has_lost_all(verdict) and self.copies.restore(self.checkpoint):
-            again = judge(held)
-            if again.way is Way.REFUSE:  # what was there is worth no less than the copy
+            again = decide_resume(held)
+            if again.way is ResumeMode.REFUSE:  # what was there is worth no less than the copy
                 self.checkpoint.take_back()
             else:
                 verdict = again
@@ -80,22 +87,22 @@ class Recovery:
         self.checkpoint.sign(self.owner)
         return verdict
 
-    def _act(self, verdict: Verdict, newest: Marker | None, query: DataFrame) -> None:
+    def _act(self, verdict: Resume, newest: Marker | None, query: DataFrame) -> None:
         match verdict.way:
-            case Way.CUT_BACK:
+            case ResumeMode.CUT_BACK:
                 self.checkpoint.cut_back(verdict.epoch)
-            case Way.MEND:
+            case ResumeMode.MEND:
                 self.checkpoint.cut_back(verdict.epoch)
                 self._mend(verdict.epoch)
-            case Way.ANEW:
+            case ResumeMode.ANEW:
                 if all(item.kept or item.name is None for item in self.owner.order) or not newest:
                     self.checkpoint.discard()
                 if newest:
                     cuts = (newest.cut_to, newest.cut_from)
                     self.checkpoint.restart(newest.epoch, *map(self._ends, cuts))
-            case Way.REPLAY:
+            case ResumeMode.REPLAY:
                 self._replay(verdict.epoch, query)
-            case Way.REFUSE:
+            case ResumeMode.REFUSE:
                 raise self._refused(verdict)
 
     def _mend(self, top: int) -> None:
@@ -179,7 +186,7 @@ class Recovery:
                 return True
         return after is None and oldest is not None and oldest.parent is None
 
-    def _refused(self, verdict: Verdict) -> TerminalError:
+    def _refused(self, verdict: Resume) -> TerminalError:
         view = self.owner.view
         found = "; ".join(verdict.damage) or "it does not belong to its table"
         return TerminalError(

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Source
-from headwater.checkpoints.offsets import Stream
+from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.files.place import is_hidden
 from headwater.connectors.kafka.stream import SameTopics
 from headwater.engine.streaming.execution import files_read, with_bad_rows
@@ -33,7 +33,7 @@ class NotFlat(Exception):
     """A batch was read as flat lines, and is not; started again, the view reads it right."""
 
 
-class Outside:
+class SourceBatchWriter:
     """Writes the batches of one view that reads SOURCEs.
 
     Args:
@@ -92,7 +92,7 @@ class Outside:
         return cut
 
     def write(
-        self, query: StreamingQuery, order: Sequence[Stream], rows: DataFrame, target: str
+        self, query: StreamingQuery, order: Sequence[OffsetStream], rows: DataFrame, target: str
     ) -> None:
         """Write a batch.
 

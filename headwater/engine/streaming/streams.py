@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Catalog
-from headwater.checkpoints.offsets import HEARTBEAT, Stream
+from headwater.checkpoints.offsets import HEARTBEAT, OffsetStream
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.source_stream import stream
 from headwater.engine.streaming.heartbeat import SCHEMA, Heartbeats
@@ -35,7 +35,7 @@ class Streams:
         self._heartbeats = heartbeats
         self._outside = outside
 
-    def order(self, frame: DataFrame) -> tuple[Stream, ...]:
+    def order(self, frame: DataFrame) -> tuple[OffsetStream, ...]:
         """Return the sources of a query in the order in which its checkpoint lists them.
 
         Args:
@@ -47,13 +47,13 @@ class Streams:
         for index in range(leaves.size()):
             leaf = leaves.apply(index)
             if leaf.isStreaming():
-                found.append(self._own(leaf) or Stream(outside.pop(0), False))
+                found.append(self._own(leaf) or OffsetStream(outside.pop(0), False))
         return tuple(found)
 
-    def _own(self, leaf: Any) -> Stream | None:  # noqa: ANN401 - a Java object
+    def _own(self, leaf: Any) -> OffsetStream | None:  # noqa: ANN401 - a Java object
         if leaf.getClass().getSimpleName() == "StreamingRelationV2":
             name = self._tables.get(leaf.table().name())
-            return Stream(name, True) if name else None
+            return OffsetStream(name, True) if name else None
         return HEARTBEAT if self._heartbeats in leaf.toString() else None
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.formats.avro.schema import Json, Schema
-from headwater.formats.avro.types import Part, Unfit, read_row, read_value, reasons
+from headwater.formats.avro.types import AvroPart, Unfit, read_row, read_value, reasons
 from headwater.formats.columns import (
     BROKEN,
     ONCE,
@@ -185,7 +185,7 @@ class _Reading:
 
     schema: Schema
     read: Json
-    parts: Mapping[str, tuple[str, Part]]
+    parts: Mapping[str, tuple[str, AvroPart]]
 
     def sql(self, of: str) -> str:
         written, read = (
@@ -292,7 +292,7 @@ class _Payload:
                 cases.append((self._begins(number), of_names(fields, ())))
         return case(cases) if cases else NONE
 
-    def _parts(self, column: Column, within: str = "") -> Iterator[tuple[int, str, Part]]:
+    def _parts(self, column: Column, within: str = "") -> Iterator[tuple[int, str, AvroPart]]:
         """Yield each schema, a column's place in what was parsed by it, and how it is read."""
         for number, reading in self._readings.items():
             place, part = reading.parts[column.name]

@@ -73,7 +73,7 @@ class Unfit(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AvroPart:
     """How one value is read.
 
     Attributes:
@@ -89,10 +89,10 @@ class Part:
     read: Json
     value: Expression
     misfit: Condition
-    fields: tuple[tuple[str, str, Part], ...] = ()
+    fields: tuple[tuple[str, str, AvroPart], ...] = ()
 
 
-def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Part:
+def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> AvroPart:
     """Return how records of a schema are read as a row of columns.
 
     Args:
@@ -116,7 +116,7 @@ def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Part
     return _Reader(schema, events).row(root, whole, fields, 0)
 
 
-def read_value(schema: Schema, column: Column) -> Part:
+def read_value(schema: Schema, column: Column) -> AvroPart:
     """Return how the values of a schema are read as one column.
 
     Args:
@@ -129,7 +129,7 @@ def read_value(schema: Schema, column: Column) -> Part:
     return _Reader(schema, events=False).part(schema.root, column, 0)
 
 
-def reasons(part: Part, read: str, value: str) -> Iterator[tuple[str, str]]:
+def reasons(part: AvroPart, read: str, value: str) -> Iterator[tuple[str, str]]:
     """Yield the conditions that a value, or one in a row, is none, and the reasons.
 
     Args:
@@ -159,7 +159,7 @@ class _Reader:
         self._fresh = count()
         self._defined: set[str] = set()
 
-    def part(self, avro: Type, column: Column, depth: int) -> Part:
+    def part(self, avro: Type, column: Column, depth: int) -> AvroPart:
         """How a value is read as a column that stands in so many arrays and maps."""
         avro = self._schema.resolved(avro)
         pair = avro.kind, column.type.this
@@ -180,7 +180,7 @@ class _Reader:
 
     def row(
         self, avro: Type, column: Column, declared: Iterator[tuple[str, Column]], depth: int
-    ) -> Part:
+    ) -> AvroPart:
         """How a record is read as a row of declared fields, each with the name of its column."""
         fields = []
         for own, inner in declared:
@@ -204,7 +204,7 @@ class _Reader:
             return " OR ".join(f"coalesce({condition}, false)" for condition in found if condition)
 
         named: Json = {"type": "record", "name": f"r{next(self._fresh)}", "fields": read}
-        return Part(column, named, value, misfit, tuple(fields))
+        return AvroPart(column, named, value, misfit, tuple(fields))
 
     def _find(self, avro: Type, own: str, label: str) -> tuple[str, Type]:
         """The field that a column is read from; one that is always NULL where there is none."""
@@ -215,7 +215,7 @@ class _Reader:
             raise Unfit(f'column "{label}": schema {self._schema.number} has fields {names}')
         return (exact or alike or [(own, Type("null"))])[0]
 
-    def _branch(self, avro: Type, column: Column, depth: int) -> Part:
+    def _branch(self, avro: Type, column: Column, depth: int) -> AvroPart:
         """A union of one type and NULL."""
         kinds = [kind for kind in avro.items if kind.kind != "null"]
         if not kinds:
@@ -224,9 +224,9 @@ class _Reader:
             raise self._unfit(avro, column)
         part = self.part(kinds[0], column, depth)
         read: Json = ["null", part.read] if len(avro.items) > 1 else part.read
-        return Part(column, read, part.value, part.misfit, part.fields)
+        return AvroPart(column, read, part.value, part.misfit, part.fields)
 
-    def _array(self, avro: Type, column: Column, depth: int) -> Part:
+    def _array(self, avro: Type, column: Column, depth: int) -> AvroPart:
         inner = Column(column.name, elements(column.type)[0])
         part, item = self.part(avro.items[0], inner, depth + 1), f"x{depth}"
 
@@ -234,14 +234,14 @@ class _Reader:
             condition = part.misfit(item, part.value(item))
             return f"exists({of}, {item} -> coalesce({condition}, false))" if condition else ""
 
-        return Part(
+        return AvroPart(
             column,
             self._collection(avro, part),
             lambda of: f"transform({of}, {item} -> {part.value(item)})",
             misfit,
         )
 
-    def _map(self, avro: Type, column: Column, depth: int) -> Part:
+    def _map(self, avro: Type, column: Column, depth: int) -> AvroPart:
         inner = Column(column.name, elements(column.type)[1])
         part, key, item = self.part(avro.items[0], inner, depth + 1), f"k{depth}", f"x{depth}"
 
@@ -251,29 +251,29 @@ class _Reader:
                 condition += f" OR exists(map_values({of}), {item} -> coalesce({of_item}, false))"
             return condition
 
-        return Part(
+        return AvroPart(
             column,
             self._collection(avro, part),
             lambda of: f"transform_values({of}, ({key}, {item}) -> {part.value(item)})",
             misfit,
         )
 
-    def _collection(self, avro: Type, part: Part) -> Json:
+    def _collection(self, avro: Type, part: AvroPart) -> Json:
         # items that always are NULL are counted all the same
         item: Json = "null" if part.read is None else part.read
         return {"type": avro.kind, ITEM[avro.kind]: item}
 
-    def _scalar(self, avro: Type, column: Column) -> Part:
+    def _scalar(self, avro: Type, column: Column) -> AvroPart:
         kind, read = column.type, self._plain(avro)
         if (made := _by_meaning(avro, kind, events=self._events)) is not None:
-            return Part(column, read, made, _is_none)
+            return AvroPart(column, read, made, _is_none)
         if _meaning(avro) in (*_COUNTED, "decimal") or kind.this not in _PLAIN.get(avro.kind, ()):
             raise self._unfit(avro, column)
         if kind.this is t.Type.VARCHAR:
-            return Part(column, read, str, lambda of, _: f"NOT is_valid_utf8({of})")
+            return AvroPart(column, read, str, lambda of, _: f"NOT is_valid_utf8({of})")
         cast = "try_cast" if kind.this is t.Type.DECIMAL else "CAST"
         misfit = _is_none if kind.this is t.Type.DECIMAL else _never
-        return Part(column, read, lambda of: f"{cast}({of} AS {spark_type(kind)})", misfit)
+        return AvroPart(column, read, lambda of: f"{cast}({of} AS {spark_type(kind)})", misfit)
 
     def _plain(self, avro: Type) -> Json:
         """A type as Avro's reader is given it, a named one defined where it stands first."""
@@ -296,9 +296,9 @@ class _Reader:
         )
 
 
-def _always_null(column: Column) -> Part:
+def _always_null(column: Column) -> AvroPart:
     null = f"CAST(NULL AS {spark_type(column.type)})"
-    return Part(column, None, lambda of: null, _never)
+    return AvroPart(column, None, lambda of: null, _never)
 
 
 def _never(of: str, made: str) -> str:

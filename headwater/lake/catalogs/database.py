@@ -20,7 +20,7 @@ BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
 
 
-class Rows(Protocol):
+class StatementResult(Protocol):
     """The answer to a statement (a DB-API cursor)."""
 
     @property
@@ -34,7 +34,7 @@ class Rows(Protocol):
 class Statements(Protocol):
     """Runs SQL statements in one transaction."""
 
-    def __call__(self, sql: str, *parameters: object) -> Rows:
+    def __call__(self, sql: str, *parameters: object) -> StatementResult:
         """Run a statement whose parameters are written ``?``."""
 
 

@@ -1,7 +1,7 @@
 """The catalog of somebody else that holds the table of a sink, by the options of the sink.
 
 In: options named after those of ``headwater.toml`` (``catalog_uri``, ``warehouse_path``, …), which
-were checked when the sink was bound. Out: an :class:`OtherCatalog`: what Spark needs to reach it.
+were checked when the sink was bound. Out: an :class:`ForeignCatalog`: what Spark needs to reach it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 
 from headwater.config.settings import CatalogSection, Secret, WarehouseSection
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
-from headwater.lake.storage.warehouse import Bucket, Folder, Warehouse
+from headwater.lake.storage.warehouse import BucketWarehouse, FolderWarehouse, Warehouse
 
 _NOT_OURS = ("jdbc.schema-version",)
 """Settings of a project's own catalog that would change the database of another one."""
 
 
 @dataclass(frozen=True, slots=True)
-class OtherCatalog:
+class ForeignCatalog:
     """A catalog that is not the project's own.
 
     Attributes:
@@ -71,7 +71,7 @@ class OtherCatalog:
         }
 
 
-def other_catalog(options: Mapping[str, str], directory: Path) -> OtherCatalog | None:
+def other_catalog(options: Mapping[str, str], directory: Path) -> ForeignCatalog | None:
     """Return the catalog that the options of a sink name.
 
     Args:
@@ -92,8 +92,8 @@ def other_catalog(options: Mapping[str, str], directory: Path) -> OtherCatalog |
         asked = ("uri", "warehouse", "credential", "token")
         found = {name: options.get(f"catalog_{name}") for name in asked}
         given = {name: value for name, value in found.items() if value is not None}
-        return OtherCatalog(CATALOG, RestServer(CatalogSection(type="rest", **given)), place)
-    return OtherCatalog(
+        return ForeignCatalog(CATALOG, RestServer(CatalogSection(type="rest", **given)), place)
+    return ForeignCatalog(
         options.get("catalog_name", CATALOG), _database(options, directory, path or ""), place
     )
 
@@ -113,11 +113,11 @@ def _database(options: Mapping[str, str], directory: Path, path: str) -> Catalog
 
 def _warehouse(options: Mapping[str, str], directory: Path, path: str) -> Warehouse:
     if not path.startswith("s3://"):
-        return Folder(_folder(directory, path))
+        return FolderWarehouse(_folder(directory, path))
     asked = ("path", "endpoint", "region", "access_key", "secret_key")
     found = {name: options.get(f"warehouse_{name}") for name in asked}
     given = {name: value for name, value in found.items() if value is not None}
-    return Bucket(WarehouseSection.model_validate(given))
+    return BucketWarehouse(WarehouseSection.model_validate(given))
 
 
 def _folder(directory: Path, path: str) -> Path:

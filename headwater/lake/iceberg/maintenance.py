@@ -26,7 +26,7 @@ from py4j.java_gateway import JavaObject
 
 from headwater.config.settings import ORPHAN_FLOOR, Maintenance
 from headwater.errors import TerminalError
-from headwater.lake.iceberg.retention import MAINTENANCE, History, expirable
+from headwater.lake.iceberg.retention import MAINTENANCE, SnapshotHistory, expirable
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import active, java_class, java_session
 from headwater.lake.protocol.crash_points import crash_point
@@ -117,9 +117,9 @@ class Job:
     dry_run: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def history(self) -> History:
+    def history(self) -> SnapshotHistory:
         """Return the table's history as of the last refresh."""
-        return History(self.table.metadata())
+        return SnapshotHistory(self.table.metadata())
 
 
 def maintain(job: Job) -> MaintenanceResult:
@@ -279,7 +279,7 @@ def _forget(table: LakeTable, going: Sequence[int], *, clean: bool) -> None:
     expiry.cleanupLevel(level.ALL if clean else level.NONE).commit()
 
 
-def _dead_branches(job: Job, history: History) -> list[str]:
+def _dead_branches(job: Job, history: SnapshotHistory) -> list[str]:
     """Staging branches that lead away from ``main`` and that nobody has moved for long."""
     main = {entry.id for entry in history.main()}
     oldest = (job.now - job.settings.orphan_age).timestamp() * 1000

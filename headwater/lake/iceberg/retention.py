@@ -26,7 +26,7 @@ MAIN = "main"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SnapshotEntry:
     """One snapshot in the metadata.
 
     Attributes:
@@ -58,7 +58,7 @@ class Entry:
         return int(self.summary.get(name, 0))
 
 
-class History:
+class SnapshotHistory:
     """The snapshots and references of a table.
 
     Args:
@@ -67,23 +67,23 @@ class History:
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
         found = (_entry(fields) for fields in metadata.get("snapshots", ()))
-        self.snapshots: Mapping[int, Entry] = {entry.id: entry for entry in found}
+        self.snapshots: Mapping[int, SnapshotEntry] = {entry.id: entry for entry in found}
         self.refs: Mapping[str, int] = {
             name: int(ref["snapshot-id"]) for name, ref in metadata.get("refs", {}).items()
         }
 
-    def without(self, refs: Collection[str]) -> History:
+    def without(self, refs: Collection[str]) -> SnapshotHistory:
         """Return the same history with fewer references.
 
         Args:
             refs: names of the references to leave out.
         """
-        other = History({})
+        other = SnapshotHistory({})
         other.snapshots = self.snapshots
         other.refs = {name: head for name, head in self.refs.items() if name not in refs}
         return other
 
-    def ancestors(self, snapshot_id: int | None) -> Iterator[Entry]:
+    def ancestors(self, snapshot_id: int | None) -> Iterator[SnapshotEntry]:
         """Yield a snapshot and those before it, newest first, as far as they are kept.
 
         Args:
@@ -93,7 +93,7 @@ class History:
             yield entry
             snapshot_id = entry.parent
 
-    def main(self) -> list[Entry]:
+    def main(self) -> list[SnapshotEntry]:
         """Return the history of ``main``, newest first."""
         return list(self.ancestors(self.refs.get(MAIN)))
 
@@ -131,7 +131,7 @@ class History:
 
 
 def expirable(
-    history: History, needed: Collection[int], settings: Maintenance, now: datetime
+    history: SnapshotHistory, needed: Collection[int], settings: Maintenance, now: datetime
 ) -> list[int]:
     """Return the snapshots that nobody needs any more.
 
@@ -170,9 +170,9 @@ def expirable(
     return [snapshot_id for snapshot_id in history.snapshots if snapshot_id not in kept]
 
 
-def _entry(fields: Mapping[str, Any]) -> Entry:
+def _entry(fields: Mapping[str, Any]) -> SnapshotEntry:
     summary = dict(fields.get("summary", {}))
-    return Entry(
+    return SnapshotEntry(
         int(fields["snapshot-id"]),
         fields.get("parent-snapshot-id"),
         int(fields["timestamp-ms"]),

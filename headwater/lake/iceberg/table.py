@@ -17,7 +17,7 @@ from typing import Any
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.lake.evolve import Difference
+from headwater.lake.evolve import ColumnDifference
 from headwater.lake.iceberg.staging import BranchStaging
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.marker import Marker
@@ -212,7 +212,7 @@ class LakeTable(Table):
         schemas = self.java.schemas().values()  # py4j makes it Python's own
         return {str(field.name()) for schema in schemas for field in elements(schema.columns())}
 
-    def alter(self, change: Difference, ddl: str) -> None:
+    def alter(self, change: ColumnDifference, ddl: str) -> None:
         """Give the table other columns, in one metadata commit.
 
         Args:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 
-class Gate:
+class CommitLock:
     """Lets one in at a time.
 
     Attributes:

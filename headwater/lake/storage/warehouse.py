@@ -70,7 +70,7 @@ class Warehouse(ABC):
         """
 
 
-class Folder(Warehouse):
+class FolderWarehouse(Warehouse):
     """A folder of this machine, or one that all machines of a cluster see.
 
     Args:
@@ -86,7 +86,7 @@ class Folder(Warehouse):
         check_folder(self._path)
 
 
-class Bucket(Warehouse):
+class BucketWarehouse(Warehouse):
     """A place in a bucket of S3 or of a store with its interface.
 
     Args:
@@ -160,7 +160,11 @@ def warehouse_for(config: Config) -> Warehouse:
     Args:
         config: the project's configuration.
     """
-    return Bucket(config.bucket) if config.bucket else Folder(config.warehouse.absolute())
+    return (
+        BucketWarehouse(config.bucket)
+        if config.bucket
+        else FolderWarehouse(config.warehouse.absolute())
+    )
 
 
 def folder_of(written: str, directory: Path) -> Path | None:

@@ -29,8 +29,8 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import changelog_mode
 from headwater.plan.program import SIGN
-from headwater.plan.query_shape import Relation, relations_of
-from headwater.plan.rules.join_patterns import State
+from headwater.plan.query_shape import RelationShape, relations_of
+from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.rules.tree_rewrites import union_all
 from headwater.plan.sql.render import batch_read, render
 
@@ -59,7 +59,7 @@ def reads_bags(select: exp.Select) -> bool:
     return not has_predicates(select) and all(map(is_bag, inner))
 
 
-class Bags:
+class ExactChange:
     """Writes the changes of what a query reads.
 
     Args:
@@ -121,8 +121,8 @@ class Bags:
         part, own = select.copy(), relations(select)
         for number, item in enumerate(relations(part)):
             if not isinstance(item, exp.Unnest):
-                state = State.AFTER if number > changing else State.BEFORE
-                state = State.CHANGE if number == changing else state
+                state = RowsRead.AFTER if number > changing else RowsRead.BEFORE
+                state = RowsRead.CHANGE if number == changing else state
                 item.replace(self._item(own[number], state, signed))
         if changing and part.args["joins"][changing - 1].side:
             part.args["joins"][changing - 1].set("side", None)
@@ -134,10 +134,10 @@ class Bags:
             part.append("expressions", exp.alias_(chosen, SIGN))
         return part
 
-    def _item(self, item: exp.Expr, state: State, signed: bool) -> exp.Expr:
+    def _item(self, item: exp.Expr, state: RowsRead, signed: bool) -> exp.Expr:
         if isinstance(item, exp.Table):
             source = self._reader(state)(self._relations[id(item)])
-        elif state is State.CHANGE:
+        elif state is RowsRead.CHANGE:
             source = self.change(item.this, signed=signed and not self.appended(item))
         else:
             source = render(item.this, self._catalog, self._reader(state))
@@ -147,5 +147,5 @@ class Bags:
             return source
         return exp.Subquery(this=source, alias=alias)
 
-    def _reader(self, state: State) -> Callable[[Relation], exp.Expr]:
+    def _reader(self, state: RowsRead) -> Callable[[RelationShape], exp.Expr]:
         return lambda read: batch_read(read, read.name + state.value, self._allowed)

@@ -18,7 +18,7 @@ from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, r
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import SIGN, AggregateProgram, StateColumn
 from headwater.plan.query_shape import Shape, aggregates
-from headwater.plan.rules.exact_change import Bags, reads_bags
+from headwater.plan.rules.exact_change import ExactChange, reads_bags
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
 from headwater.plan.sql.late import late_queries
@@ -84,7 +84,7 @@ def aggregate_program(
         allowed: allowed lateness, or None where every row counts.
     """
     select = shape.select
-    bags = Bags(select, catalog, allowed)
+    bags = ExactChange(select, catalog, allowed)
     signed = not bags.appended(select)
     keys, calls = key_columns(select), _calls(select)
     counted = signed and bool(keys)

@@ -35,7 +35,7 @@ HyperLogLog at lgK = 12."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StatePart:
     """One state column of an aggregate.
 
     Attributes:
@@ -61,7 +61,7 @@ class Fold:
             value.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     value: str = "{0}"
 
 
@@ -103,14 +103,16 @@ def _where(*conditions: str) -> str:
 
 
 def _count(call: exp.Expr, condition: str) -> Fold:
-    return Fold((Part("count", "BIGINT", call.sql(dialect="spark") + _where(condition), COUNT),))
+    return Fold(
+        (StatePart("count", "BIGINT", call.sql(dialect="spark") + _where(condition), COUNT),)
+    )
 
 
 def _simple(merge: str) -> Rule:
     def rule(call: exp.Expr, condition: str) -> Fold:
         kind = spark_type(type_of(call))
         partial = f"CAST({call.sql(dialect='spark')}{_where(condition)} AS {kind})"
-        return Fold((Part("value", kind, partial, merge),))
+        return Fold((StatePart("value", kind, partial, merge),))
 
     return rule
 
@@ -133,7 +135,9 @@ def _by(extreme: str, merge: str) -> Rule:
 
     def rule(call: exp.Expr, condition: str) -> Fold:
         partial = f"{extreme}({call.expression.sql(dialect='spark')}){_where(condition)}"
-        return Fold((Part("row", spark_type(type_of(call.expression)), partial, merge),), "{0}.x")
+        return Fold(
+            (StatePart("row", spark_type(type_of(call.expression)), partial, merge),), "{0}.x"
+        )
 
     return rule
 
@@ -141,8 +145,8 @@ def _by(extreme: str, merge: str) -> Rule:
 def _avg(call: exp.Expr, condition: str) -> Fold:
     argument, where = call.this.sql(dialect="spark"), _where(condition)
     parts = (
-        Part("sum", "DOUBLE", f"CAST(sum({argument}){where} AS DOUBLE)", ADD),
-        Part("count", "BIGINT", f"count({argument}){where}", COUNT),
+        StatePart("sum", "DOUBLE", f"CAST(sum({argument}){where} AS DOUBLE)", ADD),
+        StatePart("count", "BIGINT", f"count({argument}){where}", COUNT),
     )
     return Fold(parts, "{0} / nullif({1}, 0)")
 
@@ -158,7 +162,7 @@ def _approx_distinct(call: exp.Expr, condition: str) -> Fold | None:
     ):
         argument = f"CAST({argument} AS STRING)"
     partial = f"hll_sketch_agg({argument}){_where(condition)}"
-    part = Part("hll", "BINARY", partial, "hll_union({t}, {s})")
+    part = StatePart("hll", "BINARY", partial, "hll_union({t}, {s})")
     return Fold((part,), "hll_sketch_estimate({0})")
 
 
@@ -169,7 +173,7 @@ def _approx_percentile(call: exp.Expr, condition: str) -> Fold | None:
     family, cast = ("bigint", "BIGINT") if kind in INTEGERS else ("double", "DOUBLE")
     argument = f"CAST({call.this.sql(dialect='spark')} AS {cast})"
     partial = f"kll_sketch_agg_{family}({argument}, {KLL_K}){_where(condition)}"
-    part = Part("kll", "BINARY", partial, f"kll_sketch_merge_{family}({{t}}, {{s}})")
+    part = StatePart("kll", "BINARY", partial, f"kll_sketch_merge_{family}({{t}}, {{s}})")
     value = (
         f"CASE WHEN kll_sketch_get_n_{family}({{0}}) > 0"
         f" THEN kll_sketch_get_quantile_{family}({{0}}, CAST({share.name} AS DOUBLE)) END"
@@ -177,9 +181,9 @@ def _approx_percentile(call: exp.Expr, condition: str) -> Fold | None:
     return Fold((part,), value)
 
 
-def _counted(suffix: str, *conditions: str) -> Part:
+def _counted(suffix: str, *conditions: str) -> StatePart:
     """How many more rows came than went."""
-    return Part(suffix, "BIGINT", f"coalesce(sum({SIGN}){_where(*conditions)}, 0)", COUNT)
+    return StatePart(suffix, "BIGINT", f"coalesce(sum({SIGN}){_where(*conditions)}, 0)", COUNT)
 
 
 def _known(call: exp.Expr, condition: str) -> tuple[str, ...]:
@@ -196,7 +200,7 @@ def _signed_count_if(call: exp.Expr, condition: str) -> Fold:
     return Fold((_counted("count", condition, call.this.sql(dialect="spark")),))
 
 
-def _signed_total(call: exp.Expr, condition: str) -> tuple[Part, Part] | None:
+def _signed_total(call: exp.Expr, condition: str) -> tuple[StatePart, StatePart] | None:
     """The sum and the count of what is not NULL; exact, whatever comes and goes in between."""
     kind = type_of(call.this)
     if kind.this not in (*INTEGERS, exp.DataType.Type.DECIMAL):
@@ -206,7 +210,7 @@ def _signed_total(call: exp.Expr, condition: str) -> tuple[Part, Part] | None:
     value = f"CAST({call.this.sql(dialect='spark')} AS {wide})"
     total = f"sum(CASE WHEN {SIGN} > 0 THEN {value} ELSE -{value} END){_where(condition)}"
     partial = f"coalesce({total}, CAST(0 AS {wide}))"
-    return Part("sum", wide, partial, _add(scale)), _counted("count", *_known(call, condition))
+    return StatePart("sum", wide, partial, _add(scale)), _counted("count", *_known(call, condition))
 
 
 def _signed_sum(call: exp.Expr, condition: str) -> Fold | None:

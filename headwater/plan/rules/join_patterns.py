@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class State(Enum):
+class RowsRead(Enum):
     """Which rows of a relation are read: the ending of the temporary view that holds them."""
 
     AFTER = ""
@@ -27,7 +27,7 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PatternItem:
     """What stands for one item of FROM.
 
     Attributes:
@@ -35,16 +35,16 @@ class Part:
         null_after: number of the join after which its columns are NULL, None if they are not.
     """
 
-    state: State | None
+    state: RowsRead | None
     null_after: int | None = None
 
 
-Pattern = tuple[Part, ...]
+Pattern = tuple[PatternItem, ...]
 
 LATERAL = "LATERAL"
 """Side of an UNNEST, which changes only with the row that it unnests."""
 
-_ABSENT = Part(None, -1)
+_ABSENT = PatternItem(None, -1)
 
 
 def patterns(
@@ -61,11 +61,14 @@ def patterns(
         unused: items on the optional side of a LEFT JOIN whose columns nobody asks for but their
             own join's condition: whether they were found is all the same.
     """
-    known: list[Pattern] = [(Part(State.ANY),)]
-    touched: list[Pattern] = [(Part(State.CHANGE),)]
+    known: list[Pattern] = [(PatternItem(RowsRead.ANY),)]
+    touched: list[Pattern] = [(PatternItem(RowsRead.CHANGE),)]
     for number, side in enumerate(sides[1:], 1):
-        changed = () if side == LATERAL else (Part(State.CHANGE),)
-        found, found_touched = _joined(known, Part(State.ANY)), _joined(touched, Part(State.ANY))
+        changed = () if side == LATERAL else (PatternItem(RowsRead.CHANGE),)
+        found, found_touched = (
+            _joined(known, PatternItem(RowsRead.ANY)),
+            _joined(touched, PatternItem(RowsRead.ANY)),
+        )
         found_changed = [pattern for part in changed for pattern in _joined(known, part)]
         before = (known, touched)
         if number in unused:
@@ -75,23 +78,23 @@ def patterns(
         if side in ("LEFT", "FULL"):
             known = known + _joined(before[0], _ABSENT)
             touched = touched + _joined(before[1], _ABSENT)
-            touched += _joined(before[0], Part(State.CHANGE, number))
+            touched += _joined(before[0], PatternItem(RowsRead.CHANGE, number))
         if side in ("RIGHT", "FULL"):
             nothing = (_ABSENT,) * number
-            known = [*known, (*nothing, Part(State.ANY))]
-            touched = [*touched, (*nothing, Part(State.CHANGE))]
+            known = [*known, (*nothing, PatternItem(RowsRead.ANY))]
+            touched = [*touched, (*nothing, PatternItem(RowsRead.CHANGE))]
             touched += [_only_last(pattern, number) for pattern in found_touched]
     return list(dict.fromkeys(known)), list(dict.fromkeys(touched))
 
 
-def _joined(patterns: Sequence[Pattern], part: Part) -> list[Pattern]:
+def _joined(patterns: Sequence[Pattern], part: PatternItem) -> list[Pattern]:
     return [(*pattern, part) for pattern in patterns]
 
 
 def _only_last(pattern: Pattern, number: int) -> Pattern:
     """The same joined rows, from which everything before the last item is NULL."""
     before = (
-        Part(part.state, number if part.null_after is None else part.null_after)
+        PatternItem(part.state, number if part.null_after is None else part.null_after)
         for part in pattern[:-1]
     )
     return (*before, pattern[-1])

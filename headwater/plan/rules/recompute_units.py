@@ -28,9 +28,9 @@ from headwater.analyze.query_parts import (
     union_branches,
 )
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
-from headwater.plan.query_shape import Relation, Shape, relations_of
-from headwater.plan.rules.exact_change import Bags, is_bag
-from headwater.plan.rules.join_patterns import LATERAL, Pattern, State, patterns
+from headwater.plan.query_shape import RelationShape, Shape, relations_of
+from headwater.plan.rules.exact_change import ExactChange, is_bag
+from headwater.plan.rules.join_patterns import LATERAL, Pattern, RowsRead, patterns
 from headwater.plan.rules.tree_rewrites import (
     is_in,
     may_equal,
@@ -59,8 +59,8 @@ def units_program(
     query = split(view.query)
     builder = _Builder(query, catalog, allowed)
     units = builder.touched(query)
-    rows = builder.rows(query, State.AFTER, UNITS)
-    everything = builder.rows(query, State.AFTER, None)
+    rows = builder.rows(query, RowsRead.AFTER, UNITS)
+    everything = builder.rows(query, RowsRead.AFTER, None)
     return UnitsProgram(
         tuple(builder.steps),
         print_sql(units, "spark"),
@@ -79,11 +79,11 @@ class _Builder:
         self._catalog = catalog
         self._allowed = allowed
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
-        self._bags = Bags(query, catalog, allowed)
+        self._bags = ExactChange(query, catalog, allowed)
         self._changes: dict[int, str] = {}
         self.steps: list[Step] = []
 
-    def rows(self, query: exp.Query, state: State, units: str | None) -> exp.Query:
+    def rows(self, query: exp.Query, state: RowsRead, units: str | None) -> exp.Query:
         """The rows of a query with their unit last, all of them or those of some units."""
         if not is_union_all(query):
             return self._combined(query, state, units)
@@ -104,7 +104,7 @@ class _Builder:
         assert isinstance(query_, exp.Query)
         return query_
 
-    def _combined(self, query: exp.Query, state: State, units: str | None) -> exp.Query:
+    def _combined(self, query: exp.Query, state: RowsRead, units: str | None) -> exp.Query:
         """The rows of a set operation: those that are equal are a unit, on either side."""
         copy = exp.Paren(this=query.copy())
         for side, own in zip(operands(copy.this), operands(query), strict=True):
@@ -183,7 +183,7 @@ class _Builder:
         else:
             old, new = (
                 render(query, self._catalog, self._reader(state))
-                for state in (State.BEFORE, State.AFTER)
+                for state in (RowsRead.BEFORE, RowsRead.AFTER)
             )
             if isinstance(predicate, exp.Exists):
                 one, other = exp.Exists(this=old), exp.Exists(this=new)
@@ -231,7 +231,7 @@ class _Builder:
             found.set("where", exp.Where(this=exp.and_(*(without(term, gone) for term in terms))))
         return found
 
-    def _item(self, item: exp.Expr, state: State, gone: set[str]) -> exp.Expr:
+    def _item(self, item: exp.Expr, state: RowsRead, gone: set[str]) -> exp.Expr:
         """A FROM item with its rows of a state."""
         if isinstance(item, exp.Unnest):
             return without(item, gone)
@@ -242,16 +242,16 @@ class _Builder:
             return source
         return exp.Subquery(this=source, alias=alias)
 
-    def _rows_of(self, item: exp.Expr, state: State) -> exp.Expr:
+    def _rows_of(self, item: exp.Expr, state: RowsRead) -> exp.Expr:
         if isinstance(item, exp.Table):
             return self._reader(state)(self._relations[id(item)])
         inner = item.this
-        if state is State.CHANGE:
+        if state is RowsRead.CHANGE:
             return self._change(inner)
-        if state is State.ANY and not (is_bag(inner) and self._bags.appended(inner)):
-            now = render(inner, self._catalog, self._reader(State.AFTER))
+        if state is RowsRead.ANY and not (is_bag(inner) and self._bags.appended(inner)):
+            now = render(inner, self._catalog, self._reader(RowsRead.AFTER))
             return union_all([now, self._change(inner)])
-        at = State.AFTER if state is State.ANY else state
+        at = RowsRead.AFTER if state is RowsRead.ANY else state
         return render(inner, self._catalog, self._reader(at))
 
     def _change(self, query: exp.Query) -> exp.Query:
@@ -275,17 +275,17 @@ class _Builder:
         sides = [
             f"SELECT {names}, {sign} AS __sign"
             f" FROM ({print_sql(self.rows(query, state, units), 'spark')})"
-            for state, sign in ((State.BEFORE, -1), (State.AFTER, 1))
+            for state, sign in ((RowsRead.BEFORE, -1), (RowsRead.AFTER, 1))
         ]
         rows = f"SELECT {names} FROM ({' UNION ALL '.join(sides)})"
         if any(map(holds_map, first)):
             return spark(rows)
         return spark(f"{rows} GROUP BY {names} HAVING sum(__sign) <> 0")
 
-    def _reader(self, state: State) -> Callable[[Relation], exp.Expr]:
-        def read(relation: Relation) -> exp.Expr:
+    def _reader(self, state: RowsRead) -> Callable[[RelationShape], exp.Expr]:
+        def read(relation: RelationShape) -> exp.Expr:
             ending = state.value
-            if state is State.ANY and self._bags.appends(relation.name):
+            if state is RowsRead.ANY and self._bags.appends(relation.name):
                 ending = ""
             return batch_read(relation, relation.name + ending, self._allowed)
 

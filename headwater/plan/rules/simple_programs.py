@@ -18,10 +18,10 @@ from headwater.plan.program import (
     LinearProgram,
     StreamingProgram,
 )
-from headwater.plan.query_shape import MICROSECOND, JoinBounds, Relation, Shape
-from headwater.plan.rules.exact_change import Bags
+from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape
+from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.fold import group_keys
-from headwater.plan.rules.join_patterns import State
+from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.sql.late import late_queries, own_filters
 from headwater.plan.sql.render import (
     WINDOW,
@@ -54,7 +54,7 @@ def streaming_program(
         return StreamingProgram(print_sql(query, "spark"), late=late)
     grace = allowed or timedelta(0)
 
-    def read(relation: Relation) -> exp.Expr:
+    def read(relation: RelationShape) -> exp.Expr:
         return streaming_read(relation, catalog, own_filters(relation), grace)
 
     query = render(view.query, catalog, read)
@@ -71,7 +71,7 @@ def linear_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> LinearProgram:
     """Return rule 1: change in, change out."""
-    change = Bags(view.query, catalog, allowed).change(view.query)
+    change = ExactChange(view.query, catalog, allowed).change(view.query)
     return LinearProgram(print_sql(change, "spark"), late_queries(shape, allowed))
 
 
@@ -95,7 +95,7 @@ def affected_program(
     changed = render(
         view.query,
         catalog,
-        lambda relation: batch_read(relation, relation.name + State.CHANGE.value, allowed),
+        lambda relation: batch_read(relation, relation.name + RowsRead.CHANGE.value, allowed),
     )
     touched = next(changed.find_all(exp.Select))
     touched.set("expressions", [exp.alias_(key.copy(), names[key.sql()]) for key in keys])

@@ -21,7 +21,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
 from headwater.plan.bad_rows import tolerant
-from headwater.plan.query_shape import MICROSECOND, Relation, Window, aggregates
+from headwater.plan.query_shape import MICROSECOND, RelationShape, Window, aggregates
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.sql.render import (
     batch_read,
@@ -86,7 +86,7 @@ def at_rest_sql(
         )
     named = relation or (lambda name: name)
 
-    def read(item: Relation) -> exp.Expr:
+    def read(item: RelationShape) -> exp.Expr:
         if dialect == "spark":
             return batch_read(item, named(item.name), plan.lateness)
         return _read(item, plan, catalog, dialect, named(item.name))
@@ -120,7 +120,9 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     return "floats" if listed else "exact"
 
 
-def _read(item: Relation, plan: ViewPlan, catalog: Catalog, dialect: str, name: str) -> exp.Expr:
+def _read(
+    item: RelationShape, plan: ViewPlan, catalog: Catalog, dialect: str, name: str
+) -> exp.Expr:
     close = "window_end" if item.window else item.event_time
     terms = [in_time(close, plan.lateness)] if close and plan.lateness is not None else []
     if item.window is None:
@@ -181,7 +183,7 @@ def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: i
 
 
 def _passed(
-    item: Relation, close: str | None, catalog: Catalog, watermark: int | None, wait: int = 0
+    item: RelationShape, close: str | None, catalog: Catalog, watermark: int | None, wait: int = 0
 ) -> exp.Expr:
     """The condition that a watermark has passed a time column by ``wait`` microseconds."""
     if not watermark:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from headwater.analyze.query_parts import conjuncts, optional, relations
 from headwater.plan.bad_rows import COMPUTED
-from headwater.plan.query_shape import Relation, Shape, columns_of
+from headwater.plan.query_shape import RelationShape, Shape, columns_of
 from headwater.plan.sql.render import late_rows
 
 
@@ -32,12 +32,12 @@ def late_queries(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:
     }
 
 
-def _filters_before_lateness(relation: Relation) -> list[exp.Expr]:
+def _filters_before_lateness(relation: RelationShape) -> list[exp.Expr]:
     """The filters of late rows: what is computed of rows that pass does not ask for late ones."""
     return [term for term in own_filters(relation) if not term.meta.get(COMPUTED)]
 
 
-def own_filters(relation: Relation) -> list[exp.Expr]:
+def own_filters(relation: RelationShape) -> list[exp.Expr]:
     """Return the WHERE terms that read nothing but a relation's own columns.
 
     Args:

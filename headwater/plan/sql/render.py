@@ -17,10 +17,10 @@ from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.query_shape import MICROSECOND, Relation, Window, relations_of
+from headwater.plan.query_shape import MICROSECOND, RelationShape, Window, relations_of
 from headwater.plan.sql.no_float_skipping import without_skipping
 
-Reader = Callable[[Relation], exp.Expr]
+Reader = Callable[[RelationShape], exp.Expr]
 """Gives what a relation is read from: a table or a query over it, without an alias."""
 
 FAR_FUTURE = "9999-12-31 00:00:00"
@@ -127,7 +127,7 @@ def timestamp(micros: int, like: exp.DataType) -> exp.Expr:
     return exp.cast(exp.Literal.string(at.strftime("%Y-%m-%d %H:%M:%S.%f") + zone), like.copy())
 
 
-def fields_of(relation: Relation, catalog: Catalog) -> dict[str, Field]:
+def fields_of(relation: RelationShape, catalog: Catalog) -> dict[str, Field]:
     """Return the columns of a relation by name, without the window's and the system's."""
     known = relation.source or catalog.views[relation.name]
     return {field.name: field for field in known.fields}
@@ -144,7 +144,7 @@ def in_time(close: str, allowed: timedelta) -> str:
     return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
 
 
-def in_time_at_last(relation: Relation, allowed: timedelta | None) -> str:
+def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     """Return the condition that a row is not too late for the last of its windows, as Spark SQL.
 
     Args:
@@ -183,7 +183,7 @@ def _spark_length(micros: int) -> str:
 
 
 def streaming_read(
-    relation: Relation, catalog: Catalog, filters: list[exp.Expr], allowed: timedelta
+    relation: RelationShape, catalog: Catalog, filters: list[exp.Expr], allowed: timedelta
 ) -> exp.Query:
     """Return a relation of a stateful streaming query: data and heartbeats, watermark, lateness.
 
@@ -218,7 +218,9 @@ def streaming_read(
     )
 
 
-def batch_read(relation: Relation, name: str, allowed: timedelta | None) -> exp.Query | exp.Table:
+def batch_read(
+    relation: RelationShape, name: str, allowed: timedelta | None
+) -> exp.Query | exp.Table:
     """Return a relation of a Spark batch query: windows as columns, too late rows left out.
 
     Args:
@@ -236,7 +238,7 @@ def batch_read(relation: Relation, name: str, allowed: timedelta | None) -> exp.
     return spark(f"SELECT * FROM ({assigned}){where}" if where else assigned)
 
 
-def late_rows(relation: Relation, filters: list[exp.Expr], allowed: timedelta) -> str:
+def late_rows(relation: RelationShape, filters: list[exp.Expr], allowed: timedelta) -> str:
     """Return the query for the rows that are too late for at least one of their windows."""
     close = relation.event_time or ""
     if window := relation.window:

@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater.checkpoints.folder import Checkpoint
-from headwater.checkpoints.resume_decision import Way, has_lost_all, judge
+from headwater.checkpoints.resume_decision import ResumeMode, decide_resume, has_lost_all
 from headwater.lake.iceberg.retention import MAINTENANCE
 from headwater.lake.protocol.marker import PREFIX
 from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
-from headwater.serve.delta import DeltaTable
+from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
 from headwater.serve.doctor.storage import lost_files
 from headwater.serve.lake_reader import (
@@ -133,13 +133,17 @@ def input_snapshots(subject: Subject) -> Iterator[Finding]:
 def _is_of_another(table: StoredTable, snapshot: Snapshot, subject: Subject) -> bool:
     """Whether a version is younger than the commit that has read one of its number."""
     read_at = subject.history[0].at.timestamp() * 1000 if subject.history else None
-    return isinstance(table, DeltaTable) and read_at is not None and snapshot.timestamp_ms > read_at
+    return (
+        isinstance(table, StoredDeltaTable)
+        and read_at is not None
+        and snapshot.timestamp_ms > read_at
+    )
 
 
 def checkpoint(subject: Subject) -> Iterator[Finding]:
     """The checkpoint continues where the table ends."""
     verdict = subject.verdict
-    if verdict is None or (subject.running and verdict.way is not Way.REFUSE):
+    if verdict is None or (subject.running and verdict.way is not ResumeMode.REFUSE):
         return
     found = "; ".join(verdict.damage)
     if has_lost_all(verdict) and subject.copied is not None:
@@ -147,25 +151,25 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
         yield Finding(subject.name, "checkpoint", found, safe)
         return
     match verdict.way:
-        case Way.GO_ON:
+        case ResumeMode.GO_ON:
             if found:
                 safe = "the view goes on from it all the same"
                 yield Finding(subject.name, "checkpoint", found, safe, serious=False)
-        case Way.CUT_BACK:
+        case ResumeMode.CUT_BACK:
             found = found or "it holds more than the table"
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
-        case Way.MEND:
+        case ResumeMode.MEND:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
-        case Way.ANEW if subject.newest:
+        case ResumeMode.ANEW if subject.newest:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.RESUME)
-        case Way.ANEW:
+        case ResumeMode.ANEW:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.DROP_STATE)
-        case Way.REPLAY:
+        case ResumeMode.REPLAY:
             newest = subject.newest
             epochs = newest.epoch - verdict.epoch if newest else 0
             safe = f"the next run repeats {epochs} committed epochs to rebuild its state"
             yield Finding(subject.name, "checkpoint", found, safe)
-        case Way.REFUSE:
+        case ResumeMode.REFUSE:
             repair, safe = rebuild_if_kept(subject)
             safe = f"{verdict.reason}; {safe}"
             yield Finding(subject.name, "checkpoint", found, safe, repair)
@@ -257,7 +261,7 @@ def _can_replay(subject: Subject) -> bool:
     if subject.held is None:
         return False
     nothing = Checkpoint(subject.state / "none")
-    return judge(replace(subject.held, checkpoint=nothing)).way is Way.REPLAY
+    return decide_resume(replace(subject.held, checkpoint=nothing)).way is ResumeMode.REPLAY
 
 
 def _broken(subject: Subject, problem: str) -> Finding:

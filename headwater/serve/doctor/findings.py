@@ -12,21 +12,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.checkpoints.folder import Checkpoint, Owner
-from headwater.checkpoints.offsets import HEARTBEAT, Stream, log_offset, records_at, snapshot_of
+from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
+from headwater.checkpoints.offsets import (
+    HEARTBEAT,
+    OffsetStream,
+    log_offset,
+    records_at,
+    snapshot_of,
+)
 from headwater.checkpoints.replicas import copies_of
 from headwater.checkpoints.resume_decision import (
     CHECKPOINT_REFUSED,
     REPLAY_LIMIT,
-    Held,
-    Verdict,
-    judge,
+    Resume,
+    ResumeFacts,
+    decide_resume,
 )
 from headwater.lake.reserved_names import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake_reader import (
-    Commit,
     LakeReader,
+    StoredCommit,
     ancestors,
     commits,
     current_snapshot_id,
@@ -101,7 +107,7 @@ class Subject:
         return None if self.kind == "source" else self.lake.table(self.name)
 
     @cached_property
-    def history(self) -> tuple[Commit, ...]:
+    def history(self) -> tuple[StoredCommit, ...]:
         """Its commits as far as they are kept, newest first."""
         return () if self.table is None else tuple(commits(self.table))
 
@@ -132,18 +138,18 @@ class Subject:
         return state_folder(self.project.config.state, keeper)
 
     @cached_property
-    def held(self) -> Held | None:
+    def held(self) -> ResumeFacts | None:
         """The checkpoint of a streaming view and what it is held against."""
         plan = self.plan
         if plan is None or not isinstance(plan.program, StreamingProgram) or self.marker_lost:
             return None
         checkpoint = Checkpoint(self.state / "checkpoint")
         found = checkpoint.owner()
-        inputs = tuple(Stream(item.name, item.kind != "source") for item in plan.inputs)
+        inputs = tuple(OffsetStream(item.name, item.kind != "source") for item in plan.inputs)
         order = found.order if found else _order(checkpoint, inputs, self.newest)
         namespace = self.project.config.namespace
-        owner = Owner(self.name, namespace, VERSION, plan.fingerprint, order)
-        return Held(
+        owner = CheckpointOwner(self.name, namespace, VERSION, plan.fingerprint, order)
+        return ResumeFacts(
             checkpoint,
             owner,
             plan.program.stateful,
@@ -176,14 +182,14 @@ class Subject:
         return epoch if epoch is not None and epoch >= oldest else None
 
     @cached_property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Resume | None:
         """How a streaming view would go on if it were started now."""
-        return judge(self.held) if self.held else None
+        return decide_resume(self.held) if self.held else None
 
 
 def _order(
-    checkpoint: Checkpoint, inputs: tuple[Stream, ...], newest: Marker | None
-) -> tuple[Stream, ...]:
+    checkpoint: Checkpoint, inputs: tuple[OffsetStream, ...], newest: Marker | None
+) -> tuple[OffsetStream, ...]:
     """The sources of a query whose checkpoint does not name them: by where the marker has them."""
     batch = checkpoint.batch(newest.epoch) if newest else None
     if newest is None or batch is None:

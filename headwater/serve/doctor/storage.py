@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from headwater.serve.delta import DeltaTable
+from headwater.serve.delta import StoredDeltaTable
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -26,7 +26,7 @@ def lost_files(table: StoredTable) -> list[str]:
     Args:
         table: the table.
     """
-    if isinstance(table, DeltaTable):
+    if isinstance(table, StoredDeltaTable):
         return []  # of Delta, whose log names the files, the reader itself says what is missing
     with ThreadPoolExecutor(_LOOKING) as looking:
         exists = looking.map(lambda path: (path, table.io.new_input(path).exists()), _named(table))

@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
-from headwater.serve.compare import Difference, judge, subtraction
+from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.delta import DeltaTable
+from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.relations import columns_at, duckdb_type
 from headwater.serve.trino.catalog import delta_catalog
 from headwater.serve.trino.client import trino_query
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headwater.serve.verify import Case
 
 
-def compare_in_trino(case: Case, limit: int) -> Difference:
+def compare_in_trino(case: Case, limit: int) -> RowDifference:
     """Compare in Trino.
 
     Args:
@@ -51,11 +51,11 @@ def compare_in_trino(case: Case, limit: int) -> Difference:
     with trino_query(config, subtraction(columns, table, _at_rest(case))) as result:
         left_over = _arrow(result.columns, [tuple(map(_plain, row)) for row in result.rows])
     if not left_over.num_rows:
-        return Difference(int(str(rows)), 0, 0)
+        return RowDifference(int(str(rows)), 0, 0)
     with duckdb_connection() as connection:
         connection.register("_rows", left_over)
         connection.execute("CREATE TEMP TABLE _left_over AS FROM _rows")
-        return judge(connection, columns, int(str(rows)), limit)
+        return tolerant_difference(connection, columns, int(str(rows)), limit)
 
 
 def _at_rest(case: Case) -> str:
@@ -74,13 +74,13 @@ def _at_rest(case: Case) -> str:
 def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:
     """A table as one of its snapshots, with the columns that it has now."""
     config, project = case.project.config, case.project
-    catalog = delta_catalog(config) if isinstance(table, DeltaTable) else config.trino.catalog
+    catalog = delta_catalog(config) if isinstance(table, StoredDeltaTable) else config.trino.catalog
     place = project.catalog.external.get(name) or f"{config.namespace}.{name}"
     whole = ".".join(map(quoted, [catalog, *place.split(".")]))
     if snapshot_id is None:
         return f"(SELECT * FROM {whole} WHERE false)"
     pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
-    if isinstance(table, DeltaTable):
+    if isinstance(table, StoredDeltaTable):
         if name in project.catalog.external:
             raise Unseen(f"{name} is a Delta table of somebody else, which Trino is not told of")
         if any(map(_holds_instants, case.plan.view.fields)):

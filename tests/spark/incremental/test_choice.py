@@ -13,10 +13,10 @@ from headwater.engine.incremental.recompute_policy import (
     NEVER,
     RECOMPUTED,
     TOUCHED,
-    Limits,
+    RecomputeLimits,
 )
 
-ALWAYS = Limits(10**9)
+ALWAYS = RecomputeLimits(10**9)
 """Every tick computes the whole view."""
 
 PLACE = "row_number() OVER (PARTITION BY k ORDER BY x DESC, id)"
@@ -62,7 +62,7 @@ def test_ticks_of_both_kinds_follow_each_other(spark, lake, format_):
 
 def test_what_was_measured_decides_and_stands_in_the_marker(spark, lake):
     landed = tables(lake)
-    limits = Limits(small=10, share=0.4)
+    limits = RecomputeLimits(small=10, share=0.4)
     text = f"CREATE STREAMING VIEW v AS {VIEWS['kinds']};"
     world = Running(spark, lake, TABLES + text, lambda _: limits)
 
@@ -85,7 +85,7 @@ def test_a_change_of_corrected_rows_costs_the_files_that_differ(spark, lake):
     landed = tables(lake)
     views = {name: VIEWS[name] for name in ("sums", "of_sums")}
     text = "".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views.items())
-    world = Running(spark, lake, TABLES + text, lambda _: Limits(0, 0.5))
+    world = Running(spark, lake, TABLES + text, lambda _: RecomputeLimits(0, 0.5))
     landed["a"].land(*((n, f"k{n % 10}", n) for n in range(100)))
     assert not world.tick()
     landed["a"].land((100, "k3", 1))

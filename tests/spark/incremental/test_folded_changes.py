@@ -10,7 +10,7 @@ import pytest
 from law import Landed
 from running import Running
 
-from headwater.engine.incremental.recompute_policy import NEVER, Limits
+from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.lake.iceberg import merge
 from headwater.plan.program import AggregateProgram
 
@@ -94,7 +94,7 @@ def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, wa
     landed = [Landed(lake, name, COLUMNS) for name in ("a", "b", "fed")]
     views = (CORRECTED | FOLDED).items()
     definitions = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views)
-    limits = Limits(1, float("inf")) if way == "rewritten" else NEVER
+    limits = RecomputeLimits(1, float("inf")) if way == "rewritten" else NEVER
     running = Running(spark, lake, TABLES + definitions, lambda _: limits)
     kinds = {name: type(running.plans[name].program) for name in FOLDED}
     assert set(kinds.values()) == {AggregateProgram}, kinds

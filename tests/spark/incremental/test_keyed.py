@@ -11,7 +11,7 @@ from law import Landed
 from running import Running
 
 from headwater.analyze.definitions import DELETED, UPSERTED
-from headwater.engine.incremental.recompute_policy import RECOMPUTED, Limits
+from headwater.engine.incremental.recompute_policy import RECOMPUTED, RecomputeLimits
 from tests import left_out
 
 pytestmark = pytest.mark.spark
@@ -79,7 +79,7 @@ def test_the_newest_row_wins_in_whatever_order_changes_arrive(
 
 def test_a_deletion_outlasts_an_older_change_that_arrives_late(spark: Any, lake: Any) -> None:
     log = Landed(lake, "items__changes", LOG)
-    running = Running(spark, lake, SQL, lambda _: Limits(10**9))
+    running = Running(spark, lake, SQL, lambda _: RecomputeLimits(10**9))
     log.land((1, "u", 5, UPSERTED, "2", 0), (1, "u", None, DELETED, "3", 0))
     running.tick()
     log.land((1, "u", 7, UPSERTED, "1", 9), (2, "u", 1, UPSERTED, "1", 8))

@@ -22,14 +22,20 @@ from headwater.lake.catalog import Lake
 from headwater.lake.delta import table as delta
 from headwater.lake.delta.log import FOLDER
 from headwater.lake.delta.maintenance import maintain_delta
-from headwater.lake.delta.table import APP_ID, USER_METADATA, DeltaStaging, DeltaTable, only_writer
+from headwater.lake.delta.table import (
+    APP_ID,
+    USER_METADATA,
+    DeltaStaging,
+    DeltaTable,
+    only_writer,
+)
 from headwater.lake.iceberg.maintenance import MIN_FILES
 from headwater.lake.protocol import commit as protocol
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
-from headwater.serve.delta import DeltaTable as StoredDelta
+from headwater.serve.delta import StoredDeltaTable
 
 COMMITTED, ALREADY = Outcome.COMMITTED, Outcome.ALREADY_COMMITTED
 SPEC = TableSpec("t", (("k", "INT", True), ("v", "BIGINT", True)))
@@ -427,7 +433,7 @@ def test_readers_without_a_jvm_see_every_version(lake):
     table = lake.ensure_delta(SPEC)
     committed(lake, table, 2)
     commit(table, next_epoch(2), merge(lake, 1), session=lake.spark)
-    stored = StoredDelta(lake.namespace, "t", table.location)
+    stored = StoredDeltaTable(lake.namespace, "t", table.location)
     assert column_names(stored) == ["k", "v"]
     found = list(commits(stored))
     assert [(c.marker.epoch, c.added, c.removed) for c in found] == [

@@ -13,7 +13,7 @@ from law import EPOCH, MICROSECOND, Landed
 from plans import planned
 
 from headwater.config.settings import Maintenance
-from headwater.engine.inputs import InputTable, Range
+from headwater.engine.inputs import InputTable, SnapshotRange
 from headwater.engine.streaming.query import StreamingView
 from headwater.errors import TerminalError
 from headwater.lake.iceberg import maintenance
@@ -105,8 +105,8 @@ def test_a_log_table_gets_small_and_its_readers_go_on(lake, monkeypatch):
     # what a reader at the cut asks next
     item = InputTable("d", table, landed.source)
     assert item.pin() == commits[-1] != table.snapshot_id()
-    assert item.rows_added(Range(cut, commits[-1])) == 2
-    assert item.rows_added(Range(None, commits[-1])) == 4
+    assert item.rows_added(SnapshotRange(cut, commits[-1])) == 2
+    assert item.rows_added(SnapshotRange(None, commits[-1])) == 4
     assert ids(table.changes(cut, commits[-1])) == [2, 3]
     assert item.watermark_after(commits[-1]) == landed.watermark_after
     # without work nothing is written
@@ -199,7 +199,7 @@ def test_after_the_hardest_expiry_by_another_tool_nothing_is_doubled_or_lost(lak
     # a reader that has not read it all is refused: there is no telling what it lacks
     for read in (item.rows_added, lambda span: table.changes(span.after, span.upto)):
         with pytest.raises(TerminalError) as caught:
-            read(Range(cut, item.pin()))
+            read(SnapshotRange(cut, item.pin()))
         assert caught.value.condition == "SNAPSHOT_NOT_IN_HISTORY"
 
 

@@ -12,7 +12,7 @@ from headwater.lake.iceberg.comments import set_comments
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
-from headwater.runtime.events import State, StateChanged
+from headwater.runtime.events import RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
@@ -67,7 +67,7 @@ def run(spark, lake, tmp_path):
         project, failed = replace(found, config=config), {}
 
         def tell(event):
-            if isinstance(event, StateChanged) and event.state is State.FAILED:
+            if isinstance(event, StateChanged) and event.state is RunState.FAILED:
                 failed[event.name] = event.error
 
         Supervisor(project, spark=spark, progress=tell).run(once=True)

@@ -11,7 +11,7 @@ import pytest
 from headwater.engine import follow_definition
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
-from headwater.runtime.events import State, StateChanged
+from headwater.runtime.events import RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
@@ -67,7 +67,7 @@ def world(spark, lake, tmp_path):
         project, failed = replace(found, config=config), {}
 
         def tell(event):
-            if isinstance(event, StateChanged) and event.state is State.FAILED:
+            if isinstance(event, StateChanged) and event.state is RunState.FAILED:
                 failed[event.name] = event.error
 
         Supervisor(project, spark=spark, progress=tell).run(once=True)

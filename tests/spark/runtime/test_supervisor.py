@@ -17,7 +17,7 @@ from headwater.lake.protocol.commit import commit
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.backoff import BackOff
-from headwater.runtime.events import EpochLanded, State, StateChanged
+from headwater.runtime.events import EpochLanded, RunState, StateChanged
 from headwater.runtime.run_metrics import Tally
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
@@ -121,7 +121,7 @@ def test_once_lands_everything_closes_windows_and_does_no_work_twice(project, sp
     assert lake.table("flights").read().count() == 22  # two departures are late
     hours = lake.table("per_hour").read().selectExpr("sum(n)").first()[0]
     assert hours + lake.table("late").read().count() == 24
-    assert events[-1].state in (State.STOPPED, State.DONE)
+    assert events[-1].state in (RunState.STOPPED, RunState.DONE)
     assert counted(project, events) == {
         each.name: (each.epoch, each.lag or 0, each.rows_in, each.rows_out, each.late)
         for each in status(project)
@@ -166,8 +166,8 @@ def test_failing_view_harms_no_other(project, spark, lake, monkeypatch):
     code, events = run_once(project, spark)
     assert code == 3
     states = [e.state for e in events if isinstance(e, StateChanged) and e.name == "bad"]
-    assert State.BACKING_OFF in states
-    assert states[-1] is State.FAILED
+    assert RunState.BACKING_OFF in states
+    assert states[-1] is RunState.FAILED
     said = json.loads((project.config.state / "run.json").read_text())["views"]
     assert said["bad"]["state"] == "failed"
     assert "JFK" in said["bad"]["error"]["message"]

@@ -14,12 +14,12 @@ from headwater import __version__
 from headwater.analyze.definitions import Sink
 from headwater.formats.avro.encode import key_schema, value_schema
 from headwater.formats.avro.encode import written as as_avro
-from headwater.formats.records import JSON, Batch, Encoding, records
+from headwater.formats.records import JSON, Encoding, RecordBatch, records
 from headwater.plan.program import SIGN
 from tests.avro import message
 from tests.spark.running import planned
 
-BATCH = Batch("shop", 7, 1_000, 2_000)
+BATCH = RecordBatch("shop", 7, 1_000, 2_000)
 
 
 def sink(columns: str, key: str, format_: str, encode: str = "JSON") -> Sink:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.definitions import Sink
 from headwater.config.settings import Config
 from headwater.connectors.lake_tables.sink import TableOutlet
-from headwater.connectors.sink_contract import Epoch
+from headwater.connectors.sink_contract import DeliveryEpoch
 from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
@@ -116,7 +116,7 @@ class World(ABC):
         """End the next delivery after the table has its rows, before the project knows of it."""
         whole = TableOutlet.deliver
 
-        def deliver(outlet: TableOutlet, changed: DataFrame, epoch: Epoch) -> None:
+        def deliver(outlet: TableOutlet, changed: DataFrame, epoch: DeliveryEpoch) -> None:
             whole(outlet, changed, epoch)
             raise Crash
 

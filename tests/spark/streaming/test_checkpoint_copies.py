@@ -14,26 +14,26 @@ from pyarrow.fs import FileSystem, LocalFileSystem
 from test_checkpoint_damage import Outside
 
 from headwater.checkpoints import resume_decision
-from headwater.checkpoints.replicas import Copies
+from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.engine.streaming import query as module
 from headwater.errors import TerminalError
 
 
 @pytest.fixture
-def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Copies]:
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], CheckpointReplicas]:
     """Copies every two epochs; what a copy lacks can be run again for one epoch alone."""
     monkeypatch.setattr(module, "COPY_EVERY", 2)
     monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 1)
-    return lambda: Copies(LocalFileSystem, str(tmp_path / "store"))
+    return lambda: CheckpointReplicas(LocalFileSystem, str(tmp_path / "store"))
 
 
-def lives(view: Kept, copies: Copies, runs: int) -> None:
+def lives(view: Kept, copies: CheckpointReplicas, runs: int) -> None:
     for _ in range(runs):
         view.land()
         view.run(copies=copies)
 
 
-def loses_all(view: Kept, refused: str, copies: Copies) -> None:
+def loses_all(view: Kept, refused: str, copies: CheckpointReplicas) -> None:
     """Its state is gone: refused without a copy, it goes on with one."""
     shutil.rmtree(view.state)
     view.land()
@@ -44,7 +44,7 @@ def loses_all(view: Kept, refused: str, copies: Copies) -> None:
 
 @pytest.mark.parametrize("query", [WINDOW, JOIN], ids=["window", "join"])
 def test_a_view_with_state_goes_on_from_its_copy(
-    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies], query: Any
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], CheckpointReplicas], query: Any
 ) -> None:
     view = Kept(spark, lake, tmp_path / "v1", query)
     lives(view, copies(), 4)
@@ -57,13 +57,13 @@ def test_what_the_table_has_beyond_the_copy_is_run_again(
     spark: Any,
     lake: Any,
     tmp_path: Path,
-    copies: Callable[[], Copies],
+    copies: Callable[[], CheckpointReplicas],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     view, own = Kept(spark, lake, tmp_path / "v1", WINDOW), copies()
     monkeypatch.setattr(module, "COPY_EVERY", 4)
     with monkeypatch.context() as killed:  # nothing is copied at the end
-        killed.setattr(Copies, "finish", lambda self, checkpoint, epoch: self._wait())
+        killed.setattr(CheckpointReplicas, "finish", lambda self, checkpoint, epoch: self._wait())
         lives(view, own, 3)
     assert (own.newest(), view.top) == (3, 5)
     monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 3)  # from epoch 2: the copy has it
@@ -74,7 +74,7 @@ def test_what_the_table_has_beyond_the_copy_is_run_again(
 
 
 def test_a_damaged_checkpoint_gives_way_to_the_copy(
-    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies]
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     view = Kept(spark, lake, tmp_path / "v1", WINDOW)
     lives(view, copies(), 3)
@@ -87,7 +87,11 @@ def test_a_damaged_checkpoint_gives_way_to_the_copy(
 
 
 def test_a_view_of_files_goes_on_from_the_copy_made_when_it_was_stopped(
-    spark: Any, lake: Any, spark_config: Any, tmp_path: Path, copies: Callable[[], Copies]
+    spark: Any,
+    lake: Any,
+    spark_config: Any,
+    tmp_path: Path,
+    copies: Callable[[], CheckpointReplicas],
 ) -> None:
     view = Outside(spark, lake, tmp_path / "v1", LINEAR)
     view.config = replace(spark_config, directory=tmp_path, state=tmp_path / "state")
@@ -97,7 +101,7 @@ def test_a_view_of_files_goes_on_from_the_copy_made_when_it_was_stopped(
 
 
 def test_a_copy_that_does_not_help_leaves_what_was_there(
-    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies]
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     view, own = Kept(spark, lake, tmp_path / "v1", WINDOW), copies()
     lives(view, own, 1)
@@ -114,12 +118,12 @@ def test_a_copy_that_does_not_help_leaves_what_was_there(
 
 
 def test_a_store_that_fails_stops_no_view(
-    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], Copies], caplog: Any
+    spark: Any, lake: Any, tmp_path: Path, copies: Callable[[], CheckpointReplicas], caplog: Any
 ) -> None:
     def down() -> FileSystem:
         raise OSError("the store is down")
 
     view = Kept(spark, lake, tmp_path / "v1", WINDOW)
-    lives(view, Copies(down, "x"), 3)
+    lives(view, CheckpointReplicas(down, "x"), 3)
     view.check()
     assert "was not copied there: the store is down" in caplog.text

@@ -18,7 +18,7 @@ import pytest
 from kept import JOIN, LINEAR, NOON, WINDOW, Kept
 
 from headwater.checkpoints.folder import Checkpoint
-from headwater.checkpoints.resume_decision import Verdict, Way
+from headwater.checkpoints.resume_decision import Resume, ResumeMode
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.streaming.recovery import Recovery
 from headwater.errors import TerminalError
@@ -63,12 +63,12 @@ class Outside(Kept):
 
 
 @pytest.fixture(autouse=True)
-def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
+def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[Resume]:
     """What recovery decided: a test that damages must see that it was noticed."""
-    decided: list[Verdict] = []
+    decided: list[Resume] = []
     act = Recovery._act
 
-    def remember(self: Recovery, verdict: Verdict, *rest: Any) -> None:
+    def remember(self: Recovery, verdict: Resume, *rest: Any) -> None:
         decided.append(verdict)
         act(self, verdict, *rest)
 
@@ -239,47 +239,47 @@ def alter(file: Path) -> None:
     file.write_bytes(content)
 
 
-KEPT: dict[str, tuple[Callable[[Kept], None], Way, Way]] = {
+KEPT: dict[str, tuple[Callable[[Kept], None], ResumeMode, ResumeMode]] = {
     # damage: what is done, how a view without state goes on, how one with state does
-    "folder lost": (folder_lost, Way.ANEW, Way.REPLAY),
-    "foreign": (foreign, Way.ANEW, Way.REPLAY),
-    "metadata lost": (metadata_lost, Way.GO_ON, Way.GO_ON),
-    "offsets empty": (empty("offsets"), Way.ANEW, Way.REPLAY),
-    "offsets half": (half("offsets"), Way.ANEW, Way.REPLAY),
-    "offsets garbage": (garbage("offsets"), Way.ANEW, Way.REPLAY),
-    "commits empty": (empty("commits"), Way.ANEW, Way.REPLAY),
-    "commits half": (half("commits"), Way.ANEW, Way.REPLAY),
-    "commits garbage": (garbage("commits"), Way.ANEW, Way.REPLAY),
-    "tail lost": (tail_lost, Way.ANEW, Way.REPLAY),
-    "last but one lost": (middle_lost, Way.MEND, Way.MEND),
-    "an older one lost": (older_lost, Way.GO_ON, Way.GO_ON),
-    "old copy": (old_copy, Way.ANEW, Way.REPLAY),
-    "torn plan": (torn_plan, Way.CUT_BACK, Way.CUT_BACK),
+    "folder lost": (folder_lost, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "foreign": (foreign, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "metadata lost": (metadata_lost, ResumeMode.GO_ON, ResumeMode.GO_ON),
+    "offsets empty": (empty("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "offsets half": (half("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "offsets garbage": (garbage("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "commits empty": (empty("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "commits half": (half("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "commits garbage": (garbage("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
+    "tail lost": (tail_lost, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "last but one lost": (middle_lost, ResumeMode.MEND, ResumeMode.MEND),
+    "an older one lost": (older_lost, ResumeMode.GO_ON, ResumeMode.GO_ON),
+    "old copy": (old_copy, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "torn plan": (torn_plan, ResumeMode.CUT_BACK, ResumeMode.CUT_BACK),
 }
 
 
 @pytest.mark.parametrize("kind", ["window", "join"])
 @pytest.mark.parametrize("do", [state_lost, state_file_lost])
 def test_state_that_is_lost_is_rebuilt(
-    request: Any, kind: str, verdicts: list[Verdict], do: Callable[[Kept], None]
+    request: Any, kind: str, verdicts: list[Resume], do: Callable[[Kept], None]
 ) -> None:
-    goes_on(request.getfixturevalue(kind), verdicts, do, Way.REPLAY)
+    goes_on(request.getfixturevalue(kind), verdicts, do, ResumeMode.REPLAY)
 
 
 @pytest.mark.parametrize("damage", KEPT)
-def test_view_without_state(linear: Kept, verdicts: list[Verdict], damage: str) -> None:
+def test_view_without_state(linear: Kept, verdicts: list[Resume], damage: str) -> None:
     do, way, _ = KEPT[damage]
     goes_on(linear, verdicts, do, way)
 
 
 @pytest.mark.parametrize("damage", KEPT)
-def test_view_with_state(window: Kept, verdicts: list[Verdict], damage: str) -> None:
+def test_view_with_state(window: Kept, verdicts: list[Resume], damage: str) -> None:
     do, _, way = KEPT[damage]
     goes_on(window, verdicts, do, way)
 
 
 @pytest.mark.parametrize("damage", ["folder lost", "tail lost", "last but one lost", "old copy"])
-def test_view_that_joins_two_streams(join: Kept, verdicts: list[Verdict], damage: str) -> None:
+def test_view_that_joins_two_streams(join: Kept, verdicts: list[Resume], damage: str) -> None:
     do, _, way = KEPT[damage]
     goes_on(join, verdicts, do, way)
 
@@ -294,7 +294,7 @@ def test_state_that_is_damaged_is_an_error_and_nothing_is_written(
 
 @pytest.mark.parametrize("do", [snapshots_cut, snapshots_altered])
 def test_snapshot_of_state_that_is_damaged_is_an_error_and_its_repair_rebuilds_it(
-    join: Kept, verdicts: list[Verdict], do: Callable[[Kept], None]
+    join: Kept, verdicts: list[Resume], do: Callable[[Kept], None]
 ) -> None:
     key = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
     before = join.spark.conf.get(key)
@@ -305,15 +305,15 @@ def test_snapshot_of_state_that_is_damaged_is_an_error_and_its_repair_rebuilds_i
     finally:
         join.spark.conf.set(key, before)
     refuses(join, do, "STATE_DAMAGED")
-    goes_on(join, verdicts, lambda view: Checkpoint(view.checkpoint).discard(), Way.REPLAY)
+    goes_on(join, verdicts, lambda view: Checkpoint(view.checkpoint).discard(), ResumeMode.REPLAY)
 
 
-def test_other_number_of_partitions(window: Kept, verdicts: list[Verdict]) -> None:
+def test_other_number_of_partitions(window: Kept, verdicts: list[Resume]) -> None:
     key = "spark.sql.shuffle.partitions"
     before = window.spark.conf.get(key)
     window.spark.conf.set(key, "5")
     try:
-        goes_on(window, verdicts, lambda view: None, Way.GO_ON)
+        goes_on(window, verdicts, lambda view: None, ResumeMode.GO_ON)
     finally:
         window.spark.conf.set(key, before)
 
@@ -321,16 +321,16 @@ def test_other_number_of_partitions(window: Kept, verdicts: list[Verdict]) -> No
 @pytest.mark.parametrize(
     ("do", "way"),
     [
-        (metadata_lost, Way.GO_ON),
-        (half("offsets"), Way.ANEW),
-        (empty("commits"), Way.ANEW),
-        (tail_lost, Way.ANEW),
-        (middle_lost, Way.MEND),
-        (torn_plan, Way.CUT_BACK),
+        (metadata_lost, ResumeMode.GO_ON),
+        (half("offsets"), ResumeMode.ANEW),
+        (empty("commits"), ResumeMode.ANEW),
+        (tail_lost, ResumeMode.ANEW),
+        (middle_lost, ResumeMode.MEND),
+        (torn_plan, ResumeMode.CUT_BACK),
     ],
 )
 def test_view_of_a_source(
-    outside: Kept, verdicts: list[Verdict], do: Callable[[Kept], None], way: Way
+    outside: Kept, verdicts: list[Resume], do: Callable[[Kept], None], way: ResumeMode
 ) -> None:
     goes_on(outside, verdicts, do, way)
 
@@ -344,7 +344,9 @@ def test_view_of_a_source_stops_where_its_files_are_not_known(
     refuses(outside, do)
 
 
-def goes_on(view: Kept, verdicts: list[Verdict], do: Callable[[Kept], None], way: Way) -> None:
+def goes_on(
+    view: Kept, verdicts: list[Resume], do: Callable[[Kept], None], way: ResumeMode
+) -> None:
     do(view)
     view.land()
     verdicts.clear()

@@ -6,7 +6,7 @@ import pytest
 from sqlglot import exp
 
 from headwater.analyze.bind.project import bind, bind_all
-from headwater.analyze.diagnostics import Report
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules.allowed_syntax import ALLOWED, only_allowed
 from headwater.analyze.rules.determinism import HAZARDS, REFUSED, Hazard
 from headwater.analyze.typing.functions import AGGREGATES, FUNCTIONS
@@ -99,7 +99,7 @@ def bound_query() -> exp.Expr:
 
 
 def complaints(query: exp.Expr) -> list[str]:
-    report = Report(query)
+    report = Diagnostics(query)
     only_allowed(query, report)
     return [error.message for error in report.errors]
 

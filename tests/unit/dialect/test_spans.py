@@ -31,8 +31,8 @@ def marked(node: exp.Expression) -> str:
     ("kind", "expected"),
     [
         (s.CreateStreamingView, "6:v"),
-        (s.LateRows, "7:LATE ROWS ACCEPT FOR INTERVAL '1' HOUR"),
-        (s.StartFrom, "7:START FROM EARLIEST"),
+        (s.LateRowsClause, "7:LATE ROWS ACCEPT FOR INTERVAL '1' HOUR"),
+        (s.StartFromClause, "7:START FROM EARLIEST"),
         (exp.Anonymous, "7:day(ts)"),
         (exp.ApproxDistinct, "8:approx_distinct"),
         (s.WindowTable, "9:TUMBLE(t, ts, INTERVAL '1' MINUTE)"),
@@ -51,9 +51,9 @@ def test_nodes_of_a_view(kind, expected):
         (s.CreateSource, "1:t"),
         (s.SourceColumn, "2:a BIGINT"),
         (exp.DataType, "2:BIGINT"),
-        (s.Watermark, "3:WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"),
+        (s.WatermarkClause, "3:WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"),
         (exp.Interval, "3:INTERVAL '5' SECOND"),
-        (s.Option, "4:connector"),
+        (s.OptionClause, "4:connector"),
     ],
 )
 def test_nodes_of_a_table(kind, expected):

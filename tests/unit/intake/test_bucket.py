@@ -16,9 +16,9 @@ from headwater.analyze.connectors.object_store import split_place
 from headwater.analyze.definitions import Source
 from headwater.config.settings import Config, WarehouseSection
 from headwater.connectors.contract import Limits
-from headwater.connectors.files.bucket import Bucket, store_for
-from headwater.connectors.files.ledger import Entry
-from headwater.connectors.files.place import Folder
+from headwater.connectors.files.bucket import BucketPlace, store_for
+from headwater.connectors.files.ledger import LedgerEntry
+from headwater.connectors.files.place import FolderPlace
 from headwater.connectors.files.source import Files, place_of
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.catalogs.opening import catalog_backend
@@ -82,8 +82,8 @@ def source(**options: str) -> Source:
     return Source("t", kept=True, columns=(), connector="files", options=options, encode="json")
 
 
-def bucket(fake: Fake, **options: str) -> Bucket:
-    place = Bucket(source(**options), ObjectStore())
+def bucket(fake: Fake, **options: str) -> BucketPlace:
+    place = BucketPlace(source(**options), ObjectStore())
     cast(Any, place).__dict__["_files"] = fake
     return place
 
@@ -128,7 +128,7 @@ def test_a_file_is_told_from_a_later_one_of_the_same_second() -> None:
     fake = Fake({"a.json": (b"1", "one", 1)})
     place = bucket(fake)
     (taken,) = place.as_now(list(place.listed()))
-    assert taken == Entry("a.json", 1, 1_000_000, version="one")
+    assert taken == LedgerEntry("a.json", 1, 1_000_000, version="one")
     assert taken.is_still(place.now(taken))
     assert taken.is_still(next(place.listed()))  # a listing does not say the ETag
     fake.objects["a.json"] = (b"2", "two", 1)
@@ -252,7 +252,7 @@ def test_a_table_is_read_as_the_warehouse_is_or_says_all_of_it(
     assert store_for(source(endpoint="http://o:1"), warehouse) == ObjectStore("http://o:1")
     assert store_for(source(region="x-1"), warehouse) == ObjectStore(region="x-1")
     place = place_of(source(), replace(config, bucket=WAREHOUSE))
-    assert isinstance(place, Bucket) and not isinstance(place, Folder)
+    assert isinstance(place, BucketPlace) and not isinstance(place, FolderPlace)
     monkeypatch.setenv("STORE_SECRET", "geheim-1")
     settings = warehouse.hadoop_settings()
     assert settings["fs.s3a.secret.key"] == "geheim-1"

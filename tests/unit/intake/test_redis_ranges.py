@@ -12,7 +12,7 @@ import pytest
 from headwater.config.settings import Config
 from headwater.connectors.contract import Limits, Range
 from headwater.connectors.redis.entries import _shared_out, _value
-from headwater.connectors.redis.server import BEGIN, Span, Stream, client_settings, place
+from headwater.connectors.redis.server import BEGIN, RedisStreamState, Span, client_settings, place
 from headwater.connectors.redis.source import Redis
 from headwater.errors import HeadwaterError, ServiceError
 from tests.spark.running import planned
@@ -40,9 +40,11 @@ class FakeServer:
         self.entries += range(self.last + 1, self.last + 1 + count)
         self.added, self.last = self.added + count, self.last + count
 
-    def look(self) -> Stream:
+    def look(self) -> RedisStreamState:
         first = f"{self.entries[0]}-0" if self.entries else BEGIN
-        return Stream(len(self.entries), self.added, first, f"{self.last}-0", self.delivered, 0)
+        return RedisStreamState(
+            len(self.entries), self.added, first, f"{self.last}-0", self.delivered, 0
+        )
 
     def walk(self, after: str, upto: str, most: int | None = None) -> list[Span]:
         first, last = place(after)[0], place(upto)[0]

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from headwater.checkpoints.file_log import FileLog
-from headwater.checkpoints.folder import Batch, Checkpoint, Owner, put
-from headwater.checkpoints.offsets import HEARTBEAT, Stream, offset_at
-from headwater.checkpoints.resume_decision import Held, Verdict, Way, judge
+from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner, put
+from headwater.checkpoints.offsets import HEARTBEAT, OffsetStream, offset_at
+from headwater.checkpoints.resume_decision import Resume, ResumeFacts, ResumeMode, decide_resume
 from headwater.lake.protocol.marker import Marker
 
-TABLE = (Stream("d", True),)
-FILES = (Stream("s", False),)
+TABLE = (OffsetStream("d", True),)
+FILES = (OffsetStream("s", False),)
 CONF = {"spark.sql.shuffle.partitions": "1"}
 
 
-def owner(order: tuple[Stream, ...] = TABLE, view: str = "v") -> Owner:
-    return Owner(view, "ns", 1, "abc", order)
+def owner(order: tuple[OffsetStream, ...] = TABLE, view: str = "v") -> CheckpointOwner:
+    return CheckpointOwner(view, "ns", 1, "abc", order)
 
 
 def marker(epoch: int, watermark: int | None = None) -> Marker:
@@ -46,12 +46,12 @@ def made(folder: Path, upto: int, *, stateful: bool = False) -> Checkpoint:
     return checkpoint
 
 
-def verdict(checkpoint: Checkpoint, top: int, *, stateful: bool = False) -> Verdict:
+def verdict(checkpoint: Checkpoint, top: int, *, stateful: bool = False) -> Resume:
     def history() -> Mapping[int, Marker]:
         marks = range(top + 1)
         return {n: marker(n, (n * 1000 or None) if stateful else None) for n in marks}
 
-    return judge(Held(checkpoint, owner(), stateful, history()[top], history))
+    return decide_resume(ResumeFacts(checkpoint, owner(), stateful, history()[top], history))
 
 
 @pytest.mark.parametrize("content", ["", "v1", "v1\n", 'v1\n{"batchWater', "garbage", "v2\n{}\n-"])
@@ -75,26 +75,26 @@ def test_record_cut_short_within_an_offset_is_no_batch(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stateful", [False, True])
 def test_whole_checkpoint_goes_on(tmp_path: Path, stateful: bool) -> None:
     checkpoint = made(tmp_path / "c", 2, stateful=stateful)
-    assert verdict(checkpoint, 2, stateful=stateful) == Verdict(Way.GO_ON, 2)
+    assert verdict(checkpoint, 2, stateful=stateful) == Resume(ResumeMode.GO_ON, 2)
 
 
 def test_replay_of_the_last_batch_goes_on(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 2)
     (checkpoint.folder / "commits" / "2").unlink()
-    assert verdict(checkpoint, 2).way is Way.GO_ON
+    assert verdict(checkpoint, 2).way is ResumeMode.GO_ON
 
 
 def test_checkpoint_ahead_of_its_table_is_not_used(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 4)
     found = verdict(checkpoint, 2)
-    assert (found.way, found.epoch) == (Way.ANEW, 2)
+    assert (found.way, found.epoch) == (ResumeMode.ANEW, 2)
     assert "ahead" in found.damage[0]
 
 
 def test_state_that_is_too_far_behind_is_refused(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 1, stateful=True)
     found = verdict(checkpoint, 400, stateful=True)
-    assert (found.way, found.condition) == (Way.REFUSE, "CHECKPOINT_MISMATCH")
+    assert (found.way, found.condition) == (ResumeMode.REFUSE, "CHECKPOINT_MISMATCH")
     assert "399 epochs behind" in found.reason
 
 
@@ -102,7 +102,7 @@ def test_state_is_replayed_from_the_last_epoch_whose_state_is_there(tmp_path: Pa
     checkpoint = made(tmp_path / "c", 4, stateful=True)
     (checkpoint.folder / "state" / "0" / "0" / "4.changelog").unlink()
     found = verdict(checkpoint, 4, stateful=True)
-    assert (found.way, found.epoch) == (Way.REPLAY, 2)
+    assert (found.way, found.epoch) == (ResumeMode.REPLAY, 2)
 
 
 def test_snapshot_of_the_state_stands_for_the_changes_before_it(tmp_path: Path) -> None:
@@ -120,14 +120,14 @@ def test_checkpoint_of_another_view_is_named(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 2)
     checkpoint.sign(owner(view="w"))
     found = verdict(checkpoint, 2)
-    assert found.way is Way.ANEW
+    assert found.way is ResumeMode.ANEW
     assert 'checkpoint of view "w"' in found.damage[0]
 
 
 def test_restart_agrees_with_its_marker_whatever_was_there(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 7)
     checkpoint.restart(2, [offset_at("3", 1)], [offset_at("2", 1)])
-    assert verdict(checkpoint, 2) == Verdict(Way.GO_ON, 2)
+    assert verdict(checkpoint, 2) == Resume(ResumeMode.GO_ON, 2)
 
 
 def test_every_step_of_a_restart_can_be_the_last(
@@ -159,7 +159,11 @@ def test_every_step_of_a_restart_can_be_the_last(
             except KeyboardInterrupt:
                 steps += 1
         found = verdict(Checkpoint(checkpoint.folder), 2)
-        assert (found.way, found.epoch) in {(Way.GO_ON, 2), (Way.ANEW, 2), (Way.MEND, 2)}
+        assert (found.way, found.epoch) in {
+            (ResumeMode.GO_ON, 2),
+            (ResumeMode.ANEW, 2),
+            (ResumeMode.MEND, 2),
+        }
     assert steps >= 13  # ten files removed, three written
 
 
@@ -216,18 +220,21 @@ def test_source_whose_log_is_not_the_one_of_the_table_is_refused(tmp_path: Path)
     position = FileLog(log).position(0)
     assert position
     newest = Marker("v", 1, 0, {}, {"s": position})
-    held = Held(checkpoint, owner(FILES), False, newest, lambda: {0: newest})
-    assert judge(held).way is Way.ANEW
+    held = ResumeFacts(checkpoint, owner(FILES), False, newest, lambda: {0: newest})
+    assert decide_resume(held).way is ResumeMode.ANEW
     logged(log, 0, "file:///2")
-    assert judge(Held(Checkpoint(tmp_path / "c"), *_rest(held))).way is Way.REFUSE
+    assert (
+        decide_resume(ResumeFacts(Checkpoint(tmp_path / "c"), *_rest(held))).way
+        is ResumeMode.REFUSE
+    )
 
 
-def _rest(held: Held) -> tuple[Owner, bool, Marker | None, object]:
+def _rest(held: ResumeFacts) -> tuple[CheckpointOwner, bool, Marker | None, object]:
     return held.owner, held.stateful, held.newest, held.history
 
 
 def test_owner_comes_back_as_it_was_signed(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "c")
     assert checkpoint.owner() is None
-    checkpoint.sign(owner((Stream("d", True), HEARTBEAT)))
-    assert checkpoint.owner() == owner((Stream("d", True), HEARTBEAT))
+    checkpoint.sign(owner((OffsetStream("d", True), HEARTBEAT)))
+    assert checkpoint.owner() == owner((OffsetStream("d", True), HEARTBEAT))

@@ -9,7 +9,7 @@ import pytest
 from pyarrow.fs import LocalFileSystem
 
 from headwater.checkpoints.folder import Checkpoint
-from headwater.checkpoints.replicas import Copies
+from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.errors import ServiceError
 
 
@@ -24,8 +24,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def copies(tmp_path: Path) -> Callable[[], Copies]:
-    return lambda: Copies(LocalFileSystem, str(tmp_path / "store"))
+def copies(tmp_path: Path) -> Callable[[], CheckpointReplicas]:
+    return lambda: CheckpointReplicas(LocalFileSystem, str(tmp_path / "store"))
 
 
 def write(file: Path, text: str) -> None:
@@ -46,7 +46,7 @@ def stored(tmp_path: Path) -> tuple[list[int], list[str]]:
 
 
 def test_a_copy_is_the_checkpoint_and_what_it_replaces_is_kept(
-    folder: Path, copies: Callable[[], Copies]
+    folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     copies().finish(folder, 7)
     before = content(folder)
@@ -62,7 +62,9 @@ def test_a_copy_is_the_checkpoint_and_what_it_replaces_is_kept(
     ]
 
 
-def test_without_a_copy_nothing_is_touched(folder: Path, copies: Callable[[], Copies]) -> None:
+def test_without_a_copy_nothing_is_touched(
+    folder: Path, copies: Callable[[], CheckpointReplicas]
+) -> None:
     before = content(folder)
     assert copies().newest() is None
     assert not copies().restore(Checkpoint(folder))
@@ -70,7 +72,7 @@ def test_without_a_copy_nothing_is_touched(folder: Path, copies: Callable[[], Co
 
 
 def test_files_of_rocksdb_are_sent_once_and_go_when_no_copy_needs_them(
-    tmp_path: Path, folder: Path, copies: Callable[[], Copies]
+    tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     own = copies()
     own.finish(folder, 1)
@@ -87,7 +89,7 @@ def test_files_of_rocksdb_are_sent_once_and_go_when_no_copy_needs_them(
 
 
 def test_what_a_process_has_not_made_itself_it_does_not_prune(
-    tmp_path: Path, folder: Path, copies: Callable[[], Copies]
+    tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     copies().finish(folder, 1)
     (folder / "state/0/1/SSTs/a.sst").unlink()
@@ -97,7 +99,7 @@ def test_what_a_process_has_not_made_itself_it_does_not_prune(
 
 @pytest.mark.parametrize("damage", ["torn", "lacking"])
 def test_a_copy_that_is_not_whole_gives_way_to_the_one_before(
-    tmp_path: Path, folder: Path, copies: Callable[[], Copies], damage: str
+    tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas], damage: str
 ) -> None:
     copies().finish(folder, 1)
     before = (folder / "metadata").read_text()
@@ -115,7 +117,7 @@ def test_a_copy_that_is_not_whole_gives_way_to_the_one_before(
 
 def test_a_disk_that_is_full_stops_no_view(
     folder: Path,
-    copies: Callable[[], Copies],
+    copies: Callable[[], CheckpointReplicas],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -136,7 +138,7 @@ def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
     def down() -> LocalFileSystem:
         raise OSError("AWS Error NETWORK_CONNECTION during ListObjectsV2")
 
-    copies = Copies(down, "x")
+    copies = CheckpointReplicas(down, "x")
     copies.finish(folder, 1)
     assert "was not copied" in caplog.text
     with pytest.raises(ServiceError) as caught:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import ConfigError
-from headwater.lake.catalogs.foreign import OtherCatalog, other_catalog
+from headwater.lake.catalogs.foreign import ForeignCatalog, other_catalog
 
 HERE = Path("/project")
 
 
-def found(**options: str) -> OtherCatalog:
+def found(**options: str) -> ForeignCatalog:
     catalog = other_catalog(options, HERE)
     assert catalog is not None
     return catalog

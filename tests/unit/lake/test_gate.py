@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
-from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.commit_lock import CommitLock
 
 
 def test_a_commit_waits_for_maintenance_and_the_longest_is_remembered():
-    gate, order, inside = Gate(), [], threading.Event()
+    gate, order, inside = CommitLock(), [], threading.Event()
 
     def committer():
         inside.set()

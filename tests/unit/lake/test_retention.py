@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from headwater.config.settings import Maintenance
-from headwater.lake.iceberg.retention import MAINTENANCE, History, expirable
+from headwater.lake.iceberg.retention import MAINTENANCE, SnapshotHistory, expirable
 from headwater.lake.protocol.marker import Marker
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ class Made:
         for number, fields in enumerate(self.snapshots):
             age = fields["timestamp-ms"] or (newest - number) * 60_000
             fields["timestamp-ms"] = int(NOW.timestamp() * 1000) - age
-        return History({"snapshots": self.snapshots, "refs": self.refs})
+        return SnapshotHistory({"snapshots": self.snapshots, "refs": self.refs})
 
 
 def commits(count):

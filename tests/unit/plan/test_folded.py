@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwater.plan.planner import plan_project
-from headwater.plan.rules.exact_change import Bags
-from headwater.plan.rules.join_patterns import State
+from headwater.plan.rules.exact_change import ExactChange
+from headwater.plan.rules.join_patterns import RowsRead
 from tests.fuzz import queries
 from tests.fuzz.algebra import Folded, catalog_of, wrong
 from tests.fuzz.cases import Case, random_ticks
@@ -48,9 +48,11 @@ def test_known_queries(text: str, seed: int) -> None:
 
 
 def test_the_test_sees_a_joined_row_that_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = Bags._reader
-    after = {State.BEFORE: State.AFTER}
-    monkeypatch.setattr(Bags, "_reader", lambda self, state: reader(self, after.get(state, state)))
+    reader = ExactChange._reader
+    after = {RowsRead.BEFORE: RowsRead.AFTER}
+    monkeypatch.setattr(
+        ExactChange, "_reader", lambda self, state: reader(self, after.get(state, state))
+    )
     assert any(wrong(Case(KNOWN[1], random_ticks(Draw(seed))), Folded) for seed in range(3))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.plan.rules.join_patterns import LATERAL, Part, State, patterns
+from headwater.plan.rules.join_patterns import LATERAL, PatternItem, RowsRead, patterns
 from tests.fuzz import cases
 from tests.fuzz.algebra import wrong
 from tests.fuzz.cases import Case, keep, kept, random_ticks, smallest
@@ -159,7 +159,7 @@ def test_the_test_sees_a_unit_that_is_missed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_patterns_of_an_inner_join_replace_one_item_each() -> None:
     _, touched = patterns(["", "", LATERAL])
-    change, any_ = Part(State.CHANGE), Part(State.ANY)
+    change, any_ = PatternItem(RowsRead.CHANGE), PatternItem(RowsRead.ANY)
     assert touched == [(change, any_, any_), (any_, change, any_)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.runtime import board as module
 from headwater.runtime.board import RUN_FILE, Board
-from headwater.runtime.events import Event, RecordsWaiting, State, StateChanged, silent
+from headwater.runtime.events import Event, RecordsWaiting, RunState, StateChanged, silent
 
 
 def waiting(folder: Path) -> object:
@@ -22,7 +22,7 @@ def test_what_waits_is_written_once_in_a_while(
     now = 100.0
     monkeypatch.setattr(module.time, "monotonic", lambda: now)
     board = Board(tmp_path, silent)
-    board.tell(StateChanged("t", State.RUNNING))
+    board.tell(StateChanged("t", RunState.RUNNING))
     board.measure("t", {"t/0": 5})
     assert waiting(tmp_path) is None
     now += 2
@@ -37,7 +37,7 @@ def test_what_waits_is_written_once_in_a_while(
 def test_what_waits_is_told_with_every_state(tmp_path: Path) -> None:
     board = Board(tmp_path, silent)
     board.measure("t", {"t/0": 5})
-    board.tell(StateChanged("t", State.RUNNING))
+    board.tell(StateChanged("t", RunState.RUNNING))
     assert waiting(tmp_path) == {"t/0": 5}
 
 

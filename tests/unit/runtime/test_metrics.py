@@ -18,7 +18,7 @@ from headwater.runtime.events import (
     EpochLanded,
     RecordsWaiting,
     Resumed,
-    State,
+    RunState,
     StateChanged,
     ViewCommitted,
     ViewDelivered,
@@ -211,13 +211,13 @@ def test_kafka_s_lag_is_told_by_partition(run: Run) -> None:
 
 def test_states_and_restarts_are_told(run: Run) -> None:
     assert run.scraped().state("large") is None
-    run.tell(StateChanged("large", State.RUNNING))
+    run.tell(StateChanged("large", RunState.RUNNING))
     for _ in range(2):
-        run.tell(StateChanged("large", State.BACKING_OFF, ServiceError("X", "x"), 1.0))
+        run.tell(StateChanged("large", RunState.BACKING_OFF, ServiceError("X", "x"), 1.0))
     found = run.scraped()
     assert found.state("large") == "backing off"
     assert found.value("headwater_restarts_total", "large") == 2
-    run.tell(StateChanged("hints", State.FAILED))
+    run.tell(StateChanged("hints", RunState.FAILED))
     assert run.scraped().state("hints") == "failed"
 
 

@@ -13,14 +13,14 @@ from headwater.config.settings import Config, Maintenance
 from headwater.dialect import parse
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.iceberg.maintenance import MaintenanceResult, Size
-from headwater.lake.protocol.commit_lock import Gate
+from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.project import Project
 from headwater.runtime import maintenance_job
 from headwater.runtime.board import Board
-from headwater.runtime.events import State
-from headwater.runtime.maintenance_job import Keeper, Tables, Upkeep
+from headwater.runtime.events import RunState
+from headwater.runtime.maintenance_job import Maintainer, MaintenanceSchedule, Tables
 
 SQL = """
 CREATE TABLE orders (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
@@ -80,7 +80,7 @@ def test_every_reader_keeps_where_it_ends_and_where_its_last_batch_began(tables)
 
 @pytest.fixture
 def keeper(tables, monkeypatch):
-    found = Keeper(tables, None, "t")
+    found = Maintainer(tables, None, "t")
     found._lake = Lake(some=None, total=None)
     found.jobs, found.errors = [], {}
 
@@ -102,16 +102,16 @@ def told(tmp_path):
 
 def test_a_failure_is_told_tried_again_and_forgotten_when_it_is_over(keeper, told):
     keeper.errors["some"] = PySparkException("the catalog is away")
-    own = Upkeep(keeper, ["some", "total"], told.board)
-    own.run_if_due(Gate())
+    own = MaintenanceSchedule(keeper, ["some", "total"], told.board)
+    own.run_if_due(CommitLock())
     assert [job.table.name for job in keeper.jobs] == ["some", "total"]
     (event,) = told.events
     assert (event.name, event.state, event.error.condition) == (
-        "some", State.RUNNING, "SERVICE_FAILED",
+        "some", RunState.RUNNING, "SERVICE_FAILED",
     )  # fmt: skip
     keeper.errors.clear()
-    own.run_if_due(Gate())
-    own.run_if_due(Gate())
+    own.run_if_due(CommitLock())
+    own.run_if_due(CommitLock())
     assert [event.error for event in told.events[1:]] == [None]
 
 
@@ -121,14 +121,14 @@ def test_a_lost_marker_of_a_reader_stops_the_maintenance_of_what_it_reads(keeper
 
     tables = {"some": SimpleNamespace(name="some"), "total": SimpleNamespace(marker=lost)}
     keeper._lake = SimpleNamespace(written=tables.get)
-    Upkeep(keeper, ["some"], told.board).run_if_due(Gate())
+    MaintenanceSchedule(keeper, ["some"], told.board).run_if_due(CommitLock())
     assert (keeper.jobs, told.events[0].error.condition) == ([], "MARKER_LOST")
 
 
 def test_orphans_are_looked_for_once_a_day_and_the_longest_batch_is_known(keeper, told):
-    gate = Gate()
+    gate = CommitLock()
     gate.longest = timedelta(hours=3)
-    own = Upkeep(keeper, ["some"], told.board)
+    own = MaintenanceSchedule(keeper, ["some"], told.board)
     own.run_if_due(gate)
     own.run_if_due(gate)
     assert [(job.orphans, job.longest_batch) for job in keeper.jobs] == [
@@ -138,22 +138,22 @@ def test_orphans_are_looked_for_once_a_day_and_the_longest_batch_is_known(keeper
 
 
 def test_one_worker_maintains_at_a_time_and_none_before_it_is_due(keeper, told, tables):
-    own = Upkeep(keeper, ["some"], told.board)
+    own = MaintenanceSchedule(keeper, ["some"], told.board)
     assert keeper.try_turn()
-    own.run_if_due(Gate())
+    own.run_if_due(CommitLock())
     assert keeper.jobs == []
     keeper.end_turn()
-    own.run_if_due(Gate())
+    own.run_if_due(CommitLock())
     assert len(keeper.jobs) == 1
     tables.settings = Maintenance.model_construct(every=timedelta(hours=1))
-    Upkeep(keeper, ["some"], told.board).run_if_due(Gate())
+    MaintenanceSchedule(keeper, ["some"], told.board).run_if_due(CommitLock())
     assert len(keeper.jobs) == 1
 
 
 def test_a_run_waits_for_the_commit_that_is_going_on(keeper, told):
     # the gate is held while tables are maintained: a commit would have to wait
     held = []
-    gate = Gate()
+    gate = CommitLock()
     original = keeper.maintain
 
     def watched(*arguments, **options):
@@ -161,11 +161,11 @@ def test_a_run_waits_for_the_commit_that_is_going_on(keeper, told):
         return original(*arguments, **options)
 
     keeper.maintain = watched
-    Upkeep(keeper, ["some"], told.board).run_if_due(gate)
+    MaintenanceSchedule(keeper, ["some"], told.board).run_if_due(gate)
     assert (held, gate._lock.locked()) == ([True], False)
 
 
 def test_an_error_of_ours_is_told_as_it_is(keeper, told):
     keeper.errors["some"] = ServiceError("DISK_FULL", "the disk is full")
-    Upkeep(keeper, ["some"], told.board).run_if_due(Gate())
+    MaintenanceSchedule(keeper, ["some"], told.board).run_if_due(CommitLock())
     assert told.events[0].error.condition == "DISK_FULL"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.serve.compare import Columns, Difference, compare
+from headwater.serve.compare import Columns, RowDifference, compare
 from headwater.serve.connection import duckdb_connection
 
 
-def difference(columns: Columns, table: str, query: str) -> Difference:
+def difference(columns: Columns, table: str, query: str) -> RowDifference:
     with duckdb_connection() as connection:
         return compare(connection, columns, f"FROM (VALUES {table})", f"FROM (VALUES {query})", 10)
 
@@ -17,7 +17,7 @@ FLOAT = Columns(("col0", "col1"), ("col0",), ("col1",))
 
 def test_equal_multisets_have_no_difference_whatever_their_order() -> None:
     found = difference(EXACT, "(1, 'a'), (1, 'a'), (2, NULL)", "(2, NULL), (1, 'a'), (1, 'a')")
-    assert found == Difference(rows=3, surplus=0, missing=0)
+    assert found == RowDifference(rows=3, surplus=0, missing=0)
 
 
 def test_a_row_that_occurs_too_often_is_surplus_as_often() -> None:

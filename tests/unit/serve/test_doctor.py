@@ -18,9 +18,9 @@ from pyiceberg.exceptions import NoSuchTableError
 
 from headwater.checkpoints import resume_decision
 from headwater.checkpoints.file_log import FileLog
-from headwater.checkpoints.folder import Batch, Checkpoint, Owner
-from headwater.checkpoints.offsets import HEARTBEAT, NOTHING, Stream, offset_at, records_at
-from headwater.checkpoints.replicas import Copies
+from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner
+from headwater.checkpoints.offsets import HEARTBEAT, NOTHING, OffsetStream, offset_at, records_at
+from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.cli.main import main
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
@@ -52,7 +52,7 @@ FROM TUMBLE(clicks, ts, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW 
 
 CREATE STREAMING VIEW busy AS SELECT window_start, clicks FROM per_hour WHERE clicks > 1;
 """
-ORDER = (Stream("clicks", True), HEARTBEAT)
+ORDER = (OffsetStream("clicks", True), HEARTBEAT)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def finish(lake: FakeLake, marker: Marker) -> None:
     folder = state(lake) / "checkpoint"
     found = Checkpoint(folder)
     config = lake.project.config
-    found.sign(Owner("per_hour", config.namespace, 1, marker.fingerprint, ORDER))
+    found.sign(CheckpointOwner("per_hour", config.namespace, 1, marker.fingerprint, ORDER))
     ends = (offset_at(marker.cut_to["clicks"], 1), NOTHING)
     found.plan(marker.epoch, Batch(marker.watermark, ends, {"spark.sql.shuffle.partitions": "1"}))
     files = {
@@ -333,9 +333,9 @@ def tapped(lake: FakeLake) -> Path:
     file.write_text("{}\n")
     checkpoint = Checkpoint(state(lake, "tapped") / "checkpoint")
     plan = plan_project(lake.project.catalog)["tapped"]
-    order = (Stream("taps", False),)
+    order = (OffsetStream("taps", False),)
     namespace = lake.project.config.namespace
-    checkpoint.sign(Owner("tapped", namespace, 1, plan.fingerprint, order))
+    checkpoint.sign(CheckpointOwner("tapped", namespace, 1, plan.fingerprint, order))
     log = checkpoint.folder / "sources" / "0"
     log.mkdir(parents=True)
     path = file.absolute().as_uri()
@@ -412,7 +412,9 @@ def copied(
     lake: FakeLake, monkeypatch: pytest.MonkeyPatch, view: str, epoch: int, *, limit: int = 1
 ) -> None:
     """A copy of a checkpoint that is lost then; no more than one epoch is run again."""
-    copies = Copies(LocalFileSystem, str(lake.project.config.directory / "store" / view))
+    copies = CheckpointReplicas(
+        LocalFileSystem, str(lake.project.config.directory / "store" / view)
+    )
     copies.finish(state(lake, view) / "checkpoint", epoch)
     shutil.rmtree(state(lake, view))
     monkeypatch.setattr(findings, "copies_of", lambda config, name: copies)
