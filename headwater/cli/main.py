@@ -18,6 +18,7 @@ from headwater.cli.commands.check import check
 from headwater.cli.commands.dashboards import dashboards
 from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
+from headwater.cli.commands.explain_error import explain_error
 from headwater.cli.commands.init import init
 from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
@@ -34,6 +35,7 @@ from headwater.redact import clean_streams
 EXIT_INTERRUPTED = 130
 _STARTERS = (
     init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
+    explain_error,
 )  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def generated(source: Source, relation: str) -> Encoded:
         relation: name of a relation with a column ``_row``.
 
     Raises:
-        SqlError: ``UNSUPPORTED_TYPE`` or ``BAD_OPTION`` for a column it cannot make.
+        SqlError: ``UNSUPPORTED_TYPE`` or ``INVALID_OPTION`` for a column it cannot make.
     """
     columns = stored(source)
     values = ", ".join(f"{_value(source, column)} AS {name(column.name)}" for column in columns)

@@ -28,14 +28,14 @@ _GONE_HINT = "see _logs/ in the state folder for the reason, then start again"
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    name: str
+    condition: str
     signs: re.Pattern[str]
     message: str
     hint: str
 
 
-def _condition(name: str, signs: str, message: str, hint: str) -> _Condition:
-    return _Condition(name, re.compile(signs), message, hint)
+def _condition(condition: str, signs: str, message: str, hint: str) -> _Condition:
+    return _Condition(condition, re.compile(signs), message, hint)
 
 
 # first match wins: a full disk also makes SQLite and Iceberg fail in other words
@@ -179,12 +179,12 @@ def explain_failure(error: BaseException) -> ServiceError | None:
     if isinstance(error, HeadwaterError):
         return None
     text = text_of(error)
-    for condition in _CONDITIONS:
-        found = condition.signs.search(text)
+    for known in _CONDITIONS:
+        found = known.signs.search(text)
         if found:
             detail = _line_of(text, found.start())
-            message = f"{condition.message}: {detail}" if detail else condition.message
-            return ServiceError(condition.name, message, hint=condition.hint)
+            message = f"{known.message}: {detail}" if detail else known.message
+            return ServiceError(known.condition, message, hint=known.hint)
     return None
 
 

@@ -52,6 +52,9 @@ class SinkOptions:
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_DUPLICATES = {
+    "topic": "DUPLICATE_TOPIC", "table": "DUPLICATE_TABLE", "path": "DUPLICATE_PATH",
+}  # fmt: skip
 _OF_CLIENTS = (
     *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
     *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
@@ -330,7 +333,7 @@ def _check_alone(
             name = SINKS[sink.connector].place[0]
             hint = f"give each a {name} of its own"
             message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'
-            report.add(f"DUPLICATE_{name.upper()}", message, option_node(statement, name), hint)
+            report.add(_DUPLICATES[name], message, option_node(statement, name), hint)
 
 
 def _held(sink: Sink) -> tuple[str, ...]:

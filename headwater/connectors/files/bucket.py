@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyarrow.fs import FileSelector, FileType
 from pyspark.sql import DataFrame, SparkSession
@@ -49,14 +49,23 @@ _STORE_AT_FAULT = re.compile(
 )
 """What Spark's reason has in it when the store did not give an object, or not all of it."""
 _CHANGED = re.compile(r"RemoteFileChangedException|PRECONDITION_FAILED|Status Code: 412")
+
+
+class _Failure(NamedTuple):
+    condition: str
+    signs: re.Pattern[str]
+    message: str
+    hint: str
+
+
 _FAILURES = (
-    (
+    _Failure(
         "BUCKET_MISSING",
         re.compile(r"NO_SUCH_BUCKET|NoSuchBucket|UnknownStoreException|bucket does not exist"),
         "the bucket does not exist",
         "make it, or correct the option path",
     ),
-    (
+    _Failure(
         "STORE_REFUSED",
         re.compile(
             r"ACCESS_DENIED|SIGNATURE_DOES_NOT_MATCH|INVALID_ACCESS_KEY_ID|UNRECOGNIZED_CLIENT"
@@ -66,7 +75,7 @@ _FAILURES = (
         "check the options access_key and secret_key and the rights; without these options,"
         " [warehouse] in headwater.toml",
     ),
-    (
+    _Failure(
         "STORE_DOWN",
         re.compile(
             r"NETWORK_CONNECTION|SERVICE_UNAVAILABLE|SLOW_DOWN|INTERNAL_FAILURE|REQUEST_TIMEOUT"
@@ -76,9 +85,9 @@ _FAILURES = (
         "start it, or correct the option endpoint; without it, [warehouse] in headwater.toml:"
         " nothing that was committed is lost",
     ),
-    ("STORE_FAILED", re.compile(""), "the object store fails", "see the store's own log"),
+    _Failure("STORE_FAILED", re.compile(""), "the object store fails", "see the store's own log"),
 )
-"""Condition, signs in what was said by Arrow or Spark, message, hint; the first match counts."""
+"""The first one whose signs are in what Arrow or Spark said counts."""
 
 
 def store_for(source: Source, warehouse: ObjectStore | None) -> ObjectStore:
@@ -269,11 +278,14 @@ class BucketPlace(Place):
 
     def _failed(self, said: str, detail: str) -> ServiceError:
         """The error of a store that did not answer, or not as it should."""
-        condition, _, message, hint = next(each for each in _FAILURES if each[1].search(said))
+        known = next(each for each in _FAILURES if each.signs.search(said))
         first = detail.splitlines()[0][:200] if detail else ""
         where = f'of "{self._source.name}" (s3://{self._folder})'
         return ServiceError(
-            condition, f"{message} {where}: {first}", hint=hint, span=self._source.span
+            known.condition,
+            f"{known.message} {where}: {first}",
+            hint=known.hint,
+            span=self._source.span,
         )
 
 

@@ -87,12 +87,12 @@ def interval(value: str) -> timedelta:
         value: text of the option.
 
     Raises:
-        ConfigError: ``BAD_OPTION``.
+        ConfigError: ``INVALID_OPTION``.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", value.lower())
     if not match or match[2] not in _UNITS:
         raise ConfigError(
-            "BAD_OPTION", f"'{value}' is not an interval", hint="write for example '90 seconds'"
+            "INVALID_OPTION", f"'{value}' is not an interval", hint="write for example '90 seconds'"
         )
     return timedelta(microseconds=round(float(match[1]) * _UNITS[match[2]]))
 
