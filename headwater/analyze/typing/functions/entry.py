@@ -1,0 +1,154 @@
+"""What the tables of functions hold: one :class:`Function` per function, and what they share.
+
+In: nothing. Out: the record of a function, the kinds of arguments, the types of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+
+Arguments = Sequence[exp.DataType]
+Result = Callable[[Arguments], exp.DataType]
+Example = tuple[str, str]
+"""A call, and its result as the reference shows it; a test runs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the reference says of a function, or of an expression that looks like one.
+
+    Attributes:
+        name: Trino's name.
+        usage: how it is written, optional parts in brackets.
+        about: what it returns, in one sentence.
+        examples: calls with their results.
+        engines: what Spark, Trino or DuckDB would do otherwise without Headwater's translation.
+    """
+
+    name: str
+    usage: str
+    about: str
+    examples: tuple[Example, ...]
+    engines: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function(Described):
+    """One function of the allow-list.
+
+    Attributes:
+        params: what each argument must be: a word of :data:`KINDS`; ``?`` at the end: may be
+            absent, ``*``: once or more.
+        result: type of the result from the types of the arguments.
+        kind: ``scalar`` or ``aggregate``.
+        constant: positions of arguments that must be literals.
+        nullable: ``never``, ``always`` or ``arguments`` (NULL only if an argument is).
+        approximate: whether two engines may give slightly different results.
+        one_type: whether the arguments must have a type in common, which is the result's.
+    """
+
+    params: tuple[str, ...]
+    result: Result
+    kind: Literal["scalar", "aggregate"] = "scalar"
+    constant: tuple[int, ...] = ()
+    nullable: Literal["never", "always", "arguments"] = "arguments"
+    approximate: bool = False
+    one_type: bool = False
+
+
+Table = Mapping[type[exp.Expr], Function]
+
+KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
+    "any": lambda kind: True,
+    "comparable": lambda kind: t.family(kind) in ("boolean", "number", "text", "time"),
+    "number": lambda kind: t.family(kind) == "number",
+    "integer": t.is_integer,
+    "float": lambda kind: t.is_integer(kind) or t.is_float(kind),
+    "text": lambda kind: t.family(kind) == "text",
+    "boolean": lambda kind: t.family(kind) == "boolean",
+    "timestamp": t.is_timestamp,
+    "datetime": lambda kind: t.family(kind) == "time",
+    "date": lambda kind: kind == t.DATE,
+    "array": lambda kind: t.family(kind) == "array",
+}
+"""``float`` takes no decimals: what comes of them has another scale in every engine."""
+
+WANTED: Mapping[str, str] = {
+    "comparable": "a number, text, boolean or time",
+    "number": "a number",
+    "integer": "an integer",
+    "float": "an integer or floating point number",
+    "text": "text",
+    "boolean": "a boolean",
+    "timestamp": "a timestamp",
+    "datetime": "a date or timestamp",
+    "date": "a date",
+    "array": "an array",
+}
+
+
+# What a result's type is, if it depends on the arguments: the docstrings are in the reference.
+
+
+def always(kind: exp.DataType) -> Result:
+    """Return the rule of a result that has one type."""
+    return lambda arguments: kind
+
+
+def first(arguments: Arguments) -> exp.DataType:
+    """The type of the first argument."""
+    return arguments[0]
+
+
+def array_of(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the argument."""
+    return t.array(arguments[0])
+
+
+def common(arguments: Arguments) -> exp.DataType:
+    """The type that the arguments have in common."""
+    return t.common_type(arguments) or t.UNKNOWN
+
+
+def whole(arguments: Arguments) -> exp.DataType:
+    """The type of the argument; of a `DECIMAL`, one without digits after the point."""
+    kind = arguments[0]
+    if kind.this is t.Type.DECIMAL:
+        precision, scale = t.digits(kind)
+        return t.decimal(precision - scale + min(scale, 1), 0)
+    return kind
+
+
+def rounded(arguments: Arguments) -> exp.DataType:
+    """The type of the argument; of a `DECIMAL`, one with a digit more."""
+    kind = arguments[0]
+    if kind.this is t.Type.DECIMAL:
+        precision, scale = t.digits(kind)
+        return t.decimal(precision + 1, scale)
+    return kind
+
+
+def total(arguments: Arguments) -> exp.DataType:
+    """`BIGINT` of integers, `DECIMAL(38, s)` of decimals, otherwise the type of the argument."""
+    kind = arguments[0]
+    if t.is_integer(kind):
+        return t.BIGINT
+    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if not t.is_float(kind) else kind
+
+
+def mean(arguments: Arguments) -> exp.DataType:
+    """The type of the argument if it is a `DECIMAL`, otherwise `DOUBLE`."""
+    kind = arguments[0]
+    return kind if kind.this is t.Type.DECIMAL else t.DOUBLE
+
+
+def ranked(arguments: Arguments) -> exp.DataType:
+    """`DOUBLE` of decimals, as in Trino, otherwise the type of the argument."""
+    kind = arguments[0]
+    return t.DOUBLE if kind.this is t.Type.DECIMAL else kind

@@ -1,0 +1,163 @@
+"""Functions over numbers."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.functions.entry import (
+    Function,
+    Table,
+    always,
+    common,
+    first,
+    rounded,
+    whole,
+)
+
+_DOUBLE = always(t.DOUBLE)
+
+
+def _double(name: str, about: str, *example: str) -> Function:
+    call, result = example
+    return Function(
+        name, f"{name}(x)", about, ((call, result),), params=("number",), result=_DOUBLE
+    )
+
+
+NUMBERS: Table = {
+    exp.Abs: Function(
+        "abs",
+        "abs(x)",
+        "Returns the number without its sign.",
+        (("abs(-2.5)", "2.5"),),
+        params=("number",),
+        result=first,
+    ),
+    exp.Ceil: Function(
+        "ceil",
+        "ceil(x)",
+        "Rounds up to a whole number.",
+        (("ceil(1.2)", "2"), ("ceil(-1.2)", "-1")),
+        "Spark's result of a `DOUBLE` is a `BIGINT`; Headwater keeps the type, as Trino does.",
+        params=("number",),
+        result=whole,
+    ),
+    exp.Floor: Function(
+        "floor",
+        "floor(x)",
+        "Rounds down to a whole number.",
+        (("floor(1.8)", "1"), ("floor(-1.2)", "-2")),
+        "Spark's result of a `DOUBLE` is a `BIGINT`; Headwater keeps the type, as Trino does.",
+        params=("number",),
+        result=whole,
+    ),
+    exp.Round: Function(
+        "round",
+        "round(x[, digits])",
+        "Rounds half away from zero; negative digits round before the point.",
+        (("round(2.5)", "3"), ("round(1.256e0, 2)", "1.26"), ("round(1234e0, -2)", "1200.0")),
+        "A `DOUBLE` is rounded by Trino's definition, `round(x * 100) / 100`, in all engines.",
+        params=("number", "integer?"),
+        result=rounded,
+        constant=(1,),
+    ),
+    exp.Sign: Function(
+        "sign",
+        "sign(x)",
+        "Returns -1, 0 or 1 for the sign of the number.",
+        (("sign(-7)", "-1"),),
+        "DuckDB returns 0 for NaN; Headwater returns NaN, as Spark and Trino do.",
+        params=("float",),
+        result=first,
+    ),
+    exp.Trunc: Function(
+        "truncate",
+        "truncate(x)",
+        "Removes the digits after the point.",
+        (("truncate(-1.8e0)", "-1.0"),),
+        params=("float",),
+        result=first,
+    ),
+    exp.Sqrt: _double("sqrt", "Returns the square root.", "sqrt(16)", "4.0"),
+    exp.Cbrt: _double("cbrt", "Returns the cube root.", "cbrt(8)", "2.0"),
+    exp.Exp: _double("exp", "Returns e to the power of x.", "exp(0)", "1.0"),
+    exp.Pow: Function(
+        "power",
+        "power(x, y)",
+        "Returns x to the power of y.",
+        (("power(2, 10)", "1024.0"),),
+        params=("number", "number"),
+        result=_DOUBLE,
+    ),
+    exp.Pi: Function(
+        "pi",
+        "pi()",
+        "Returns the number π.",
+        (("pi()", "3.141592653589793"),),
+        params=(),
+        result=_DOUBLE,
+        nullable="never",
+    ),
+    exp.Sin: _double("sin", "Returns the sine of an angle in radians.", "sin(0)", "0.0"),
+    exp.Cos: _double("cos", "Returns the cosine of an angle in radians.", "cos(0)", "1.0"),
+    exp.Tan: _double("tan", "Returns the tangent of an angle in radians.", "tan(0)", "0.0"),
+    exp.Atan: _double("atan", "Returns the arc tangent in radians.", "atan(0)", "0.0"),
+    exp.Atan2: Function(
+        "atan2",
+        "atan2(y, x)",
+        "Returns the angle of the point (x, y) in radians.",
+        (("atan2(0, 1)", "0.0"),),
+        "Negative zero counts as zero, as in Spark.",
+        params=("number", "number"),
+        result=_DOUBLE,
+    ),
+    exp.Radians: _double(
+        "radians", "Converts degrees to radians.", "radians(180)", "3.141592653589793"
+    ),
+    exp.Degrees: _double("degrees", "Converts radians to degrees.", "degrees(pi())", "180.0"),
+    exp.Greatest: Function(
+        "greatest",
+        "greatest(x, …)",
+        "Returns the greatest argument; NULL if one argument is NULL.",
+        (("greatest(1, 3, 2)", "3"), ("greatest('a', NULL)", "NULL")),
+        "Spark leaves NULL out, and Trino leaves NaN out; Headwater does neither.",
+        params=("comparable*",),
+        result=common,
+        one_type=True,
+    ),
+    exp.Least: Function(
+        "least",
+        "least(x, …)",
+        "Returns the least argument; NULL if one argument is NULL.",
+        (("least(1, 3, 2)", "1"),),
+        "Spark leaves NULL out; Headwater does not.",
+        params=("comparable*",),
+        result=common,
+        one_type=True,
+    ),
+    exp.BitwiseAnd: Function(
+        "bitwise_and",
+        "bitwise_and(x, y)",
+        "Returns the bits that are set in both integers.",
+        (("bitwise_and(12, 10)", "8"),),
+        params=("integer", "integer"),
+        result=common,
+    ),
+    exp.BitwiseOr: Function(
+        "bitwise_or",
+        "bitwise_or(x, y)",
+        "Returns the bits that are set in either integer.",
+        (("bitwise_or(12, 10)", "14"),),
+        params=("integer", "integer"),
+        result=common,
+    ),
+    exp.BitwiseXor: Function(
+        "bitwise_xor",
+        "bitwise_xor(x, y)",
+        "Returns the bits that are set in exactly one of the integers.",
+        (("bitwise_xor(12, 10)", "6"),),
+        params=("integer", "integer"),
+        result=common,
+    ),
+}

@@ -1,0 +1,98 @@
+"""Functions that choose among values or look into arrays and JSON, and what is written like one."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.functions.entry import (
+    Described,
+    Function,
+    Table,
+    always,
+    common,
+    first,
+)
+
+OTHERS: Table = {
+    exp.Coalesce: Function(
+        "coalesce",
+        "coalesce(x, …)",
+        "Returns the first argument that is not NULL.",
+        (("coalesce(NULL, 'none')", "'none'"),),
+        params=("any*",),
+        result=common,
+        one_type=True,
+    ),
+    exp.Nullif: Function(
+        "nullif",
+        "nullif(x, y)",
+        "Returns NULL if both arguments are equal, otherwise the first one.",
+        (("nullif(0, 0)", "NULL"), ("10 / nullif(4, 0)", "2")),
+        "`nullif` of NaN differs in Trino.",
+        params=("comparable", "comparable"),
+        result=first,
+        nullable="always",
+        one_type=True,
+    ),
+    exp.ArraySize: Function(
+        "cardinality",
+        "cardinality(array)",
+        "Counts the elements of an array.",
+        (("cardinality(split('a,b', ','))", "2"),),
+        params=("array",),
+        result=always(t.BIGINT),
+    ),
+    exp.ArrayContains: Function(
+        "contains",
+        "contains(array, x)",
+        "Tests whether an array holds a value; NULL if only a NULL could be that value.",
+        (("contains(split('a,b', ','), 'b')", "true"),),
+        "DuckDB returns false instead of NULL; Headwater translates. Floating point numbers are"
+        " refused.",
+        params=("array", "comparable"),
+        result=always(t.BOOLEAN),
+        nullable="always",
+    ),
+    exp.JSONExtractScalar: Function(
+        "json_extract_scalar",
+        "json_extract_scalar(json, path)",
+        "Returns the text, number or boolean at a path of a JSON text; NULL if there is none.",
+        (
+            ("""json_extract_scalar('{"a": {"b": 7}}', '$.a.b')""", "'7'"),
+            ("json_extract_scalar('no JSON', '$.a')", "NULL"),
+        ),
+        "The path is a literal. A number with zeros at its end is written differently by Trino.",
+        params=("text",),
+        result=always(t.VARCHAR),
+        nullable="always",
+    ),
+}
+
+FORMS: tuple[Described, ...] = (
+    Described(
+        "element_at",
+        "element_at(array, n)",
+        "Returns an element of an array, from 1, or from the end if n is negative; NULL if there is"
+        " none.",
+        (
+            ("element_at(split('a,b', ','), -1)", "'b'"),
+            ("element_at(split('a,b', ','), 3)", "NULL"),
+        ),
+        "Subscripts (`a[3]`) are refused: they fail if there is no such element.",
+    ),
+    Described(
+        "if",
+        "if(condition, x[, y])",
+        "Returns x if the condition is true, otherwise y, or NULL without y.",
+        (("if(2 > 1, 'yes', 'no')", "'yes'"), ("if(1 > 2, 'yes')", "NULL")),
+    ),
+    Described(
+        "try_cast",
+        "TRY_CAST(x AS type)",
+        "Converts a value, and returns NULL if it cannot be converted.",
+        (("TRY_CAST('12' AS INTEGER)", "12"), ("TRY_CAST('a dozen' AS INTEGER)", "NULL")),
+        "Text is read by one rule in every engine: see [text as values](types.md#text-as-values).",
+    ),
+)
+"""Expressions that are written like functions."""

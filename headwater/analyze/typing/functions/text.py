@@ -1,0 +1,187 @@
+"""Functions over text."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.functions.entry import Function, Table, always
+
+_TEXT, _LENGTH, _TEST = always(t.VARCHAR), always(t.BIGINT), always(t.BOOLEAN)
+_PATTERN = (
+    "Patterns mean the same everywhere: `$` is the end of the text, also before a last line break."
+)
+
+TEXT: Table = {
+    exp.Concat: Function(
+        "concat",
+        "concat(text, …)",
+        "Joins texts; the operator `||` does the same.",
+        (("concat('head', 'water')", "'headwater'"), ("concat('head', NULL)", "NULL")),
+        params=("text*",),
+        result=_TEXT,
+    ),
+    exp.ConcatWs: Function(
+        "concat_ws",
+        "concat_ws(separator, text, …)",
+        "Joins texts with a separator between them and leaves out texts that are NULL.",
+        (("concat_ws('-', 'a', NULL, 'b')", "'a-b'"),),
+        params=("text*",),
+        result=_TEXT,
+    ),
+    exp.Lower: Function(
+        "lower",
+        "lower(text)",
+        "Returns the text in lower case.",
+        (("lower('ÅRE')", "'åre'"),),
+        "A few characters that change their length differ in Trino; `verify --engine trino` reports"
+        " a view that meets one as different.",
+        params=("text",),
+        result=_TEXT,
+    ),
+    exp.Upper: Function(
+        "upper",
+        "upper(text)",
+        "Returns the text in upper case.",
+        (("upper('straße')", "'STRASSE'"),),
+        "DuckDB keeps `ß` as one letter; Headwater translates. A few characters that change their"
+        " length differ in Trino.",
+        params=("text",),
+        result=_TEXT,
+    ),
+    exp.Trim: Function(
+        "trim",
+        "trim(text)",
+        "Removes spaces from both ends; `ltrim` and `rtrim` remove them from one end.",
+        (("trim('  a b ')", "'a b'"), ("ltrim('  a b ')", "'a b '")),
+        "Trino and DuckDB remove all white space by default; Headwater removes spaces only, as"
+        " Spark does.",
+        params=("text",),
+        result=_TEXT,
+    ),
+    exp.Reverse: Function(
+        "reverse",
+        "reverse(text)",
+        "Returns the text with its characters in reverse order.",
+        (("reverse('abc')", "'cba'"),),
+        "DuckDB keeps accents behind their letters; Headwater turns round every character.",
+        params=("text",),
+        result=_TEXT,
+    ),
+    exp.Replace: Function(
+        "replace",
+        "replace(text, search[, replacement])",
+        "Replaces every occurrence of a text; without a replacement, removes it.",
+        (("replace('a-b-c', '-', '+')", "'a+b+c'"), ("replace('a-b-c', '-')", "'abc'")),
+        params=("text", "text", "text?"),
+        result=_TEXT,
+    ),
+    exp.Substring: Function(
+        "substr",
+        "substr(text, start[, length])",
+        "Returns a part of the text; the first character is 1, and a negative start counts from"
+        " the end.",
+        (("substr('headwater', 5)", "'water'"), ("substr('headwater', -5, 3)", "'wat'")),
+        "In Trino the end of a text that is shorter is empty; Headwater returns all of it.",
+        params=("text", "integer", "integer?"),
+        result=_TEXT,
+        constant=(1,),
+    ),
+    exp.Pad: Function(
+        "lpad",
+        "lpad(text, length, padding)",
+        "Fills the text on the left to a length, and cuts longer text; `rpad` fills on the right.",
+        (("lpad('7', 3, '0')", "'007'"), ("rpad('7', 3, '.')", "'7..'")),
+        params=("text", "integer", "text"),
+        result=_TEXT,
+        constant=(1, 2),
+    ),
+    exp.SplitPart: Function(
+        "split_part",
+        "split_part(text, delimiter, n)",
+        "Returns the n-th part between delimiters, or an empty text beyond the last part.",
+        (("split_part('a/b/c', '/', 2)", "'b'"), ("split_part('a/b/c', '/', 9)", "''")),
+        "Trino returns NULL beyond the last part; Headwater translates.",
+        params=("text", "text", "integer"),
+        result=_TEXT,
+        constant=(1, 2),
+        nullable="always",
+    ),
+    exp.Translate: Function(
+        "translate",
+        "translate(text, from, to)",
+        "Replaces each character of `from` by the character of `to` at the same position.",
+        (("translate('2,50', ',', '.')", "'2.50'"),),
+        params=("text", "text", "text"),
+        result=_TEXT,
+    ),
+    exp.Length: Function(
+        "length",
+        "length(text)",
+        "Counts the characters of the text.",
+        (("length('åre')", "3"),),
+        params=("text",),
+        result=_LENGTH,
+    ),
+    exp.StrPosition: Function(
+        "strpos",
+        "strpos(text, search)",
+        "Returns the position of the first occurrence, or 0 if there is none.",
+        (("strpos('headwater', 'water')", "5"), ("strpos('headwater', 'fire')", "0")),
+        params=("text", "text"),
+        result=_LENGTH,
+    ),
+    exp.StartsWith: Function(
+        "starts_with",
+        "starts_with(text, prefix)",
+        "Tests whether the text begins with a prefix.",
+        (("starts_with('headwater', 'head')", "true"),),
+        params=("text", "text"),
+        result=_TEST,
+    ),
+    exp.RegexpLike: Function(
+        "regexp_like",
+        "regexp_like(text, pattern)",
+        "Tests whether the pattern matches anywhere in the text.",
+        (("regexp_like('order 17', '[0-9]+$')", "true"),),
+        _PATTERN,
+        params=("text", "text"),
+        result=_TEST,
+        constant=(1,),
+    ),
+    exp.RegexpReplace: Function(
+        "regexp_replace",
+        "regexp_replace(text, pattern[, replacement])",
+        "Replaces every match; `$1` is the first group, and without a replacement matches are"
+        " removed.",
+        (("regexp_replace('a1b22', '[0-9]+', '#')", "'a#b#'"),),
+        _PATTERN,
+        params=("text", "text", "text?"),
+        result=_TEXT,
+        constant=(1, 2),
+    ),
+    exp.RegexpExtract: Function(
+        "regexp_extract",
+        "regexp_extract(text, pattern[, group])",
+        "Returns the first match, or one of its groups; NULL if nothing matches.",
+        (
+            ("regexp_extract('order 17', '([a-z]+) ([0-9]+)', 2)", "'17'"),
+            ("regexp_extract('order', '[0-9]+')", "NULL"),
+        ),
+        "Spark and DuckDB return an empty text if nothing matches. The group must take part in"
+        " every match: write `(a?)`, not `(a)?`.",
+        params=("text", "text", "integer?"),
+        result=_TEXT,
+        constant=(1, 2),
+        nullable="always",
+    ),
+    exp.Split: Function(
+        "split",
+        "split(text, delimiter)",
+        "Splits the text at every delimiter into an array.",
+        (("split('a,b,c', ',')", "[a, b, c]"),),
+        params=("text", "text"),
+        result=always(t.array(t.VARCHAR)),
+        constant=(1,),
+    ),
+}
