@@ -30,11 +30,12 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip
 	--generate-hashes --allow-unsafe --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-# The fast lane needs no JVM; services and benchmarks have targets of their own.
+# What each lane runs; tests/fast.toml lists the Spark tests of the fast lane.
 UNIT := not spark and not services and not bench
-SPARK := spark and not services and not bench
+SPARK := spark and not long and not services and not bench
+REST := long and not services and not bench
 # Two processes, each with a Spark session of its own; a file's tests share what they make.
-PARALLEL := -n 2 --dist loadfile
+PARALLEL := -n 2 --dist loadgroup
 # Most plans of a test run once: the JVM's second compiler takes more time than it saves, and
 # without it the JVM keeps too little code by default. Benchmarks and servers run as projects do.
 ONE_COMPILER := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
@@ -45,7 +46,7 @@ ONE_COMPILER := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
@@ -77,18 +78,43 @@ stack-down: setup ## stop all of it; the data stay in .stack
 ##@ Check
 
 .PHONY: test
-test: setup lint type test-unit test-spark faults ## everything CI runs
+test: setup lint type test-unit test-spark test-kills ## everything CI runs: 15 minutes on two cores
+
+.PHONY: test-changed
+test-changed: setup ## the tests of what differs from main: make test-changed SINCE=HEAD~3
+	@$(BIN)/python -m tests.changed --since $(or $(SINCE),main) $(ARGS)
+
+.PHONY: lint
+lint: setup ## ruff: rules and format
+	@$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: type
+type: setup ## mypy, strict
+	@$(BIN)/mypy
 
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
 	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
 
 .PHONY: test-spark
-test-spark: setup ## tests on a local Spark
-	@# two runs: the .slt tests share Spark sessions of their own, and are all in one file
+test-spark: setup ## one test on a local Spark for each rule, operator, connector, step and fault
 	@export JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
-	$(PYTEST) -q -n 2 -m "$(SPARK)" tests/slt $(ARGS)
-	$(PYTEST) -q $(PARALLEL) -m "$(SPARK)" tests/unit tests/spark $(ARGS)
+	$(PYTEST) -q $(PARALLEL) -m "$(SPARK)" tests/unit tests/spark tests/slt $(ARGS)
+
+.PHONY: test-kills
+test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
+	@$(BIN)/python -m tests.faults.soak --kills 4 --seed 1 --jobs 2
+
+##@ Check at length (each target at most 45 minutes on two cores)
+
+.PHONY: test-long
+test-long: test-spark-rest faults fuzz fuzz-streams tpch test-services test-serving ## all of them, one after another
+
+.PHONY: test-spark-rest
+test-spark-rest: setup ## every Spark test that is not in the fast lane
+	@export JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
+	$(PYTEST) -q $(PARALLEL) -m "$(REST)" tests/unit tests/spark tests/slt $(ARGS)
 
 .PHONY: faults
 faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)
@@ -136,14 +162,7 @@ services-down: setup ## stop them; their data stay in .services
 race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
 	@$(BIN)/python -m tests.faults.race --starts 200 $(ARGS)
 
-.PHONY: lint
-lint: setup ## ruff: rules and format
-	@$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-
-.PHONY: type
-type: setup ## mypy, strict
-	@$(BIN)/mypy
+##@ Measure
 
 .PHONY: bench
 bench: setup ## the benchmarks, against Spark by hand and DuckDB

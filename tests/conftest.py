@@ -1,18 +1,56 @@
-"""What all tests share. The Spark session is in tests/spark/conftest.py."""
+"""What all tests share: their lanes, and one Spark session for those that need one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
+
+from headwater.config.settings import Config
+from tests.lanes import is_fast
 
 ROOT = Path(__file__).parent
 MARKERS = {"spark": "spark", "slt": "spark", "services": "services"}
 """Folder of tests → the marker that each test in it gets."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.relative_to(ROOT).parts[0]
         if folder in MARKERS:
             item.add_marker(MARKERS[folder])
+        if item.get_closest_marker("spark") and not is_fast(item.nodeid):
+            item.add_marker("long")
+        if folder != "slt":  # the tests of a file share what they make; .slt files share nothing
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
+@pytest.fixture(scope="session")
+def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """The configuration of the shared session; its namespace is not the one of `lake`."""
+    folder = tmp_path_factory.mktemp("lake")
+    return Config(
+        directory=folder,
+        name="tests",
+        namespace="tests",
+        warehouse=folder / "warehouse",
+        state=folder / "state",
+        master="local[2]",
+        shuffle_partitions=2,
+        spark={"spark.driver.memory": "2g"},  # hundreds of views in one session
+    )
+
+
+@pytest.fixture(scope="session")
+def spark(spark_config: Config) -> Iterator[SparkSession]:
+    """The one Spark session of the test run."""
+    from headwater.runtime.session import open_session
+    from headwater.runtime.spark_requirements import DELTA, KAFKA
+
+    # Spark's Avro comes with Kafka's jars
+    session = open_session(spark_config, app_name="headwater-tests", further=(DELTA, KAFKA))
+    yield session
+    session.stop()

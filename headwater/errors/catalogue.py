@@ -35,7 +35,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ConditionFamily:
     """Conditions that belong together, sorted by name."""
 
     name: str
@@ -45,7 +45,7 @@ class Family:
 
 
 @cache
-def families() -> tuple[Family, ...]:
+def families() -> tuple[ConditionFamily, ...]:
     """Return every condition, by family."""
     return tuple(_family(name) for name in FAMILIES)
 
@@ -56,10 +56,10 @@ def explanations() -> dict[str, Explanation]:
     return {each.condition: each for family in families() for each in family.conditions}
 
 
-def _family(name: str) -> Family:
+def _family(name: str) -> ConditionFamily:
     content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     title, about = content.pop("title"), content.pop("about")
-    return Family(name, title, about, tuple(_entries(content)))
+    return ConditionFamily(name, title, about, tuple(_entries(content)))
 
 
 def _entries(content: dict[str, dict[str, str]]) -> Iterator[Explanation]:

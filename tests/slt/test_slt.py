@@ -15,8 +15,8 @@ FILES = sorted(HERE.rglob("*.slt"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HERE)))
-def test_slt(path: Path, slt_session: SparkSession) -> None:
+def test_slt(path: Path, spark: SparkSession) -> None:
     rewrite = os.environ.get("HEADWATER_REWRITE_GOLDEN") == "1"
-    failures = run_file(path, slt_session, rewrite=rewrite)
+    failures = run_file(path, spark, rewrite=rewrite)
     if failures:
         pytest.fail("\n\n".join(map(str, failures)), pytrace=False)

@@ -6,12 +6,12 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.imports import imported_by, imports, module_file
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "headwater"
@@ -55,40 +55,6 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 def layer_of(path: Path) -> str:
     first = path.relative_to(PACKAGE).parts[0]
     return first.removesuffix(".py")
-
-
-def imports(path: Path, *, lazy: bool) -> Iterator[str]:
-    """Yield the full names a file imports; with lazy=False only those of its own import."""
-    yield from _imports(ast.parse(path.read_text(encoding="utf-8")), lazy)
-
-
-def _imports(node: ast.AST, lazy: bool) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import):
-            yield from (alias.name for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            yield from (f"{child.module}.{alias.name}" for alias in child.names)
-        elif isinstance(child, ast.If) and _type_checking(child.test):
-            yield from (_imports(child, lazy) if lazy else ())
-        elif lazy or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from _imports(child, lazy)
-
-
-def _type_checking(test: ast.expr) -> bool:
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
-
-
-@cache
-def module_file(name: str) -> Path | None:
-    """The file of a name such as headwater.plan.planner.plan_view, module or member."""
-    parts = name.split(".")
-    while parts:
-        base = ROOT.joinpath(*parts)
-        for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-            if candidate.is_file():
-                return candidate
-        parts.pop()
-    return None
 
 
 def ids(path: Path) -> str:
@@ -162,10 +128,7 @@ def test_nothing_imports_from_the_fixed_folders(path: Path) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {
-        path: {found for name in imports(path, lazy=True) if (found := module_file(name)) != path}
-        for path in SOURCES
-    }
+    graph = {path: imported_by(path) for path in SOURCES}
     TopologicalSorter(graph).prepare()  # raises CycleError and names the circle
 
 
