@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ PAGES = [
 
 BEING_BUILT = {"test-changed", "test-long", "test-spark-rest"}
 """Make targets that pages name before they are there; a target that is there may not stay here."""
+
+LONGEST = 25
+"""Words of a sentence."""
 
 FOLDERS = "bench|docker|docs|headwater|jobs|sql|tests"
 NAMED = re.compile(rf"`((?:{FOLDERS})/[\w./-]*)(?:::(\w+))?`")
@@ -73,13 +77,15 @@ def test_every_make_target_that_a_page_names_is_there(path: Path) -> None:
     assert not BEING_BUILT & targets, "take it out of BEING_BUILT"
 
 
-def test_the_diagram_of_the_layers_is_what_is_tested() -> None:
-    """A layer may import what arrows lead to; ``redact`` stands below ``errors``."""
-    page = (ROOT / "docs" / "architecture" / "overview.md").read_text(encoding="utf-8")
-    arrows = re.findall(r"^ +(\w+) --> (\w+)$", page, re.MULTILINE)
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture/overview.md"])
+def test_the_diagram_of_the_layers_is_what_is_tested(page: str) -> None:
+    """A layer may import what arrows lead to; ``redact`` is below ``errors`` and left out."""
     below: dict[str, set[str]] = {}
-    for upper, lower in arrows:
-        below.setdefault(upper, set()).add(lower)
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        groups = [part.strip().split(" & ") for part in line.split(" --> ")]
+        for uppers, lowers in pairwise(groups if line.startswith("    ") else []):
+            for upper in uppers:
+                below.setdefault(upper, set()).update(lowers)
 
     def reached(layer: str) -> set[str]:
         direct = below.get(layer, set())
@@ -87,10 +93,18 @@ def test_the_diagram_of_the_layers_is_what_is_tested() -> None:
 
     tested = runpy.run_path(str(ROOT / "tests" / "unit" / "test_layers.py"))["MAY_IMPORT"]
     aside = {"redact", "__init__", "__main__"}
-    drawn = {layer: reached(layer) - aside for layer in {each for pair in arrows for each in pair}}
-    assert {layer: found for layer, found in drawn.items() if layer not in aside} == {
+    layers = below.keys() | set().union(*below.values())
+    assert {layer: reached(layer) - aside for layer in layers - aside} == {
         layer: allowed - aside for layer, allowed in tested.items() if layer not in aside
     }
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_no_sentence_of_a_page_is_too_long(path: Path) -> None:
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", prose(path)))
+    parts = re.split(r"\n\s*\n|\n(?=#|- |\d+\. )|\|", text)
+    sentences = [each for part in parts for each in re.split(r"(?<=[.!?:;])\s+", part)]
+    assert [each for each in sentences if len(each.split()) > LONGEST] == []
 
 
 def test_contributing_can_be_read_in_one_sitting() -> None:
