@@ -82,7 +82,7 @@ def allow_equal_names() -> None:
     """Let tables of different schemas have one name, as two projects have with ``commits``.
 
     Superset's migrations drop this constraint elsewhere, but in SQLite, where it has no name, it
-    stays. No dataset is there yet when this finds it.
+    stays (6.1.0, apache/superset#9882). No dataset is there yet when this finds it.
     """
     from alembic.migration import MigrationContext
     from alembic.operations import Operations

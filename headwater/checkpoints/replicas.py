@@ -6,7 +6,8 @@ State changes with every batch, and a store takes a tenth of a second for each o
 writes to a disk, and what is there is copied now and then, beside the query. An old copy is enough:
 what the table has beyond it is run again (``headwater.checkpoints.resume_decision``). Files of
 RocksDB are uploaded once, since they never change; all else of a copy is one object, whose name has
-its digest, so that half of one is not taken for a copy.
+its digest, so that half of one is not taken for a copy: Arrow 26.0.1 finishes an object even if its
+upload was interrupted (apache/arrow#40502).
 """
 
 from __future__ import annotations

@@ -297,6 +297,8 @@ def _line_faults(source: Source) -> list[tuple[str, str]]:
 def _huge_exponent(columns: Sequence[Column]) -> str | None:
     """Return the condition that a number has an exponent that a DECIMAL must not be given.
 
+    Spark 4.1.3 writes a number out before it rounds it: 1e10000000 takes 34 s (apache/spark#29731).
+
     A scan for exponents costs a quarter of the parsing, one for a name of a few letters next to
     nothing. So only what follows the names of the columns is looked at, where they are few; a
     record with a backslash may spell a name otherwise, and is looked at everywhere.

@@ -54,7 +54,7 @@ _FOR_LAUNCH = (_JAVA_OPTIONS, _CLASS_PATH, "spark.driver.memory", "spark.jars", 
 # lower('I') is 'ı' in Turkish
 _PLACE = ("-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US")
 # a damaged record of Avro may claim any length; memory is taken for it before anything is read, and
-# Spark ends when there is none
+# Spark ends when there is none (limits of Avro itself: apache/avro#2432)
 _AVRO_LIMITS = {
     f"org.apache.avro.limits.{what}.maxLength": str(most)
     for what, most in (("string", 2**26), ("bytes", 2**26), ("collectionItems", 2**24))

@@ -107,8 +107,9 @@ _DELTA_SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # a view's rows are where its table is; nothing is written that was not asked for
     "spark.databricks.delta.autoCompact.enabled": "false",
-    # Delta goes by a property of the table (7 days) instead: VACUUM would pass over how long files
-    # are needed, and versions whose files are all there could not be read
+    # Delta 4.4.0 goes by a property of the table (7 days) instead: VACUUM would pass over how long
+    # files are needed, and versions whose files are all there could not be read
+    # (delta-io/delta#5022)
     f"{_VACUUM}.retentionWindowIgnore.enabled": "false",
     f"{_VACUUM}.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
 }

@@ -4,6 +4,9 @@ In: typed calls. Out: the same in a form in which it does not matter which of th
 comes first, and what each engine has to be told to agree. any_value is the least value; of the rows
 with the least (greatest) y min_by (max_by) takes the least (greatest) x, NULL only if there is no
 other; lists are ordered by their values in the end. What is left equal is equal in everything.
+
+In Spark 4.1.3 array_agg leaves NULLs out and has no order, and listagg fails beside two DISTINCT
+aggregates (apache/spark#51117). In DuckDB 2.0.0 arg_min passes over NULLs.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 In: IN with a subquery, bound. Out: the same where only true counts, or behind NOT there: Spark
 knows both; elsewhere, as in the SELECT list, a CASE over EXISTS, which is never NULL.
+
+Spark 4.1.3 makes IN an existence join, which knows no NULL (apache/spark#58186).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _equal(node: exp.Expr) -> exp.Expr:
 
 
 def _with_both_zeros(node: exp.Expr) -> exp.Expr:
-    """Keep Trino from skipping files by a number: in their bounds -0.0 is below 0.0."""
+    """Keep Trino 476 from skipping files by a number: in their bounds -0.0 is below 0.0."""
     if isinstance(node, exp.EQ):
         for name in ("this", "expression"):
             node.set(name, _calculated(node.args[name]))

@@ -2,9 +2,9 @@
 
 In: addresses, sizes and times of files. Out: a DataFrame of one of Spark's file formats.
 
-Given paths, Spark asks the store three times for each before it plans anything, one path after the
-other: 2 to 7 seconds for 100 small files. So Spark is given a listing that is complete: files with
-their sizes as the only children of a folder that it does not look into.
+Given paths, Spark 4.1.3 asks the store three times for each before it plans anything, one path
+after the other: 2 to 7 seconds for 100 small files. So Spark is given a listing that is complete:
+files with their sizes as the only children of a folder that it does not look into.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ from headwater.plan.program import (
 from headwater.plan.view_plan import ViewPlan
 
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
-"""With it Spark's optimizer fails ("key not found") at a UNION ALL over a correlated subquery that
-one side selects: it looks up the subquery's own columns among those of the side."""
+"""With it the optimizer of Spark 4.1.3 fails ("key not found") at a UNION ALL over a correlated
+subquery that one side selects: it looks up the subquery's own columns among those of the side."""
 
 
 class IncrementalView:

@@ -52,11 +52,11 @@ POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
 
 EXCLUDED_RULES = (
-    # would push filters, even inferred ones, below the watermark operator, where they remove
-    # heartbeats
+    # Spark 4.1.3 would push filters, even inferred ones, below the watermark operator, where they
+    # remove heartbeats
     "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
-    # would take an input without new rows out of a union, so that what holds for the rest of the
-    # batch (a key that is NULL, or a constant) is taken for true of the rows in the state too
+    # Spark 4.1.3 would take an input without new rows out of a union. What holds for the rest of
+    # the batch (a NULL key, a constant) is then taken for true of the state (apache/spark#54022)
     "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation",
 )
 """Rules of Spark's optimizer that are wrong where rows of a batch meet rows of the state."""

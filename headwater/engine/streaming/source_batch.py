@@ -142,7 +142,10 @@ class SourceBatchWriter:
         return self._checks.submit(lambda: are_flat(self._session, source, paths))
 
     def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
-        """Refuse names that Spark takes for patterns in a file stream, reading twice what fits."""
+        """Refuse names that Spark takes for patterns in a file stream, reading twice what fits.
+
+        Seen with 4.1.3 (apache/spark#57769).
+        """
         folder = str(self._directory / self._sources[name].options.get("path", ""))
         for path in paths:
             if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):

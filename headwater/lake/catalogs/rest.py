@@ -101,7 +101,8 @@ class TableLease(LeaseRecord):
                 return super().send(*given, **{**options, "timeout": options["timeout"] or SILENCE})
 
         catalog = RestCatalog(CATALOG, **self._server.writer_settings())
-        # PyIceberg asks without a timeout: a server that hangs would hold us for ever
+        # PyIceberg 0.12.0 asks without a timeout: a server that hangs would hold us for ever. Later
+        # releases can be given one (apache/iceberg-python#3418).
         for scheme in ("http://", "https://"):
             catalog._session.mount(scheme, Patient())  # noqa: SLF001
         return catalog

@@ -120,8 +120,8 @@ class DeltaTable(Table):
     def read(self, snapshot_id: int | None = None) -> DataFrame:
         """Return all rows; the table's folder is enough, no catalog need know it."""
         if snapshot_id is not None and self._marks_rows():
-            # a write into Iceberg leaves out the rule by which Delta pins what else it reads, and
-            # what is not pinned is refused where there are deletion vectors
+            # a write into Iceberg leaves out the rule by which Delta 4.4.0 pins what else it reads,
+            # and what is not pinned is refused if it has deletion vectors (delta-io/delta#4794)
             snapshot = self._at(snapshot_id)
             return self._of_files(snapshot, snapshot.allFiles().collectAsList())
         reader = self.spark.read.format("delta")
@@ -326,8 +326,8 @@ def only_writer(table: DeltaTable) -> Iterator[None]:
     """Keep other processes of this machine from writing a table inside the block.
 
     Delta's store for local files looks whether a version is there, then renames: two processes can
-    both create it, and the first one's commit is gone. The lock belongs to the JVM, which writes:
-    it ends with the JVM, not before, when only Python is killed.
+    both create it, and the first one's commit is gone (4.4.0, delta-io/delta#683). The lock belongs
+    to the JVM, which writes: it ends with the JVM, not before, when only Python is killed.
 
     Args:
         table: the table; its folder need not exist yet: the lock's file lies beside it.

@@ -1,10 +1,10 @@
 """The rows that a table has gained and lost between two snapshots, from the files that differ.
 
 In: a table whose rows are corrected. Out: a DataFrame, each row with its sign. Iceberg has no
-incremental read of a table with delete files, but both snapshots know their files: only those that
-one of them has, or has with other deletes, are read, through the same door as Iceberg's own
-compaction. Delta's change feed has to be turned on by who writes the table; what every commit says
-of its files does not.
+incremental read of a table with delete files (1.12.0, apache/iceberg#14264), but both snapshots
+know their files: only those that one of them has, or has with other deletes, are read, through the
+same door as Iceberg's own compaction. Delta's change feed has to be turned on by who writes the
+table; what every commit says of its files does not.
 """
 
 from __future__ import annotations

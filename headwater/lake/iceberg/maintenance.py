@@ -259,7 +259,8 @@ def _expire(job: Job) -> str | None:
             update = update.removeBranch(name)
         update.commit()
     reachable = left.reachable()
-    # of a write that raised, Iceberg may have deleted the files: reading them would fail for ever
+    # of a write that raised, Iceberg 1.12.0 may have deleted the files (apache/iceberg#14947), and
+    # reading them would fail for ever
     _forget(job.table, [each for each in going if each not in reachable], clean=False)
     _forget(job.table, [each for each in going if each in reachable], clean=True)
     said = [f"{len(going)} snapshots"] if going else []

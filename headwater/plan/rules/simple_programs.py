@@ -144,8 +144,9 @@ def _settle_where(query: exp.Query, shape: Shape) -> None:
 def _hold_unmatched(query: exp.Query, join: JoinBounds) -> None:
     """Let a left row that ON rules out by itself wait for the bound, as every unmatched one does.
 
-    Spark would return it at once. Such terms are written as equal to the lower bound, which holds
-    for every pair: so they are about both rows, and Spark's optimizer does not take that apart.
+    Spark 4.1.3 would return it at once. Such terms are written as equal to the lower bound, which
+    holds for every pair: so they are about both rows, and Spark's optimizer does not take that
+    apart.
     """
     node = next(query.find_all(exp.Select)).args["joins"][0]
     of_pairs, others = list[exp.Expr](), list[exp.Expr]()

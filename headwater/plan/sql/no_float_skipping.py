@@ -4,6 +4,7 @@ In: Spark SQL with typed columns. Out: the same in which no column of type DOUBL
 compared, but its sum with 0. Iceberg skips a file by the least and greatest value in it, which know
 no NaN, and of which -0.0 is below 0.0; for SQL NaN is the greatest value, and both zeros are one.
 ``x > 0e0`` pushed down to a scan loses the rows of files in which all other values are less.
+Seen with Iceberg 1.12.0 (apache/iceberg#9130).
 """
 
 from __future__ import annotations

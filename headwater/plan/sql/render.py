@@ -92,7 +92,8 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
 def _without_qualify(query: exp.Expr) -> exp.Expr:
     """A copy of a query that filters what OVER computes in the query around.
 
-    Not by sqlglot's own way: it takes a column for an output of the same name.
+    Not by sqlglot's own way: in 30.30.0 it takes a column for an output of the same name, and puts
+    ORDER BY and LIMIT inside. Related: tobymao/sqlglot#3307.
     """
     root = exp.Paren(this=query.copy())
     for select in reversed([s for s in root.find_all(exp.Select) if s.args.get("qualify")]):

@@ -37,7 +37,8 @@ DELTA = "_delta"
 
 _READER: Mapping[str, str] = {
     "connector.name": "iceberg",
-    # what the access rules of the server cannot refuse: ALTER TABLE … EXECUTE optimize
+    # what the access rules of Trino 476 cannot refuse: ALTER TABLE … EXECUTE optimize
+    # (trinodb/trino#22874)
     "iceberg.security": "read_only",
 }
 
