@@ -52,10 +52,6 @@ class HeadwaterGenerator(TrinoGenerator):
         syntax.CreateSink: lambda self, e: self.createsink_sql(e),
         syntax.DropStatement: lambda self, e: self.dropstatement_sql(e),
         syntax.CreateFunction: lambda self, e: self.createfunction_sql(e),
-        syntax.CreateTest: lambda self, e: self.createtest_sql(e),
-        syntax.TestInsert: lambda self, e: self.testinsert_sql(e),
-        syntax.TestExpect: lambda self, e: self.testexpect_sql(e),
-        syntax.TestAdvance: lambda self, e: f"ADVANCE WATERMARK TO {self.sql(e, 'this')}",
         syntax.WindowTable: lambda self, e: self.windowtable_sql(e),
         syntax.MatchRecognize: lambda self, e: self.matchrecognize_sql(e),
     }
@@ -175,24 +171,6 @@ class HeadwaterGenerator(TrinoGenerator):
             f"AS {self._dollars(body)}" if body is not None else "",
         )
 
-    def createtest_sql(self, node: syntax.CreateTest) -> str:
-        """Print ``CREATE TEST`` with one step per line."""
-        head = f"{self._create(node, 'TEST')} FOR {self.sql(node, 'view')} AS"
-        steps = f";{self.sep()}".join(self.sql(step) for step in node.args["steps"])
-        return f"{head}{self.sep()}{self.indent(steps)}" if self.pretty else f"{head} {steps}"
-
-    def testinsert_sql(self, node: syntax.TestInsert) -> str:
-        """Print a step that feeds rows."""
-        columns = node.args.get("columns")
-        names = f" ({self._names(columns)})" if columns else ""
-        return f"INSERT INTO {self.sql(node, 'this')}{names} VALUES {self._rows(node)}"
-
-    def testexpect_sql(self, node: syntax.TestExpect) -> str:
-        """Print a step that compares rows."""
-        columns = node.args.get("columns")
-        names = f" COLUMNS ({self._names(columns)})" if columns else ""
-        return f"EXPECT ROWS {self._rows(node)}".rstrip() + names
-
     # queries
 
     def windowtable_sql(self, node: syntax.WindowTable) -> str:
@@ -308,12 +286,6 @@ class HeadwaterGenerator(TrinoGenerator):
 
     def _names(self, names: list[exp.Expr]) -> str:
         return ", ".join(self.sql(name) for name in names)
-
-    def _rows(self, node: exp.Expr) -> str:
-        return ", ".join(
-            f"({', '.join(self.sql(value) for value in row.expressions)})"
-            for row in node.expressions
-        )
 
     def _phrase(self, words: str, text: str) -> str:
         return f"{words} {text}" if text else ""

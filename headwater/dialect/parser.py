@@ -29,7 +29,7 @@ from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import MAX_DEPTH
 from headwater.dialect.vocabulary import UNITS
 
-CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION", "TEST")
+CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
 
 _INTERVAL_UNITS = frozenset((*UNITS, *(f"{unit}S" for unit in UNITS)))
 _WORD = re.compile(r"[A-Z_]")
@@ -70,7 +70,6 @@ class HeadwaterRules(ViewParser, QueryParser):
         "STREAMING VIEW": lambda self, replace: self._parse_create_streaming_view(replace),
         "SINK": lambda self, replace: self._parse_create_sink(replace),
         "FUNCTION": lambda self, replace: self._parse_create_function(replace),
-        "TEST": lambda self, replace: self._parse_create_test(replace),
     }
 
     def parse_tokens(self, tokens: list[Token], text: str) -> exp.Expr:

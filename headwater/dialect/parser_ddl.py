@@ -18,13 +18,9 @@ from headwater.dialect.syntax import (
     CreateFunction,
     CreateSink,
     CreateSource,
-    CreateTest,
     DropStatement,
     SourceColumn,
     StartFromClause,
-    TestAdvance,
-    TestExpect,
-    TestInsert,
     WatermarkClause,
 )
 from headwater.dialect.vocabulary import nearest
@@ -55,7 +51,7 @@ class DdlParser(ClauseParser):
         "LANGUAGE": lambda self: {"language": self._choice("LANGUAGE", ("PYTHON", "SQL"))},
         "WITH": lambda self: {"options": self._options()},
     }
-    DROP_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "VIEW", "SINK", "FUNCTION", "TEST")
+    DROP_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "VIEW", "SINK", "FUNCTION")
     ADAPTIVE_PARTS = ("PERCENTILE", "MIN", "MAX")
 
     def _if_not_exists(self) -> bool:
@@ -281,45 +277,3 @@ class DdlParser(ClauseParser):
             self._expect_words("IF EXISTS")
         this = self._identifier(f"the name of the {kind}")
         return self.expression(DropStatement(kind=kind, this=this, exists=exists))
-
-    # CREATE TEST
-
-    def _parse_create_test(self, replace: bool) -> CreateTest:
-        name = self._new_name("test")
-        self._expect_words("FOR", "write CREATE TEST name FOR view AS …")
-        view = self._identifier("the name of a view")
-        self._expect(TokenType.ALIAS, "AS")
-        steps = [self._parse_test_step()]
-        while self._match(TokenType.SEMICOLON):
-            if self._curr:
-                steps.append(self._parse_test_step())
-        return self.expression(CreateTest(this=name, view=view, replace=replace, steps=steps))
-
-    def _parse_test_step(self) -> exp.Expr:
-        start = self._curr
-        kind = self._choice(
-            "a step of a test", ("INSERT INTO", "EXPECT ROWS", "ADVANCE WATERMARK TO")
-        )
-        if kind == "insert into":
-            table = self._identifier("the name of a source")
-            columns = None
-            if self._curr.token_type == TokenType.L_PAREN:
-                columns = self._wrapped(self._column_name)
-            self._expect_words("VALUES")
-            rows = self._parse_csv(self._parse_test_row)
-            return self._placed(TestInsert(this=table, columns=columns, expressions=rows), start)
-        if kind == "expect rows":
-            empty = not self._curr or self._word() == "COLUMNS"
-            rows = [] if empty else self._parse_csv(self._parse_test_row)
-            columns = self._wrapped(self._column_name) if self._match_words("COLUMNS") else None
-            if not columns and self._nearest_words(("COLUMNS",)):
-                self.fail_near(hint="did you mean COLUMNS?")
-            return self._placed(TestExpect(expressions=rows, columns=columns), start)
-        time = self._parse_disjunction() or self.fail_near(hint="expected a TIMESTAMP '…' here")
-        return self._placed(TestAdvance(this=time), start)
-
-    def _parse_test_row(self) -> exp.Tuple:
-        return exp.Tuple(expressions=self._wrapped(self._parse_test_value))
-
-    def _parse_test_value(self) -> exp.Expr:
-        return self._parse_disjunction() or self.fail_near(hint="expected a value here")

@@ -41,8 +41,6 @@ _DIRECTIVE = re.compile(r"^[ \t]*--[ \t]*dialect[ \t]*[:=][ \t]*(\S+)[ \t]*$", r
 _OPTION = re.compile(r"""\bdialect['"]?\s*=\s*'([^']*)'""", re.IGNORECASE)
 _BODY = re.compile(r"\bAS\s+(?:SELECT|WITH|FROM|VALUES|\()", re.IGNORECASE)
 _VIEW = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?STREAMING\b", re.IGNORECASE)
-_TEST = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TEST\b", re.IGNORECASE)
-_STEP = re.compile(r"(?:INSERT|EXPECT|ADVANCE)\b", re.IGNORECASE)
 
 _UNFINISHED = {
     "/*": "unterminated comment",
@@ -128,21 +126,12 @@ def split(source: SourceText, default_dialect: str | None = None) -> Iterator[Pi
     top = _blank_end(source.text, 0)
     if found := _DIRECTIVE.search(source.text, 0, top):
         default = check_dialect(found[1], source, found.start(1))
-    start, held = top, None
+    start = top
     while start < len(source.text):
         piece, after = _next_piece(source, start, default)
-        if held and _STEP.match(source.text, piece.start):
-            held = Piece(held.start, piece.end, held.dialect, held.error or piece.error)
-        else:
-            if held:
-                yield held
-            is_test = _TEST.match(source.text, piece.start)
-            held = piece if is_test else None
-            if not is_test and piece.end > piece.start:
-                yield piece
+        if piece.end > piece.start:
+            yield piece
         start = _blank_end(source.text, after)
-    if held:
-        yield held
 
 
 def _blank_end(text: str, start: int) -> int:

@@ -155,33 +155,6 @@ class CreateFunction(exp.Expression):
     }
 
 
-class CreateTest(exp.Expression):
-    """``CREATE TEST name FOR view AS step; step; …``."""
-
-    arg_types = {"this": True, "view": True, "replace": False, "steps": True}
-
-
-class TestInsert(exp.Expression):
-    """A step of a test: ``INSERT INTO source VALUES rows``; ``expressions`` are tuples."""
-
-    __test__ = False
-    arg_types = {"this": True, "columns": False, "expressions": True}
-
-
-class TestExpect(exp.Expression):
-    """A step of a test: ``EXPECT ROWS rows [COLUMNS (names)]``; ``expressions`` are tuples."""
-
-    __test__ = False
-    arg_types = {"expressions": False, "columns": False}
-
-
-class TestAdvance(exp.Expression):
-    """A step of a test: ``ADVANCE WATERMARK TO timestamp``."""
-
-    __test__ = False
-    arg_types = {"this": True}
-
-
 class WindowTable(exp.Expression):
     """A window table function in ``FROM``: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
 
@@ -205,14 +178,3 @@ class MatchRecognize(exp.MatchRecognize):
     """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
 
     arg_types = {**exp.MatchRecognize.arg_types, "within": False, "subset": False}
-
-
-STATEMENTS = (
-    CreateSource,
-    CreateStreamingView,
-    CreateSink,
-    CreateFunction,
-    CreateTest,
-    DropStatement,
-    exp.Query,
-)

@@ -23,7 +23,6 @@ from headwater.errors import SqlError, raise_all
 
 _LATER = {
     syntax.CreateFunction: "CREATE FUNCTION",
-    syntax.CreateTest: "CREATE TEST",
     syntax.DropStatement: "DROP",
 }
 _DEFINITIONS = (syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink)

@@ -31,9 +31,6 @@ DROP SINK s
 --- drop a function
 DROP FUNCTION f
 
---- drop a test
-DROP TEST x
-
 --- an SQL function
 CREATE FUNCTION f(a DOUBLE, b DOUBLE) RETURNS DOUBLE LANGUAGE SQL RETURN a * b + 1
 
@@ -51,22 +48,3 @@ $$
 CREATE FUNCTION IF NOT EXISTS answer() LANGUAGE PYTHON RETURNS BIGINT AS 'return 42'
 --- prints
 CREATE FUNCTION IF NOT EXISTS answer() RETURNS BIGINT LANGUAGE PYTHON AS $$return 42$$
-
---- a test with one step
-CREATE TEST x FOR v AS EXPECT ROWS (1, 'a')
-
---- a test that expects nothing
-CREATE TEST x FOR v AS EXPECT ROWS
-
---- a test with every step
-CREATE TEST late_minute FOR pageviews_1m AS
-  INSERT INTO pageviews VALUES ('/', 1, TIMESTAMP '2026-01-01 00:00:10'), ('/', -2, NULL);
-  EXPECT ROWS ('/', TIMESTAMP '2026-01-01 00:00:00', 1) COLUMNS (url, window_start, views);
-  ADVANCE WATERMARK TO TIMESTAMP '2026-01-01 00:30:00';
-  INSERT INTO pageviews (url, n) VALUES ('/', 3);
-  EXPECT ROWS COLUMNS (url)
-
---- a replaced test with a semicolon at the end
-CREATE OR REPLACE TEST x FOR v AS INSERT INTO s VALUES (1); EXPECT ROWS (1);
---- prints
-CREATE OR REPLACE TEST x FOR v AS INSERT INTO s VALUES (1); EXPECT ROWS (1)

@@ -68,7 +68,7 @@ CREATE
 -- view.sql:1:7 UNKNOWN_STATEMENT — CREATE is not a statement
 --   CREATE
 --         ^
---   hint: CREATE what? One of SOURCE, TABLE, STREAMING VIEW, SINK, FUNCTION, TEST
+--   hint: CREATE what? One of SOURCE, TABLE, STREAMING VIEW, SINK, FUNCTION
 
 ---
 CREATE INDEX i ON t (a)
@@ -76,7 +76,7 @@ CREATE INDEX i ON t (a)
 -- view.sql:1:8 UNKNOWN_STATEMENT — CREATE INDEX is not a statement
 --   CREATE INDEX i ON t (a)
 --          ^^^^^
---   hint: CREATE what? One of SOURCE, TABLE, STREAMING VIEW, SINK, FUNCTION, TEST
+--   hint: CREATE what? One of SOURCE, TABLE, STREAMING VIEW, SINK, FUNCTION
 
 ---
 INSERT INTO t VALUES (1)
@@ -212,7 +212,7 @@ DROP v
 -- view.sql:1:6 SYNTAX_ERROR — syntax error at or near "v"
 --   DROP v
 --        ^
---   hint: DROP is one of SOURCE, TABLE, STREAMING VIEW, VIEW, SINK, FUNCTION, TEST
+--   hint: DROP is one of SOURCE, TABLE, STREAMING VIEW, VIEW, SINK, FUNCTION
 
 ---
 DROP SOURCE
@@ -260,38 +260,6 @@ CREATE SINK s FROM
 --   CREATE SINK s FROM
 --                     ^
 --   hint: expected the name of a view here
-
----
-CREATE TEST t FOR v AS
---- fails
--- view.sql:1:23 SYNTAX_ERROR — syntax error at the end of the statement
---   CREATE TEST t FOR v AS
---                         ^
---   hint: a step of a test is one of INSERT INTO, EXPECT ROWS, ADVANCE WATERMARK TO
-
----
-CREATE TEST t FOR v AS EXPECT ROWS (1) COLUMS (a)
---- fails
--- view.sql:1:40 SYNTAX_ERROR — syntax error at or near "COLUMS"
---   CREATE TEST t FOR v AS EXPECT ROWS (1) COLUMS (a)
---                                          ^^^^^^
---   hint: did you mean COLUMNS?
-
----
-CREATE TEST t FOR v AS INSERT INTO x VALUES 1
---- fails
--- view.sql:1:45 SYNTAX_ERROR — syntax error at or near "1"
---   CREATE TEST t FOR v AS INSERT INTO x VALUES 1
---                                               ^
---   hint: expected "(" here
-
----
-CREATE TEST t FOR v AS ADVANCE WATERMARK INTERVAL '1' DAY
---- fails
--- view.sql:1:24 SYNTAX_ERROR — syntax error at or near "ADVANCE"
---   CREATE TEST t FOR v AS ADVANCE WATERMARK INTERVAL '1' DAY
---                          ^^^^^^^
---   hint: did you mean ADVANCE WATERMARK TO?
 
 ---
 CREATE FUNCTION f(a BIGINT) RETURNS BIGINT AS $$x$$
