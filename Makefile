@@ -188,6 +188,28 @@ bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
 	@PYTHONPATH=. $(BIN)/python bench/maintenance.py $(ARGS)
 
+##@ Document
+
+DOCS := build/docs
+
+.PHONY: docs
+docs: $(DOCS)/.installed ## build the documentation into build/site; a dead link or anchor fails
+	@# not --quiet: strict counts the warnings that are printed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir build/site
+	echo "build/site/index.html"
+
+.PHONY: docs-serve
+docs-serve: $(DOCS)/.installed ## show the documentation in a browser while you write it, until Ctrl-C
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs serve --strict
+
+# an environment of its own: the tests need none of it
+$(DOCS)/.installed: docs/requirements.lock | $(if $(wildcard $(VENV)/.made),,python)
+	@echo "making $(DOCS)"
+	$(ANY_PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--require-hashes -r docs/requirements.lock
+	touch $@
+
 ##@ Change
 
 .PHONY: format
@@ -204,6 +226,8 @@ golden: setup ## rewrite the golden files; then read the diff
 lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["build"], sep="\n")' \
 		| $(COMPILE) --output-file requirements-build.lock -
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["docs"], sep="\n")' \
+		| $(COMPILE) --output-file docs/requirements.lock -
 	echo "resolving all packages (minutes: Spark's source is among them)"
 	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra delta --extra postgres --extra trino --constraint requirements.lock \
