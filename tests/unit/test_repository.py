@@ -45,6 +45,7 @@ LOCKS = [
     "requirements-build.lock",
     "docker/headwater/requirements.lock",
     "docker/superset/requirements.lock",
+    "docs/requirements.lock",
 ]
 
 
@@ -73,6 +74,15 @@ def test_dependencies_in_pyproject_are_what_the_lock_has() -> None:
     for requirement in wanted:
         pinned = re.sub(r"\[.*\]", "", requirement).replace("_", "-")
         assert f"\n{pinned} \\" in lock, requirement
+
+
+def test_packages_of_the_documentation_are_what_their_lock_has() -> None:
+    import tomllib
+
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    lock = (ROOT / "docs" / "requirements.lock").read_text()
+    for requirement in groups["docs"]:
+        assert f"\n{requirement} \\" in lock, requirement
 
 
 def test_the_image_has_the_versions_of_the_tests_and_none_of_their_tools() -> None:
