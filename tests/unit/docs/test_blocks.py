@@ -22,7 +22,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from headwater.cli.main import cli, main
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.dialect import parse
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
 from headwater.testing.slt import parse as parse_slt
