@@ -9,11 +9,15 @@ from ruamel.yaml import YAML
 
 from headwater.config.sections import Maintenance
 from headwater.config.settings import load_config
+from headwater.errors.catalogue import explanations
+from headwater.project import load_project
 from headwater.runtime.events import RunState
+from headwater.runtime.metrics import Metrics
+from headwater.runtime.run_metrics import Tally
 from headwater.serve.doctor import checks
 from headwater.serve.doctor.findings import Repair
 from headwater.serve.status import EXTERNAL, NEW
-from tests.pages import DOCS, ROOT, blocks
+from tests.pages import DOCS, ROOT, blocks, pages
 
 
 def first_cells(page: str, section: str) -> list[str]:
@@ -51,3 +55,25 @@ def test_the_page_of_maintenance_shows_the_defaults(tmp_path: Path) -> None:
     (tmp_path / "headwater.toml").write_text(block.text)
     assert load_config(tmp_path, environ={}).maintenance == Maintenance()
     assert set(re.findall(r"^(\w+) =", block.text, re.M)) == set(Maintenance.model_fields)
+
+
+def test_every_metric_that_a_page_names_exists() -> None:
+    project = load_project(ROOT / "sql" / "shop")
+    families = Metrics(project, Tally(project.catalog)).collect()
+    there = {family.name + end for family in families for end in ("", "_total", "_info")}
+    text = "\n".join(page.read_text() for page in pages() if page.parent.name != "reference")
+    named = set(re.findall(r"\bheadwater_[a-z_]+", text))
+    assert len(named) > 4
+    assert named - there == {"headwater_lease"}  # a namespace
+
+
+def test_every_condition_that_a_page_names_exists() -> None:
+    others = {"MATCH_RECOGNIZE", "TRY_CAST"}  # words of SQL
+    named = {
+        name
+        for page in pages()
+        for name in re.findall(r"`([A-Z]+_[A-Z_]+)`", page.read_text())
+        if not name.startswith("HEADWATER_")
+    }
+    assert len(named) > 10
+    assert named - others - explanations().keys() == set()
