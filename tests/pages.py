@@ -46,8 +46,9 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return README and every page of docs/, but for records of past decisions."""
-    return [README, *(p for p in sorted(DOCS.rglob("*.md")) if p.parent.name != "adr")]
+    """Return README, CONTRIBUTING and every page of docs/, but for records of past decisions."""
+    site = (page for page in sorted(DOCS.rglob("*.md")) if page.parent.name != "adr")
+    return [README, ROOT / "CONTRIBUTING.md", *site]
 
 
 def blocks(page: Path) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""The blocks of README and docs/ are true: SQL passes ``check``, settings load, commands exist.
+"""The blocks of README, CONTRIBUTING and docs/ are true: SQL passes ``check``, commands exist.
 
 Definitions of a page add up: each ``sql`` block is checked together with those above it. A comment
 on the line above a block says what is expected otherwise:
@@ -137,6 +137,7 @@ def check_command(command: list[str], block: Block) -> None:
 def check_headwater(command: click.Command, words: list[str], block: Block) -> None:
     """Walk from a group to its command, and hold the words against its options and arguments."""
     context = click.Context(command)
+    asked = bool({"-h", "--help", "--version"} & set(words))
     try:
         given, rest, _ = command.make_parser(context).parse_args(args=list(words))
     except click.UsageError as error:
@@ -144,14 +145,14 @@ def check_headwater(command: click.Command, words: list[str], block: Block) -> N
     if isinstance(command, click.Group):
         inner = command.get_command(context, rest[0]) if rest else None
         assert inner is None or not inner.hidden, f"{block}: {rest[0]} does not work yet"
-        assert inner or given.get("help") or given.get("version"), f"{block}: no {' '.join(words)}"
+        assert inner or asked, f"{block}: there is no command {' '.join(words)}"
         if inner:
             check_headwater(inner, rest[1:], block)
         return
     assert not rest, f"{block}: {rest} is too much for {command.name}"
     for parameter in command.params:
         value = given.get(parameter.name)
-        if isinstance(parameter, click.Argument) and parameter.required and not given.get("help"):
+        if isinstance(parameter, click.Argument) and parameter.required and not asked:
             assert value is not None, f"{block}: {command.name} needs {parameter.name}"
         if value is not None and isinstance(parameter.type, click.Choice):
             assert value in parameter.type.choices, f"{block}: {value} is no {parameter.name}"
