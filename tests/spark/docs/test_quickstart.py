@@ -13,7 +13,7 @@ from headwater.jars.java import find_java
 from tests.pages import DOCS, ROOT, Block, blocks
 
 TEMPLATE = ROOT / "headwater" / "cli" / "template"
-TIMEOUT = 300  # seconds; a quiet machine needs a tenth
+TIMEOUT = 600  # seconds; a quiet machine needs a tenth
 MARK = "==== block"
 
 
