@@ -20,7 +20,9 @@ import click
 from tests.imports import ROOT, imported_by, reached_from
 
 TESTS = ROOT / "tests"
-ABOUT_ALL = frozenset((TESTS / "unit").glob("test_*.py"))
+ABOUT_ALL = frozenset(
+    path for folder in ("unit", "unit/docs") for path in (TESTS / folder).glob("test_*.py")
+)
 """Tests that read the repository instead of importing it."""
 
 
