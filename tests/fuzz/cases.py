@@ -30,11 +30,15 @@ class Case:
         query: a SELECT over the inputs.
         ticks: per tick and input, the rows that a log gains, or that another input holds.
         schema: what the inputs are.
+        rule: the rule that keeps it, one of :data:`tests.algebra.rules.RULES`.
+        clauses: what its view says before AS.
     """
 
     query: str
     ticks: Sequence[Tick]
     schema: Schema = STANDARD
+    rule: str = "units"
+    clauses: str = ""
 
     def contents(self) -> Iterator[Tick]:
         """Yield what every input holds after each tick."""
@@ -47,17 +51,18 @@ class Case:
             yield held
 
 
-def random_ticks(rnd: Draw) -> list[Tick]:
+def random_ticks(rnd: Draw, number: int = TICKS) -> list[Tick]:
     """Return random changes of the inputs.
 
     Args:
         rnd: the generator, and what the inputs are.
+        number: how many ticks.
     """
     ticks: list[Tick] = []
     count = 0
     corrected: list[Row] = []
     keyed: dict[object, Row] = {}
-    for _ in range(TICKS):
+    for _ in range(number):
         tick: dict[str, list[Row]] = {}
         for name in rnd.sample(LOGS, rnd.randint(0, 3)):
             new = rnd.schema.rows(rnd, name, [0])
@@ -116,7 +121,8 @@ def keep(case: Case) -> None:
     ticks = [{name: held for name, held in tick.items() if held} for tick in case.ticks]
     with KEPT.open("a", encoding="utf-8") as lines:
         schema = {} if case.schema == STANDARD else {"schema": case.schema.inputs}
-        whole = {"query": case.query, "ticks": ticks, **schema}
+        how = {"rule": case.rule, "clauses": case.clauses}
+        whole = {"query": case.query, "ticks": ticks, **how, **schema}
         lines.write(
             json.dumps(whole, default=str) + "\n"
         )  # DuckDB reads values of any type from text
@@ -129,6 +135,12 @@ def kept() -> list[Case]:
     for tick in (tick for case in found for tick in case["ticks"]):
         tick.update({name: [tuple(row) for row in held] for name, held in tick.items()})
     return [
-        Case(case["query"], case["ticks"], Schema(case["schema"]) if "schema" in case else STANDARD)
+        Case(
+            case["query"],
+            case["ticks"],
+            Schema(case["schema"]) if "schema" in case else STANDARD,
+            case.get("rule", "units"),
+            case.get("clauses", ""),
+        )
         for case in found
     ]

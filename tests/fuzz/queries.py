@@ -81,24 +81,96 @@ def folded(rnd: Draw) -> Query:
     return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
 
 
-def _bags(rnd: Draw, depth: int) -> tuple[str, list[Column]]:
-    """Inner joins of tables, and of UNION ALL of the same."""
+def linear(rnd: Draw, most: int = 3) -> Query:
+    """Return a random query that rule 1 keeps: rows of logs, each on its own or joined.
+
+    Args:
+        rnd: the generator, and what there is to read.
+        most: how many items FROM has at most.
+    """
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 3)))
+    branches = []
+    for _ in range(rnd.choice((1, 1, 2, 3))):
+        source, columns = _bags(rnd, 1, LOGS, most)
+        if most == 1:
+            more, columns = _unnested(rnd, [*columns, *_lists(rnd, source)], "un")
+            source += more
+        where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.5 else ""
+        items = _named([value(rnd, columns, kind) for kind in kinds])
+        branches.append(f"SELECT {items} FROM {source}{where}")
+    return Query(" UNION ALL ".join(branches), kinds)
+
+
+def grouped(rnd: Draw) -> Query:
+    """Return a random query that rule 3 keeps: aggregates of a log's rows that do not fold.
+
+    Args:
+        rnd: the generator, and what there is to read.
+    """
+    source, columns = _bags(rnd, 1, LOGS, 1)
+    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
+    keys = list(dict.fromkeys(value(rnd, columns, kind) for kind in kinds))
+    calls = [aggregate(rnd, columns, _kind(rnd)) for _ in range(rnd.randint(0, 2))]
+    calls.append(f"count(DISTINCT {rnd.choice(columns).text})")
+    having = f" HAVING count(*) {rnd.choice('<>')} {rnd.randint(1, 3)}" * (rnd.random() < 0.5)
+    group = f" GROUP BY {', '.join(keys)}{having}"
+    return Query(f"SELECT {_named([*keys, *calls])} FROM {source}{where}{group}", kinds)
+
+
+def first(rnd: Draw) -> Query:
+    """Return a random query for the first rows of logs, of all of them or of groups.
+
+    Args:
+        rnd: the generator, and what there is to read.
+    """
+    source, columns = _bags(rnd, 1, LOGS, 2)
+    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(1, 2)))
+    items = [value(rnd, columns, kind) for kind in kinds]
+    ends = ("", " DESC", " NULLS FIRST", " DESC NULLS LAST")
+    if rnd.random() < 0.4:
+        return Query(f"SELECT {_named(items)} FROM {source}{where}{_limit(rnd, kinds)}", kinds)
+    # no ties that differ in what is shown
+    order = [f"{item}{rnd.choice(ends)}" for item in rnd.sample(items, len(items))]
+    order.insert(0, f"{rnd.choice(columns).text}{rnd.choice(ends)}")
+    keys = [column.text for column in rnd.sample(columns, rnd.randint(0, 2))]
+    by = f"PARTITION BY {', '.join(keys)} " if keys else ""
+    call = f"{rnd.choice(('row_number', 'rank', 'dense_rank'))}() OVER ({by}ORDER BY"
+    place = f"{call} {', '.join(order)})"
+    if rnd.random() < 0.3:
+        kinds, items = (*kinds, "number"), [*items, place]
+    text = f"SELECT {_named(items)} FROM {source}{where} QUALIFY {place} <= {rnd.randint(1, 3)}"
+    return Query(text, kinds)
+
+
+def _lists(rnd: Draw, source: str) -> list[Column]:
+    """The columns with lists of the only item of FROM, if it is an input."""
+    name, alias = source.split(" ")[0], source.split(" ")[-1]
+    held = rnd.schema.inputs.get(name, {})
+    return [Column(f"{alias}.{c}", kind) for c, kind in held.items() if elements(kind)]
+
+
+def _bags(
+    rnd: Draw, depth: int, among: Sequence[str] = INPUTS, most: int = 3
+) -> tuple[str, list[Column]]:
+    """Inner joins of some inputs, and of UNION ALL of the same."""
     text, columns = "", list[Column]()
-    for number in range(rnd.choice((1, 1, 2, 2, 3))):
+    for number in range(min(rnd.choice((1, 1, 2, 2, 3)), most)):
         alias = f"t{depth}{number}"
-        item = rnd.choice((*LOGS, *MOVING))
+        item = rnd.choice(among)
         own = _columns(rnd, item, alias)
         if depth and rnd.random() < 0.3:
-            bags = (_bag(rnd, depth - 1, item) for _ in range(rnd.randint(1, 2)))
+            bags = (_bag(rnd, depth - 1, item, among, most) for _ in range(rnd.randint(1, 2)))
             item = f"({' UNION ALL '.join(bags)})"
         joined = f" JOIN {item} {alias} ON {_join_condition(rnd, columns, own)}" if text else ""
         text, columns = f"{text}{joined}" if text else f"{item} {alias}", [*columns, *own]
     return text, columns
 
 
-def _bag(rnd: Draw, depth: int, like: str) -> str:
+def _bag(rnd: Draw, depth: int, like: str, among: Sequence[str], most: int) -> str:
     """A SELECT with the columns of an input."""
-    source, columns = _bags(rnd, depth)
+    source, columns = _bags(rnd, depth, among, most)
     items = [f"{value(rnd, columns, kind)} AS {c}" for c, kind in _comparable(rnd, like).items()]
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.3 else ""
     return f"SELECT {', '.join(items)} FROM {source}{where}"

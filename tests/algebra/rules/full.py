@@ -1,0 +1,30 @@
+"""Rule 5: any query, run again over its whole inputs."""
+
+from __future__ import annotations
+
+
+import pytest
+
+from headwater.plan.rules import simple_programs
+from tests.algebra.query import trials
+from tests.algebra.rule import Rule
+from tests.fuzz import queries
+
+
+def _only_the_change(patch: pytest.MonkeyPatch) -> None:
+    """Only what came is read."""
+    read = simple_programs.batch_read
+    patch.setattr(
+        simple_programs,
+        "batch_read",
+        lambda relation, name, allowed: read(relation, f"{name}__change", allowed),
+    )
+
+
+RULE = Rule(
+    "full",
+    (),
+    trials("full", lambda rnd: queries.query(rnd, 1), "WITH (engine = 'full')"),
+    _only_the_change,
+    cases=6,
+)

@@ -1,0 +1,36 @@
+"""Rule 1: filters, projections, UNNEST, UNION ALL and inner joins of what only gains rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.plan import strategy
+from headwater.plan.rules.exact_change import Bags
+from headwater.plan.rules.join_patterns import State
+from tests.algebra.query import QueryTrial, trials
+from tests.algebra.rule import Rule
+from tests.fuzz import queries
+
+_TICKS = trials("linear", queries.linear)
+_STREAMS = trials("linear", lambda rnd: queries.linear(rnd, 1), "WITH (engine = 'streaming')")
+_ALONE = trials("linear", lambda rnd: queries.linear(rnd, 1))
+_WAYS = (_TICKS, _STREAMS, _ALONE)
+
+
+def _trial(seed: str, ticks: int) -> QueryTrial:
+    return _WAYS[sum(map(ord, seed)) % len(_WAYS)](seed, ticks)
+
+
+def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
+    """A joined row both parts of which came in one tick counts twice."""
+    reader, after = Bags._reader, {State.BEFORE: State.AFTER}
+    patch.setattr(Bags, "_reader", lambda self, state: reader(self, after.get(state, state)))
+
+
+RULE = Rule(
+    "linear",
+    (strategy.linear_stream, strategy.linear_tick, strategy.joined_tick),
+    _trial,
+    _both_as_they_are,
+    cases=18,
+)

@@ -1,0 +1,31 @@
+"""Rule 4: any query, run again for the units of rows that the change touches."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.plan import strategy
+from headwater.plan.rules.join_patterns import patterns
+from tests.algebra.query import trials
+from tests.algebra.rule import Rule
+from tests.fuzz import queries
+
+
+def _found_nothing(patch: pytest.MonkeyPatch) -> None:
+    """The rows that an outer join finds nothing for any more are not touched."""
+    patch.setattr(
+        "headwater.plan.rules.recompute_units.patterns",
+        lambda sides, unused=(): tuple(
+            [p for p in found if all(part.null_after is None for part in p)]
+            for found in patterns(sides, unused)
+        ),
+    )
+
+
+RULE = Rule(
+    "units",
+    (strategy.affected_units,),
+    trials("units", queries.query),
+    _found_nothing,
+    cases=40,
+)
