@@ -190,7 +190,9 @@ def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> 
     if other not in {item.sql() for item in keys}:
         return False
     shown = {item.unalias().sql() for item in select.selects}
-    return key.sql() not in shown if other in shown else key.name == "window_end"
+    if shown & {key.sql(), other}:
+        return key.sql() not in shown
+    return key.name == "window_end"
 
 
 def key_columns(select: exp.Select) -> dict[str, str]:
