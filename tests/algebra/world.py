@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from random import Random
@@ -127,10 +128,10 @@ class World:
     ) -> None:
         from tests.algebra.keepers import keeper  # noqa: PLC0415  keepers are made of worlds
 
-        self.duck, self.schema = _duckdb(), f"world_{next(_NUMBERS)}"
+        self._opened = ExitStack()
+        self.duck, self.schema = self._opened.enter_context(in_schema())
         self.names, self.random, self.ticks = names, Random(seed), 0
         self._prepared: dict[str, str] = {}
-        self.run(f"CREATE SCHEMA {self.schema}", f"USE {self.schema}")
         read = {name for view in views for name in _tables(view.program)}
         self.given = {each.name: each for each in given if each.name in read}
         self.views = {view.name: view for view in views}
@@ -201,7 +202,7 @@ class World:
     def close(self) -> None:
         """Forget everything."""
         self.run(*(f"DEALLOCATE {name}" for name in self._prepared.values()))
-        self.run("USE main", f"DROP SCHEMA {self.schema} CASCADE")
+        self._opened.close()
 
     def _prepare(self, statement: str) -> str:
         if statement not in self._prepared:
@@ -261,6 +262,19 @@ class World:
             values = [value for row in rows for value in row]
             text = f"INSERT INTO {name} VALUES {', '.join([marks] * len(rows))}"
             self.duck.execute(text, values)
+
+
+@contextmanager
+def in_schema() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Give a connection, and the name of a schema of its own that it uses during the block."""
+    duck, name = _duckdb(), f"world_{next(_NUMBERS)}"
+    duck.execute(f"CREATE SCHEMA {name}")
+    duck.execute(f"USE {name}")
+    try:
+        yield duck, name
+    finally:
+        duck.execute("USE main")
+        duck.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 def _difference(before: Sequence[Row], now: Sequence[Row]) -> list[Row]:

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from tests.algebra.rule import Rule
 from tests.algebra.rules import (
+    bad_rows,
     first_rows,
     fold,
     full,
     keys,
+    late,
     linear,
+    newest,
+    streams,
     units,
+    views,
 )
 
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         linear.RULE,
+        streams.RULE,
+        newest.RULE,
         fold.RULE,
         keys.RULE,
         first_rows.RULE,
         units.RULE,
         full.RULE,
+        late.RULE,
+        bad_rows.RULE,
+        views.RULE,
     )
 }
 """By name."""

@@ -16,7 +16,7 @@ def _found_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         "headwater.plan.rules.recompute_units.patterns",
         lambda sides, unused=(): tuple(
-            [p for p in found if all(part.null_after is None for part in p)]
+            [p for p in found if all(part.null_after is None for part in p)] or found
             for found in patterns(sides, unused)
         ),
     )

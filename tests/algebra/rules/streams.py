@@ -1,0 +1,151 @@
+"""Streams with state: windows that close, interval joins, DISTINCT in time.
+
+Spark keeps the state; what the planner writes is the query and what is final. At every commit the
+query over all rows so far, its heartbeats among them, is the SELECT at rest before finality; what is
+final of it is DuckDB's answer; and what was final once stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import duckdb
+import pytest
+
+from headwater.analyze.definitions import Catalog
+from headwater.plan import strategy
+from headwater.plan.program import StreamingProgram
+from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.view_plan import ViewPlan
+from tests.algebra.rule import Rule
+from tests.algebra.translate import duckdb_sql
+from tests.algebra.world import in_schema, planned
+from tests.fuzz.oracle import insert
+from tests.fuzz.schemas import KINDS
+from tests.fuzz.streams import LATE, Log, StreamingQuery, random_logs, random_query
+
+_NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A streaming view over logs whose rows come out of order."""
+
+    seed: str
+    ticks: int
+
+    def wrong(self) -> str:
+        """Return what is wrong with it after some tick, empty if nothing is."""
+        rnd = Random(self.seed)
+        logs = random_logs(rnd)
+        query = random_query(rnd, logs)
+        used = [log for log in logs if log.name in query.inputs]
+        definitions = "".join(log.definition for log in logs) + query.definition("v")
+        catalog, plans = planned(definitions)
+        with in_schema() as (duck, _):
+            for log in used:
+                columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
+                duck.execute(f"CREATE TABLE {log.name} ({columns}, _watermark TIMESTAMPTZ)")
+                duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+            commits = _Commits(duck, query, plans["v"], catalog)
+            try:
+                for number, watermark in enumerate(self._landed(rnd, duck, used)):
+                    if found := commits.wrong(watermark):
+                        return f"{query.select}{query.emit} after tick {number}: {found}"
+            except duckdb.Error as error:
+                return f"{query.select}{query.emit}: {error}"
+        return ""
+
+    def _landed(
+        self, rnd: Random, duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]
+    ) -> Iterator[int | None]:
+        """Land rows, and yield the least watermark then, in microseconds."""
+        clock, marks = _NOON, dict[str, int | None]()
+        for _ in range(self.ticks):
+            clock += timedelta(seconds=rnd.choice((30, 300, 600, 1500, 7200)))
+            for log in rnd.sample(logs, rnd.randint(1, len(logs))):
+                mark = marks.get(log.name)
+                moment = None if mark is None else _EPOCH + mark * _MICROSECOND
+                rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
+                insert(duck, log.name, [(*row, moment) for row in rows])
+                insert(duck, f"{log.name}__heartbeat", [(clock,)])
+                times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
+                new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
+                marks[log.name] = max([*new, *([mark] if mark is not None else [])], default=None)
+            known = [marks.get(log.name) for log in logs]
+            yield None if None in known else min(mark for mark in known if mark is not None)
+
+
+class _Commits:
+    """What a view holds at its commits.
+
+    Args:
+        duck: where its logs are.
+        query: what it is.
+        plan: its plan.
+        catalog: where its logs are defined.
+    """
+
+    def __init__(
+        self,
+        duck: duckdb.DuckDBPyConnection,
+        query: StreamingQuery,
+        plan: ViewPlan,
+        catalog: Catalog,
+    ) -> None:
+        assert isinstance(plan.program, StreamingProgram)
+        self._duck, self._query, self._plan, self._catalog = duck, query, plan, catalog
+        columns = ", ".join(query.columns)
+        self._sql = f"SELECT {columns} FROM ({duckdb_sql(plan.program.sql)})"
+        self._allowed = LATE[query.clauses.removeprefix(" LATE ROWS ")] * 10**6
+        self._right = f"SELECT {columns} FROM ({query.answer})"
+
+    def wrong(self, least: int | None) -> str:
+        """Return what is wrong at a commit, empty if nothing is.
+
+        Args:
+            least: the least watermark of the logs, in microseconds.
+        """
+        watermark = None if least is None else least - self._allowed
+        w = "NULL" if watermark is None else f"make_timestamptz({watermark})"
+        self._duck.execute(f"SET VARIABLE w = {w}")
+        everything, final = (
+            at_rest_sql(self._plan, self._catalog, "duckdb", watermark=watermark, final=each)
+            for each in (False, True)
+        )
+        first = "CREATE TABLE IF NOT EXISTS held AS FROM ({}) LIMIT 0"
+        self._duck.execute(first.format(self._right))
+        self._duck.execute(f"CREATE OR REPLACE TABLE now AS {self._right}")
+        if found := self._surplus("FROM held", "FROM now"):
+            return f"was final: {found}"
+        self._duck.execute("CREATE OR REPLACE TABLE held AS FROM now")
+        if found := self._different(final, "FROM now"):
+            return f"final: {found}"
+        if found := self._different(self._sql, everything):
+            return f"the stream's query: {found}"
+        return ""
+
+    def _different(self, one: str, other: str) -> list[object]:
+        return [*self._surplus(one, other), *self._surplus(other, one)]
+
+    def _surplus(self, one: str, other: str) -> list[object]:
+        return self._duck.execute(f"({one}) EXCEPT ALL ({other}) LIMIT 3").fetchall()
+
+
+def _heartbeats_are_rows(patch: pytest.MonkeyPatch) -> None:
+    """Heartbeats pass the filter of late rows."""
+    patch.setattr("headwater.plan.sql.render.FAR_FUTURE", "1970-01-01 00:00:00")
+
+
+RULE = Rule(
+    "streams",
+    (strategy.window_close, strategy.interval_join, strategy.distinct_in_time),
+    _Trial,
+    _heartbeats_are_rows,
+    cases=20,
+)
