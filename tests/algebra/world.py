@@ -83,34 +83,24 @@ class Kept:
         )
 
 
-def planned(definitions: str) -> tuple[Catalog, dict[str, ViewPlan]]:
-    """Return what the binder and the planner make of definitions, lists as DuckDB collects them.
+def planned(definitions: str, *, as_written: bool = False) -> tuple[Catalog, dict[str, ViewPlan]]:
+    """Return what the binder and the planner make of definitions.
 
     Args:
         definitions: SQL of tables and views.
-
-    Raises:
-        HeadwaterError: they are refused.
-    """
-    catalog = bound(definitions)
-    return catalog, plan_project(catalog)
-
-
-def bound(definitions: str) -> Catalog:
-    """Return what the binder makes of definitions, lists as DuckDB collects them.
-
-    Args:
-        definitions: SQL of tables and views.
+        as_written: whether ordered lists stay as they are, which DuckDB sorts another way.
 
     Raises:
         HeadwaterError: they are refused.
     """
     catalog = bind({"algebra.sql": parse(definitions, file="algebra.sql")})
-    views = {
-        name: replace(view, query=view.query.transform(collected))
-        for name, view in catalog.views.items()
-    }
-    return replace(catalog, views=views)
+    if not as_written:
+        views = {
+            name: replace(view, query=view.query.transform(collected))
+            for name, view in catalog.views.items()
+        }
+        catalog = replace(catalog, views=views)
+    return catalog, plan_project(catalog)
 
 
 class World:

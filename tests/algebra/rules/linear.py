@@ -10,11 +10,21 @@ from headwater.plan.rules.join_patterns import State
 from tests.algebra.query import QueryTrial, trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
+from tests.fuzz.queries import Query
+from tests.fuzz.schemas import Draw
 
-_TICKS = trials("linear", queries.linear)
+
+def _joined(rnd: Draw) -> Query:
+    """A query with a join."""
+    while " JOIN " not in (query := queries.linear(rnd)).text:
+        pass
+    return query
+
+
+_TICKS = trials("linear", _joined)
 _STREAMS = trials("linear", lambda rnd: queries.linear(rnd, 1), "WITH (engine = 'streaming')")
 _ALONE = trials("linear", lambda rnd: queries.linear(rnd, 1))
-_WAYS = (_TICKS, _STREAMS, _ALONE)
+_WAYS = (_TICKS, _TICKS, _STREAMS, _ALONE)
 
 
 def _trial(seed: str, ticks: int) -> QueryTrial:

@@ -17,7 +17,7 @@ import pytest
 
 from headwater.analyze.definitions import Catalog
 from headwater.plan import strategy
-from headwater.plan.program import StreamingProgram
+from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra.rule import Rule
@@ -46,13 +46,14 @@ class _Trial:
         query = random_query(rnd, logs)
         used = [log for log in logs if log.name in query.inputs]
         definitions = "".join(log.definition for log in logs) + query.definition("v")
-        catalog, plans = planned(definitions)
+        catalog, plans = planned(definitions, as_written=True)
+        program = planned(definitions)[1]["v"].program
         with in_schema() as (duck, _):
             for log in used:
                 columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
                 duck.execute(f"CREATE TABLE {log.name} ({columns}, _watermark TIMESTAMPTZ)")
                 duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
-            commits = _Commits(duck, query, plans["v"], catalog)
+            commits = _Commits(duck, query, program, plans["v"], catalog)
             try:
                 for number, watermark in enumerate(self._landed(rnd, duck, used)):
                     if found := commits.wrong(watermark):
@@ -87,6 +88,7 @@ class _Commits:
     Args:
         duck: where its logs are.
         query: what it is.
+        program: how it is kept.
         plan: its plan.
         catalog: where its logs are defined.
     """
@@ -95,13 +97,14 @@ class _Commits:
         self,
         duck: duckdb.DuckDBPyConnection,
         query: StreamingQuery,
+        program: Program,
         plan: ViewPlan,
         catalog: Catalog,
     ) -> None:
-        assert isinstance(plan.program, StreamingProgram)
+        assert isinstance(program, StreamingProgram)
         self._duck, self._query, self._plan, self._catalog = duck, query, plan, catalog
         columns = ", ".join(query.columns)
-        self._sql = f"SELECT {columns} FROM ({duckdb_sql(plan.program.sql)})"
+        self._sql = f"SELECT {columns} FROM ({duckdb_sql(program.sql)})"
         self._allowed = LATE[query.clauses.removeprefix(" LATE ROWS ")] * 10**6
         self._right = f"SELECT {columns} FROM ({query.answer})"
 
