@@ -127,7 +127,7 @@ soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder
 
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7 ARGS="--jobs 2"
-	@$(BIN)/python -m tests.fuzz.algebra --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: fuzz-streams

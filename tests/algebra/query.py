@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 import duckdb
 
 from headwater.analyze.portable.rewrites import portable
-from headwater.plan.program import UNIT, Program, UnitsProgram
+from headwater.analyze.typing.types import spark_type
+from headwater.plan.program import UNIT
 from headwater.plan.query_shape import shape_of
 from headwater.plan.rules.recompute_units import units_program
-from headwater.plan.view_plan import ViewPlan
 from tests.algebra.world import Given, Kept, World, planned
 from tests.fuzz.cases import Case, Tick, random_ticks
 from tests.fuzz.oracle import for_duckdb
@@ -60,20 +60,24 @@ def inputs(schema: Schema) -> list[Given]:
     """Return the relations that a query can read."""
     stamp = {TIMED: ", _watermark TIMESTAMPTZ"} if schema.timed else {}
     return [
-        Given(name, schema.in_duckdb(name) + stamp.get(name, ""), name in MOVING)
-        for name in INPUTS
+        Given(name, schema.in_duckdb(name) + stamp.get(name, ""), name in MOVING) for name in INPUTS
     ]
 
 
 def kept(case: Case) -> Kept:
-    """Return the view of a case as the planner keeps it, or by units if the case says so."""
+    """Return the view of a case as the planner keeps it, or by units if the case says so.
+
+    Args:
+        case: the case.
+    """
     catalog, plans = planned(definition(case))
     plan = plans["v"]
-    if case.rule != "units" or isinstance(plan.program, UnitsProgram):
+    if case.rule != "units" or plan.decision.rule.startswith("rule 4"):
         return Kept.of(plan)
     view = replace(plan.view, query=portable(plan.view.query, "spark"))
     program = units_program(view, shape_of(view, catalog), catalog, plan.lateness)
-    return Kept("v", program, *_columns(plan, program))
+    fields = tuple((field.name, spark_type(field.type)) for field in view.fields)
+    return Kept("v", program, tuple(name for name, _ in fields), (*fields, (UNIT, "BIGINT")))
 
 
 def answer(case: Case, schema: str) -> str:
@@ -125,16 +129,6 @@ def _moment(value: object) -> datetime:
     """A time, which a kept case has as text; whole milliseconds, as watermarks are."""
     time = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     return time - time.microsecond % 1000 * timedelta(microseconds=1)
-
-
-def _columns(
-    plan: ViewPlan, program: Program
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Visible columns, and all columns, of a view that another program keeps than is planned."""
-    shown = tuple(field.name for field in plan.view.fields)
-    kinds = [(c.name, c.spark_type) for c in plan.columns if c.name in shown]
-    assert isinstance(program, UnitsProgram)
-    return shown, (*kinds, *program.state, (UNIT, "BIGINT"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,4 +34,4 @@ class Rule:
     covers: tuple[strategy.Rule, ...]
     trial: Callable[[str, int], Trial]
     mistake: Callable[[pytest.MonkeyPatch], None]
-    cases: int = 12
+    cases: int = 8

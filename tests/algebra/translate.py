@@ -58,9 +58,7 @@ def collected(node: exp.Expr) -> exp.Expr:
     return call
 
 
-def duckdb_sql(
-    sql: str, *, names: int = 50, renamed: Mapping[str, str] | None = None
-) -> str:
+def duckdb_sql(sql: str, *, names: int = 50, renamed: Mapping[str, str] | None = None) -> str:
     """Return a statement as DuckDB runs it.
 
     Args:

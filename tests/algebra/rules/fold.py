@@ -20,5 +20,5 @@ RULE = Rule(
     (strategy.self_maintainable,),
     trials("fold", queries.folded),
     _nothing_goes,
-    cases=30,
+    cases=16,
 )

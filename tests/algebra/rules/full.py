@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from headwater.plan.rules import simple_programs
@@ -26,5 +25,5 @@ RULE = Rule(
     (),
     trials("full", lambda rnd: queries.query(rnd, 1), "WITH (engine = 'full')"),
     _only_the_change,
-    cases=6,
+    cases=4,
 )

@@ -13,8 +13,8 @@ from tests.fuzz import queries
 
 def _keys_of_before(patch: pytest.MonkeyPatch) -> None:
     """The keys touched are looked for among the rows that were there before."""
-    state = type("Wrong", (), {"CHANGE": simple_programs.State.BEFORE})
-    patch.setattr(simple_programs, "State", state)
+    wrong = type("Wrong", (), {"CHANGE": simple_programs.RowsRead.BEFORE})
+    patch.setattr(simple_programs, "RowsRead", wrong)
 
 
 RULE = Rule(

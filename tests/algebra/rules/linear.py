@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwater.plan import strategy
-from headwater.plan.rules.exact_change import Bags
-from headwater.plan.rules.join_patterns import State
+from headwater.plan.rules.exact_change import ExactChange
+from headwater.plan.rules.join_patterns import RowsRead
 from tests.algebra.query import QueryTrial, trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -33,8 +33,8 @@ def _trial(seed: str, ticks: int) -> QueryTrial:
 
 def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
     """A joined row both parts of which came in one tick counts twice."""
-    reader, after = Bags._reader, {State.BEFORE: State.AFTER}
-    patch.setattr(Bags, "_reader", lambda self, state: reader(self, after.get(state, state)))
+    reader, after = ExactChange._reader, {RowsRead.BEFORE: RowsRead.AFTER}
+    patch.setattr(ExactChange, "_reader", lambda self, state: reader(self, after.get(state, state)))
 
 
 RULE = Rule(
@@ -42,5 +42,5 @@ RULE = Rule(
     (strategy.linear_stream, strategy.linear_tick, strategy.joined_tick),
     _trial,
     _both_as_they_are,
-    cases=18,
+    cases=12,
 )
