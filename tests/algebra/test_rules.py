@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -42,37 +43,35 @@ def test_every_rule_of_the_planner_is_tried() -> None:
 
 @pytest.mark.parametrize("name", [rule.name for rule in RULES.values() if rule.covers])
 def test_the_trials_of_a_rule_are_kept_by_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    decided = list[Decision]()
-    made: dict[str, Callable[[strategy.Facts], Decision | None]] = {}
+    covered = {rule.__name__ for rule in RULES[name].covers}
+    deciding: set[str] = set()
 
-    def deciding(facts: strategy.Facts) -> Decision:
+    def decide(facts: strategy.Facts) -> Decision:
         decision = strategy.decide(facts)
         if facts.view.name in ("v", "docs"):
-            decided.append(decision)
-            for rule in strategy.RULES:
-                if rule(facts) == decision:
-                    made[rule.__name__] = rule
+            deciding.update(r.__name__ for r in strategy.RULES if r(facts) == decision)
         return decision
 
-    monkeypatch.setattr(planner, "decide", deciding)
-    for number in range(RULES[name].cases):
-        trial = RULES[name].trial(f"{SEED}-{number}", 0)
-        assert trial.wrong() == ""
-    assert len(decided) == RULES[name].cases
-    assert made.keys() >= {rule.__name__ for rule in RULES[name].covers}
-    if name not in ("streams", "units"):  # some streams have no state; units can keep any query
-        assert made.keys() == {rule.__name__ for rule in RULES[name].covers}
+    monkeypatch.setattr(planner, "decide", decide)
+    for number in range(RULES[name].cases if len(covered) > 1 else 5):
+        assert RULES[name].trial(f"{SEED}-{number}", 0).wrong() == ""
+    assert deciding >= covered
+    # some streams have no state, and units can keep any query
+    assert deciding == covered or name in ("streams", "units")
 
 
 @pytest.mark.parametrize("clause", ["delete_when", "insert_when"])
 def test_a_clause_that_a_merge_leaves_out_is_seen(
     clause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Upsert, clause, property(lambda self: ""), raising=True)
-    trials = (
-        RULES["fold"].trial(f"{SEED}-{number}", TICKS) for number in range(RULES["fold"].cases)
-    )
+    for name in ("merge_sql", "rewrite_sql", "insert_sql"):
+        monkeypatch.setattr(Upsert, name, without(clause, getattr(Upsert, name)))
+    trials = (RULES["fold"].trial(f"{SEED}-{number}", TICKS) for number in range(40))
     assert any(trial.wrong() for trial in trials)
+
+
+def without(clause: str, text: Callable[..., str]) -> Callable[..., str]:
+    return lambda change, *args, **how: text(replace(change, **{clause: ""}), *args, **how)
 
 
 WINDOWED = """

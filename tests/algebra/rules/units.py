@@ -27,5 +27,5 @@ RULE = Rule(
     (strategy.affected_units,),
     trials("units", queries.query),
     _found_nothing,
-    cases=20,
+    cases=14,
 )
