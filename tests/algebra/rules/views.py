@@ -17,6 +17,8 @@ from tests.fuzz.schemas import CHANGES, CORRECTED, FED, KEYED, STANDARD, Draw, R
 
 _OVER = (
     "SELECT {c} AS g, count(*) AS n FROM v GROUP BY {c}",
+    "SELECT count(*) AS n, count({c}) AS g FROM v",
+    "SELECT v.{c} AS g, count(*) AS n FROM v JOIN u ON u.id < 3 GROUP BY v.{c}",
     "SELECT DISTINCT {c} AS g FROM v WHERE {c} IS NOT NULL",
     "SELECT {c} AS g, max({c}) AS m FROM v GROUP BY {c}",
     "SELECT l.{c} AS g, r.k AS k FROM v l LEFT JOIN p r ON r.id = 1",
@@ -102,4 +104,4 @@ def _nothing_goes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("headwater.plan.rules.folds.SIGN", "1")
 
 
-RULE = Rule("views", (), _Trial, _nothing_goes, cases=6)
+RULE = Rule("views", (), _Trial, _nothing_goes, cases=9)
