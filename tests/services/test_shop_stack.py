@@ -15,8 +15,8 @@ import trino
 from docker.local.postgres import is_installed
 from docker.local.superset import Superset
 from headwater.project import load_project
-from jobs.cdc.pipeline import EXAMPLE
-from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from jobs.demos.cdc.pipeline import EXAMPLE
+from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from tests.metrics import scrape
 
 pytestmark = pytest.mark.services
@@ -28,7 +28,7 @@ NEWEST = "SELECT max(changed_at) FROM orders"
 
 
 def run(folder: Path, command: str) -> str:
-    words = [sys.executable, "-m", "jobs.stack", command, "--folder", str(folder)]
+    words = [sys.executable, "-m", "jobs.demos.stack", command, "--folder", str(folder)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -16,7 +16,7 @@ from docker.local.service import CONFIGURATION, DEFAULTS, Service
 from docker.local.stack import servers as others
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
-from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 
 FILE = CONFIGURATION / "compose.yaml"
 DOCKERFILE = CONFIGURATION / "headwater" / "Dockerfile"
@@ -81,7 +81,9 @@ def test_the_programs_of_the_shop_are_those_of_the_local_stack() -> None:
         said = " ".join(local).replace(str(shop.project), inside).removeprefix("-m headwater ")
         words = SERVICES[name]["command"]
         assert " ".join(words[1:]) == said
-    commands = {each["command"][-1] for each in SERVICES.values() if "jobs.stack" in str(each)}
+    commands = {
+        each["command"][-1] for each in SERVICES.values() if "jobs.demos.stack" in str(each)
+    }
     assert commands >= set(IN_CONTAINERS)
 
 

@@ -18,12 +18,12 @@ from docker.local.postgres import Postgres
 from headwater.errors import ServiceError
 from headwater.project import load_project
 from headwater.serve.status import Status
-from jobs.cdc import screen
-from jobs.cdc.demo import RANDOM, Options, deaths, folder_of
-from jobs.cdc.judge import compared, select_of
-from jobs.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
-from jobs.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
-from jobs.cdc.screen import Picture, Screen, Shown, drawn
+from jobs.demos.cdc import screen
+from jobs.demos.cdc.demo import RANDOM, Options, deaths, folder_of
+from jobs.demos.cdc.judge import compared, select_of
+from jobs.demos.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
+from jobs.demos.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
+from jobs.demos.cdc.screen import Picture, Screen, Shown, drawn
 
 
 def test_the_same_seed_gives_the_same_transactions() -> None:

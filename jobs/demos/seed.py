@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-PROJECT = Path(__file__).parents[1] / "sql" / "flights"
+PROJECT = Path(__file__).parents[2] / "sql" / "flights"
 WEEKS = "SELECT DISTINCT week FROM {table} ORDER BY week"
 EVENTS = """COPY (SELECT * EXCLUDE (happened, week) FROM {table} WHERE week = '{week}'
                   ORDER BY happened, flight_id)

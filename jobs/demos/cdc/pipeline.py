@@ -24,9 +24,9 @@ from docker.local.service import HOST, Service
 from headwater.errors import HeadwaterError
 from headwater.project import Project, load_project
 from headwater.serve.status import RUN_FILE, read_run_file
-from jobs.cdc.load import SCHEMA, Server
+from jobs.demos.cdc.load import SCHEMA, Server
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "sql" / "shop"
 CONNECTOR = EXAMPLE / "connector.json"
 SERVERS = ("postgres", "kafka", "connect", "headwater")

@@ -31,8 +31,8 @@ from headwater.project import Project, load_project
 from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
 from headwater.serve.trino.catalog import PASSWORD, catalogs
-from jobs.cdc.load import Load, transactions
-from jobs.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
+from jobs.demos.cdc.load import Load, transactions
+from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 
 CATALOG = "lake"
 """The database of the catalog, beside that of the shop, and what Trino calls the catalog."""
@@ -88,7 +88,7 @@ class Database:
 
 
 class Customers(Service):
-    """The load of :mod:`jobs.cdc.load` as a process.
+    """The load of :mod:`jobs.demos.cdc.load` as a process.
 
     Args:
         folder: of the stack.
@@ -115,7 +115,7 @@ class Customers(Service):
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line, which is that of the container too."""
-        return [sys.executable, "-m", "jobs.stack", "load"]
+        return [sys.executable, "-m", "jobs.demos.stack", "load"]
 
     def answers(self) -> bool:
         """Return whether it runs."""
@@ -274,7 +274,7 @@ def prepare(environ: Mapping[str, str]) -> Iterator[str]:
         environ: that of :meth:`Database.of`, ``BROKER``, ``CONNECT_URL``, ``PROJECT``.
 
     Raises:
-        ServiceError: as :func:`jobs.cdc.pipeline.capture_shop` does.
+        ServiceError: as :func:`jobs.demos.cdc.pipeline.capture_shop` does.
     """
     database = Database.of(environ)
     with database.connect() as connection:

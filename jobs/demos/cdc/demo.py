@@ -19,10 +19,10 @@ import psycopg
 from docker.local.leftover import temporary_stack
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError, ServiceError
 from headwater.serve.status import status
-from jobs.cdc.judge import Judgement, judge
-from jobs.cdc.load import Load, transactions
-from jobs.cdc.pipeline import ROOT, SERVERS, Pipeline
-from jobs.cdc.screen import Screen
+from jobs.demos.cdc.judge import Judgement, judge
+from jobs.demos.cdc.load import Load, transactions
+from jobs.demos.cdc.pipeline import ROOT, SERVERS, Pipeline
+from jobs.demos.cdc.screen import Screen
 
 RANDOM = "random"
 _LOOK = 1.0  # seconds between two looks at what is to be done
