@@ -30,8 +30,10 @@ from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
-from headwater.serve.trino.catalog import PASSWORD, catalogs
-from jobs.demos.cdc.load import Load, transactions
+from headwater.serve.trino.catalog import PASSWORD
+from headwater.serve.trino.catalog import catalogs as trino_catalogs
+from jobs.demos import catalogs
+from jobs.demos.cdc.load import Load, Server, transactions
 from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 
 CATALOG = "lake"
@@ -140,7 +142,7 @@ class LakeTrino(Trino):
 
     def prepare(self) -> None:
         """Write the catalogs of the project."""
-        self._catalogs = catalogs(load_config(self._project))
+        self._catalogs = trino_catalogs(load_config(self._project))
         super().prepare()
 
 
@@ -158,7 +160,7 @@ class ShopStack(Stack):
         self.connect = Connect(folder, self.kafka, lasting=True)
         password = self.postgres.password
         self.headwater = Headwater(
-            folder, self.project, variables={_PASSWORD: password}, lasting=True
+            folder, self.project, variables={PASSWORD: password}, lasting=True
         )
         self.trino = LakeTrino(folder, self.project, password, lasting=True)
         self.superset = Superset(folder, lasting=True)
@@ -176,15 +178,14 @@ class ShopStack(Stack):
             ServiceError: as :meth:`docker.local.service.Service.start` does.
         """
         require_programs()
-        os.environ[_PASSWORD] = self.postgres.password  # the project's settings refer to it
+        os.environ[PASSWORD] = self.postgres.password  # the project's settings refer to it
         yield from super().up(names)
         yield from self.addresses()
 
     def ready(self, service: Service) -> None:
         """Open the shop in a database, capture it by a worker, draw it in a Superset that runs."""
         if service is self.postgres:
-            with self.postgres.connect() as connection:
-                open_shop(connection)
+            open_shop(self.postgres)
         elif service is self.connect:
             capture_shop(self.connect.connectors, self.postgres)
             self._write_project()
@@ -210,13 +211,12 @@ class ShopStack(Stack):
         yield from dashboard_lines(superset, trino, f"the password is in {secret}")
         yield from address_lines(_database(self.postgres), kafka, trino, metrics)
         run = f"{Path(sys.executable).with_name('headwater')} --project {self.project}"
-        yield f"Headwater          {_PASSWORD}={self.postgres.password} {run} status --watch"
+        yield f"Headwater          {PASSWORD}={self.postgres.password} {run} status --watch"
 
     def _write_project(self) -> None:
         known = self.trino.ports
         trino = f'\n[trino]\nurl = "{self.trino.address}"\n' if known else ""
-        uri = self.postgres.uri(variable=_PASSWORD, database=CATALOG)
-        copy_example(self.project, self.kafka.address, _catalog(uri) + trino)
+        copy_example(self.project, self.kafka.address, catalog_of(self.postgres) + trino)
 
 
 def address_lines(database: Database, kafka: str, trino: str, metrics: str) -> Iterator[str]:
@@ -255,16 +255,29 @@ def _bundle(project: Project, trino: str) -> ProjectBundle:
     return project_bundle(project, plan_project(project.catalog), trino)
 
 
-def open_shop(connection: psycopg.Connection[Any]) -> None:
-    """Make the shop's tables and the database of the catalog, unless they are there.
+def open_shop(server: Server) -> None:
+    """Make the shop's tables, and the catalog's database with its namespace, unless they exist.
 
     Args:
-        connection: to the shop's database.
+        server: PostgreSQL.
     """
-    found_shop(connection)
-    query = "SELECT 1 FROM pg_database WHERE datname = %s"
-    if connection.execute(query, [CATALOG]).fetchone() is None:
-        connection.execute(f"CREATE DATABASE {CATALOG}".encode())
+    with server.connect() as connection:
+        found_shop(connection)
+        query = "SELECT 1 FROM pg_database WHERE datname = %s"
+        if connection.execute(query, [CATALOG]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {CATALOG}".encode())
+    account = server.host, server.port, server.user, server.password
+    with connection_to(*account, database=CATALOG) as connection:
+        connection.execute(catalogs.sql("shop"))
+
+
+def catalog_of(server: Server) -> str:
+    """Return what the project's headwater.toml says of a catalog in a server.
+
+    Args:
+        server: PostgreSQL.
+    """
+    return "\n" + catalogs.settings("postgres", {"postgres:5432": f"{server.host}:{server.port}"})
 
 
 def prepare(environ: Mapping[str, str]) -> Iterator[str]:
@@ -277,10 +290,9 @@ def prepare(environ: Mapping[str, str]) -> Iterator[str]:
         ServiceError: as :func:`jobs.demos.cdc.pipeline.capture_shop` does.
     """
     database = Database.of(environ)
-    with database.connect() as connection:
-        open_shop(connection)
+    open_shop(database)
     capture_shop(Connectors(environ["CONNECT_URL"], "the log of connect"), database)
-    copy_example(Path(environ["PROJECT"]), environ["BROKER"])
+    copy_example(Path(environ["PROJECT"]), environ["BROKER"], catalog_of(database))
     yield "the shop is open, and Debezium has written its tables to Kafka"
 
 
@@ -327,7 +339,3 @@ IN_CONTAINERS = {"prepare": prepare, "load": load, "addresses": addresses}
 
 def _database(postgres: Postgres) -> Database:
     return Database(HOST, postgres.port, postgres.user, postgres.password)
-
-
-def _catalog(uri: str) -> str:
-    return f'\n[catalog]\ntype = "jdbc"\nuri = "{uri}"\n'
