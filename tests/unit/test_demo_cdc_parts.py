@@ -73,6 +73,14 @@ def test_the_copy_reads_the_broker_that_was_started(tmp_path: Path) -> None:
     servers = {each.options["bootstrap_servers"] for each in project.catalog.sources.values()}
     assert servers == {"127.0.0.1:15000"}
     assert load_project(EXAMPLE).catalog.views.keys() == project.catalog.views.keys()
+    charts = {file.name for file in (EXAMPLE / project_charts(EXAMPLE)).glob("*.yaml")}
+    assert charts
+    assert charts == {file.name for file in (tmp_path / project_charts(tmp_path)).glob("*.yaml")}
+    assert (tmp_path / project_charts(tmp_path)).is_relative_to(tmp_path)
+
+
+def project_charts(folder: Path) -> str:
+    return load_project(folder).config.superset.charts
 
 
 def test_postgresql_runs_the_select_of_each_view() -> None:

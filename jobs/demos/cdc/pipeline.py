@@ -21,6 +21,7 @@ from docker.local.connect import Connect, Connectors
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres, require_programs
 from docker.local.service import HOST, Service
+from headwater.config import load_config
 from headwater.errors import HeadwaterError
 from headwater.project import Project, load_project
 from headwater.serve.status import RUN_FILE, read_run_file
@@ -251,8 +252,9 @@ def copy_example(target: Path, broker: str, settings: str = "") -> None:
         settings: what its headwater.toml says beside the example's.
     """
     target.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(EXAMPLE / "dashboards", target / "dashboards", dirs_exist_ok=True)
-    text = (EXAMPLE / "headwater.toml").read_text(encoding="utf-8")
+    charts = load_config(EXAMPLE).superset.charts
+    shutil.copytree(EXAMPLE / charts, target / "dashboards", dirs_exist_ok=True)
+    text = (EXAMPLE / "headwater.toml").read_text(encoding="utf-8").replace(charts, "dashboards")
     (target / "headwater.toml").write_text(text + settings, encoding="utf-8")
     for file in EXAMPLE.glob("*.sql"):
         text = file.read_text(encoding="utf-8").replace(_BROKER, broker)
