@@ -11,12 +11,12 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from docker.local.postgres import Postgres, connection_to
-from headwater.config import Config, Secret
+from headwater.config.settings import Config, Secret
 from headwater.errors import ServiceError
-from headwater.lake.backend import CATALOG, catalog_backend
-from headwater.lake.ownership import lease_record, owner_of
+from headwater.lake.catalogs.backend import CATALOG, catalog_backend
+from headwater.lake.catalogs.lease_record import lease_record, owner_of
 from headwater.runtime.lease import Lease
-from headwater.serve.lake import LakeReader
+from headwater.serve.lake_reader import LakeReader
 from jobs.demos.catalogs import sql
 from tests.faults.postgres import PASSWORD
 

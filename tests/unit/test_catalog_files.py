@@ -13,11 +13,11 @@ import sqlglot
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables
 from sqlglot import exp
 
-from headwater.config import Config, load_config
-from headwater.lake.backend import CATALOG
-from headwater.lake.commits import commits_sql
-from headwater.lake.layout import QUARANTINE
-from headwater.lake.ownership import _CREATE
+from headwater.config.settings import Config, load_config
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.catalogs.lease_record import _CREATE
+from headwater.lake.protocol.commits import commits_sql
+from headwater.lake.reserved_names import QUARANTINE
 from headwater.project import load_project
 from headwater.serve.trino.catalog import catalogs, environment, properties_file
 from jobs.demos.catalogs import FOLDER, settings

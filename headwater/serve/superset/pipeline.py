@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from headwater.lake.protocol.commits import COLUMNS, COMMITS, TYPES
+from headwater.serve.superset.chart_files import written_charts
 from headwater.serve.superset.model import Chart, Dashboard, Dataset, DatasetColumn, Metric
 from headwater.serve.superset.naming import slug_of
-from headwater.serve.superset.written import written_charts
 
 REFRESH = 30
 """Seconds after which an open page asks again: each chart reads the snapshots of all tables, which

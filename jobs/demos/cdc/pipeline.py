@@ -21,7 +21,7 @@ from docker.local.connect import Connect, Connectors
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres, require_programs
 from docker.local.service import HOST, Service
-from headwater.config import load_config
+from headwater.config.settings import load_config
 from headwater.errors import HeadwaterError
 from headwater.project import Project, load_project
 from headwater.serve.status import RUN_FILE, read_run_file
