@@ -13,8 +13,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from docker.local.postgres import Postgres, connection_to
 from headwater.config.settings import Config, Secret
 from headwater.errors import ServiceError
-from headwater.lake.catalogs.backend import CATALOG, catalog_backend
-from headwater.lake.catalogs.lease_record import lease_record, owner_of
+from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.catalogs.opening import catalog_backend, lease_record, owner_of
 from headwater.runtime.lease import Lease
 from headwater.serve.lake_reader import LakeReader
 from jobs.demos.catalogs import sql
