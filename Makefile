@@ -97,6 +97,10 @@ type: setup ## mypy, strict
 test-unit: setup ## tests without a JVM
 	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
 
+.PHONY: coverage
+coverage: setup ## lines that the tests without a JVM run: a report in build/coverage, no gate
+	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" --cov --cov-report=term --cov-report=html $(ARGS)
+
 .PHONY: test-spark
 test-spark: setup ## one test on a local Spark for each rule, operator, connector, step and fault
 	@export JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
