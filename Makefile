@@ -242,7 +242,7 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 
 .PHONY: clean
 clean: ## remove what setup and the tests made (not the jars in the cache)
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- how setup works: Java and Python are checked first, then each step leaves a stamp

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import sqlglot
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables
 from sqlglot import exp
 
+from docker.local.service import CONFIGURATION
+from docker.local.trino import Trino
 from headwater.config.settings import Config, load_config
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.lease_record import _CREATE
@@ -103,6 +106,22 @@ def test_trino_is_told_of_the_same_catalogs(
 def test_these_are_all_catalogs_of_trino() -> None:
     files = {file.stem for file in (FOLDER / "trino").glob("*.properties")}
     assert files - {"access-control"} == {"embedded", "postgres", "rest", "delta"}
+
+
+@pytest.mark.parametrize("name", ["rules.json", "access-control.properties"])
+def test_the_grants_of_trino_are_those_that_its_server_reads(name: str) -> None:
+    (read,) = (CONFIGURATION / file for file in Trino.files if file.endswith(name))
+    assert (FOLDER / "trino" / name).resolve() == read.resolve()
+    assert read.is_file()
+
+
+def test_trino_may_write_nothing_in_any_of_the_catalogs() -> None:
+    rules = json.loads((FOLDER / "trino" / "rules.json").read_text())
+    for kind, granted in (("catalogs", "read-only"), ("tables", ["SELECT"])):
+        for rule in rules[kind]:
+            assert re.fullmatch(rule["catalog"], "lake")
+            assert rule.get("allow", rule.get("privileges")) == granted
+    assert rules["procedures"] == [{"privileges": []}]
 
 
 def tables(text: str) -> dict[str, exp.Create]:
