@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pyarrow as pa
@@ -11,13 +12,15 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from docker.local.postgres import Postgres, connection_to
-from headwater.config.settings import Config, Secret
+from headwater.config.settings import Config, Secret, load_config
 from headwater.errors import ServiceError
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.opening import catalog_backend, lease_record, owner_of
 from headwater.runtime.lease import Lease
 from headwater.serve.lake_reader import LakeReader
 from jobs.demos.catalogs import sql
+from jobs.demos.cdc.pipeline import copy_example
+from jobs.demos.cdc.stack import catalog_of, open_shop
 from tests.faults.postgres import PASSWORD
 
 pytestmark = pytest.mark.services
@@ -81,6 +84,19 @@ def test_each_role_sees_and_writes_its_own_namespace(
         catalog.close()
     assert LakeReader(as_user(direct, server, "shop_reader", "shop")).names() == ("things",)
     assert LakeReader(as_user(direct, server, "shop_reader", "flights")).names() == ()
+
+
+def test_the_demo_stack_makes_its_catalog_by_these_files(server: Postgres, tmp_path: Path) -> None:
+    for _ in range(2):  # the second time on what is there
+        open_shop(server)
+    copy_example(tmp_path, "127.0.0.1:9092", catalog_of(server))
+    config = load_config(tmp_path)
+    catalog = opened(config)
+    assert catalog.list_namespaces() == [(config.namespace,)]
+    catalog.close()
+    with Lease.acquire(config) as lease:
+        assert lease.token == 1
+    assert LakeReader(config).names() == ()
 
 
 def test_readers_write_nothing(lake: psycopg.Connection, direct: Config, server: Postgres) -> None:
