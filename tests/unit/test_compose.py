@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from docker.local.packages import LOCK
 from docker.local.service import CONFIGURATION, DEFAULTS, Service
 from docker.local.stack import servers as others
 from headwater.config.settings import load_config
@@ -235,7 +236,7 @@ def test_published_ports_are_those_of_the_files(service: Service) -> None:
 
 
 def test_images_are_pinned_to_the_versions_that_run_as_processes() -> None:
-    pinned = (CONFIGURATION / "local" / "servers.lock").read_text()
+    pinned = LOCK.read_text()
     jars = {
         "kafka": "kafka_2.13", "connect": "connect-runtime", "registry": "apicurio-registry-app",
         "store": "s3proxy", "trino": "trino-server",
