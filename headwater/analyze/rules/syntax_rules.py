@@ -1,4 +1,4 @@
-"""The refusals that need only the text: clauses that do not work yet, queries without a meaning.
+"""The refusals that need only the text: clauses that cannot be run yet, queries without a meaning.
 
 In: a statement as parsed. Out: errors in the report. One rule is one function; :data:`RULES` is
     the order.
