@@ -21,5 +21,5 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
   PRIMARY KEY (catalog_name, namespace, property_key)
 );
 
-COMMENT ON TABLE iceberg_tables IS 'Tables and views of Iceberg, each with its newest metadata file';
+COMMENT ON TABLE iceberg_tables IS 'Tables and views of Iceberg and their newest metadata';
 COMMENT ON TABLE iceberg_namespace_properties IS 'Namespaces of Iceberg and their properties';

@@ -1,4 +1,4 @@
--- The lease of each project: the process that runs a project is the only one that writes its tables.
+-- The lease of each project: only the process that holds it writes the project's tables.
 --
 -- Headwater's user creates the table at the first run if it may. Run this file only if it may not:
 --   psql --dbname lake --file catalog/postgres/lease.sql
