@@ -54,11 +54,11 @@ setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run do
 
 .PHONY: demo
 demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
-	@$(BIN)/python jobs/demo.py
+	@$(BIN)/python jobs/demos/demo.py
 
 .PHONY: demo-cdc
 demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
-	@$(BIN)/python -m jobs.demo_cdc $(ARGS)
+	@$(BIN)/python -m jobs.demos.demo_cdc $(ARGS)
 
 .PHONY: trino
 trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
@@ -69,11 +69,11 @@ superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in
 	@$(BIN)/python -m jobs.superset
 .PHONY: stack-up
 stack-up: setup ## a shop under load from PostgreSQL to dashboards, as processes
-	@$(BIN)/python -m jobs.stack up $(ARGS)
+	@$(BIN)/python -m jobs.demos.stack up $(ARGS)
 
 .PHONY: stack-down
 stack-down: setup ## stop all of it; the data stay in .stack
-	@$(BIN)/python -m jobs.stack down $(ARGS)
+	@$(BIN)/python -m jobs.demos.stack down $(ARGS)
 
 ##@ Check
 
@@ -96,6 +96,10 @@ type: setup ## mypy, strict
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
 	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
+
+.PHONY: coverage
+coverage: setup ## lines that the tests without a JVM run: a report in build/coverage, no gate
+	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" --cov --cov-report=term --cov-report=html $(ARGS)
 
 .PHONY: test-spark
 test-spark: setup ## one test on a local Spark for each rule, operator, connector, step and fault
@@ -238,7 +242,7 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
 
 .PHONY: clean
 clean: ## remove what setup and the tests made (not the jars in the cache)
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- how setup works: Java and Python are checked first, then each step leaves a stamp

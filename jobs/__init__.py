@@ -1,1 +1,1 @@
-"""Entry points for `make`, and the demo of changes out of PostgreSQL (``jobs.cdc``)."""
+"""Entry points: for spark-submit and schedulers here, for the demos in ``jobs.demos``."""

@@ -1,6 +1,9 @@
-"""``spark-submit jobs/maintain.py DIR [VIEW…] [--dry-run]``: ``headwater maintain`` for DIR.
+"""``spark-submit jobs/maintain.py DIR [VIEW…] [--dry-run]``.
 
-The master and further settings come from spark-submit; everything else from DIR/headwater.toml.
+It runs ``headwater maintain`` for the project in DIR. The master and further Spark
+settings come from spark-submit, everything else from DIR/headwater.toml.
+
+A running project maintains itself; this job is for projects that a scheduler runs with --once.
 """
 
 import sys

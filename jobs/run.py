@@ -1,6 +1,7 @@
-"""``spark-submit jobs/run.py DIR [--once] [--view V]``: ``headwater run`` for the project in DIR.
+"""``spark-submit jobs/run.py DIR [--once] [--view V]``.
 
-The master and further settings come from spark-submit; everything else from DIR/headwater.toml.
+It runs ``headwater run`` for the project in DIR. The master and further Spark
+settings come from spark-submit, everything else from DIR/headwater.toml.
 """
 
 import sys

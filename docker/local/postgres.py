@@ -140,8 +140,10 @@ class Postgres(Service):
                 )
 
 
-def connection_to(host: str, port: int, user: str, password: str) -> psycopg.Connection[Any]:
-    """Return a connection to the database ``postgres``, in UTC; each statement is a transaction.
+def connection_to(
+    host: str, port: int, user: str, password: str, database: str = "postgres"
+) -> psycopg.Connection[Any]:
+    """Return a connection to a database, in UTC; each statement is a transaction.
 
     Raises:
         psycopg.OperationalError: if the server does not answer.
@@ -149,7 +151,7 @@ def connection_to(host: str, port: int, user: str, password: str) -> psycopg.Con
     import psycopg
 
     return psycopg.connect(
-        host=host, port=port, user=user, password=password, dbname="postgres",
+        host=host, port=port, user=user, password=password, dbname=database,
         autocommit=True, connect_timeout=5, options="-c timezone=UTC",
     )  # fmt: skip
 

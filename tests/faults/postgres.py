@@ -15,7 +15,7 @@ PASSWORD = "canary-5f1c'% /@:x"
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Start a server, and stop it in the end; its password stands in ``POSTGRES_PASSWORD``."""
-    os.environ["POSTGRES_PASSWORD"] = PASSWORD
+    """Start a server, and stop it in the end; its password stands in two variables."""
+    os.environ["POSTGRES_PASSWORD"] = os.environ["LAKE_CATALOG_PASSWORD"] = PASSWORD
     with temporary_stack() as folder, Postgres(folder, password=PASSWORD) as server:
         yield server

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docker.local.postgres import is_installed
-from jobs.cdc.pipeline import SERVERS
+from jobs.demos.cdc.pipeline import SERVERS
 
 pytestmark = pytest.mark.services
 
@@ -19,7 +19,16 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.skipif(not is_installed(), reason="no PostgreSQL is installed")
 def test_both_sides_are_equal_after_each_process_was_killed() -> None:
     kills = [argument for name in SERVERS for argument in ("--kill", name)]
-    command = [sys.executable, "-m", "jobs.demo_cdc", "--seconds", "40", "--rate", "25", *kills]
+    command = [
+        sys.executable,
+        "-m",
+        "jobs.demos.demo_cdc",
+        "--seconds",
+        "40",
+        "--rate",
+        "25",
+        *kills,
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     for name in SERVERS:

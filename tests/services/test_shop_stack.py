@@ -15,8 +15,9 @@ import trino
 from docker.local.postgres import is_installed
 from docker.local.superset import Superset
 from headwater.project import load_project
-from jobs.cdc.pipeline import EXAMPLE
-from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from headwater.serve.trino.catalog import PASSWORD
+from jobs.demos.cdc.pipeline import EXAMPLE
+from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from tests.metrics import scrape
 
 pytestmark = pytest.mark.services
@@ -28,7 +29,7 @@ NEWEST = "SELECT max(changed_at) FROM orders"
 
 
 def run(folder: Path, command: str) -> str:
-    words = [sys.executable, "-m", "jobs.stack", command, "--folder", str(folder)]
+    words = [sys.executable, "-m", "jobs.demos.stack", command, "--folder", str(folder)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -66,7 +67,7 @@ def _equal_in_trino(shop: ShopStack) -> None:
     """Each keyed table and view is what its SELECT says, while rows go on coming."""
     command = [sys.executable, "-m", "headwater", "--project", str(shop.project), "verify"]
     options = ["--engine", "trino", "--output", "csv"]
-    environ = os.environ | {"POSTGRES_PASSWORD": shop.postgres.password}
+    environ = os.environ | {PASSWORD: shop.postgres.password}
     done = subprocess.run(
         [*command, *options], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300
     )

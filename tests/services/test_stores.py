@@ -27,11 +27,13 @@ from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import environment, properties
+from jobs.demos.catalogs import settings
 
 pytestmark = pytest.mark.services
 
 HEADWATER = [sys.executable, "-m", "headwater"]
 BUCKET = "lake"
+SECRET = "LAKE_STORE_SECRET_KEY"
 CATALOGS = ("embedded", "jdbc", "rest")
 STORES = ("folder", "bucket")
 # Delta tables are in a folder, whatever the catalog is
@@ -52,7 +54,7 @@ EQUAL = {"items": "equal", "totals": "equal"}
 
 def environment_of(more: Mapping[str, str]) -> dict[str, str]:
     """Return what a process is told: the environment as it is now, the store's secret, and more."""
-    return {**os.environ, "STORE_SECRET": SECRET_KEY, **more}
+    return {**os.environ, SECRET: SECRET_KEY, **more}
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,11 @@ def make(
 ) -> Callable[[str, str, str], World]:
     """Makes the project of a world, once."""
     made: dict[str, World] = {}
-    addresses = {"jdbc": server.uri(), "rest": rest.address}
+    catalogs = {
+        "embedded": settings("embedded"),
+        "jdbc": settings("postgres", {"postgres:5432/lake": server.uri().partition("@")[2]}),
+        "rest": settings("rest", {"http://rest:8181": rest.address}),
+    }
 
     def world(catalog: str, form: str, kept: str) -> World:
         name = f"{catalog}_{form}_{kept}"
@@ -131,18 +137,9 @@ def make(
             return made[name]
         folder = tmp_path_factory.mktemp("lake house") / name
         folder.mkdir()
-        uri = f'uri = "{addresses[catalog]}"' if catalog in addresses else ""
-        place = (
-            ""
-            if kept == "folder"
-            else f"""[warehouse]
-path = "s3://{bucket}/{name} house"
-endpoint = "{store.address}"
-access_key = "{ACCESS_KEY}"
-secret_key = "${{env:STORE_SECRET}}"
-"""
-        )
-        text = f'name = "{name}"\n[catalog]\ntype = "{catalog}"\n{uri}\n{place}'
+        place = {"lake/headwater": f"{bucket}/{name} house", "http://store:8000": store.address}
+        files = settings("s3", place) if kept == "bucket" else ""
+        text = f'name = "{name}"\n{catalogs[catalog]}{files}'
         text += '[spark]\nmaster = "local[2]"\n[run]\nlease = "2 seconds"\n'
         (folder / "headwater.toml").write_text(text)
         (folder / "project.sql").write_text(PROJECT.format(format=form))
@@ -179,7 +176,7 @@ def test_a_project_behaves_the_same(
 def agrees_in_trino(world: World, stack: Path) -> bool:
     """Return whether everything is equal to its SELECT in a Trino of the world's own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STORE_SECRET", SECRET_KEY)
+        patch.setenv(SECRET, SECRET_KEY)
         config = load_config(world.folder)
         secrets = environment(config)
     catalogs = {config.trino.catalog: properties(config)}
@@ -197,7 +194,7 @@ def test_what_is_wrong_with_the_store_is_said(make: Callable[[str, str, str], Wo
     world = make("embedded", "iceberg", "bucket")
     wrong = {
         "STORE_DOWN": {"HEADWATER_WAREHOUSE_ENDPOINT": "http://127.0.0.1:9"},
-        "STORE_REFUSED": {"STORE_SECRET": "wrong"},
+        "STORE_REFUSED": {SECRET: "wrong"},
         "BUCKET_MISSING": {"HEADWATER_WAREHOUSE_PATH": "s3://nobody/lake"},
     }
     for condition, environ in wrong.items():

@@ -17,7 +17,7 @@ from docker.local.leftover import temporary_stack
 from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import properties
-from jobs.seed import seed
+from jobs.demos.seed import seed
 
 pytestmark = pytest.mark.services
 

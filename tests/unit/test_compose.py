@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from docker.local.packages import LOCK
 from docker.local.service import CONFIGURATION, DEFAULTS, Service
 from docker.local.stack import servers as others
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
-from jobs.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from jobs.demos.catalogs import FOLDER, settings
+from jobs.demos.cdc.pipeline import copy_example
+from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack, catalog_of
 
 FILE = CONFIGURATION / "compose.yaml"
 DOCKERFILE = CONFIGURATION / "headwater" / "Dockerfile"
@@ -81,7 +84,9 @@ def test_the_programs_of_the_shop_are_those_of_the_local_stack() -> None:
         said = " ".join(local).replace(str(shop.project), inside).removeprefix("-m headwater ")
         words = SERVICES[name]["command"]
         assert " ".join(words[1:]) == said
-    commands = {each["command"][-1] for each in SERVICES.values() if "jobs.stack" in str(each)}
+    commands = {
+        each["command"][-1] for each in SERVICES.values() if "jobs.demos.stack" in str(each)
+    }
     assert commands >= set(IN_CONTAINERS)
 
 
@@ -141,10 +146,13 @@ def test_all_of_it_fits_into_8_gib() -> None:
 
 
 def test_headwater_s_settings_are_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "headwater.toml").write_text('name = "shop"')
     said = SERVICES["headwater"]["environment"]
     environ = {name: str(value).replace("$$", "$") for name, value in said.items()} | DEFAULTS
-    monkeypatch.setenv("POSTGRES_PASSWORD", DEFAULTS["POSTGRES_PASSWORD"])
+    catalog = catalog_of(Database.of(environ))
+    copy_example(tmp_path, said["BROKER"], catalog)
+    assert catalog.strip() == settings("postgres").strip(), "the file has the container's address"
+    assert DEFAULTS[PASSWORD] == DEFAULTS["POSTGRES_PASSWORD"]
+    monkeypatch.setenv(PASSWORD, DEFAULTS[PASSWORD])
     config = load_config(tmp_path, environ=environ)
     assert (config.catalog, config.metrics.host) == ("jdbc", "0.0.0.0")
     assert SERVICES["headwater"]["ports"] == [f"127.0.0.1:1{config.metrics.port}:9464"]
@@ -153,15 +161,17 @@ def test_headwater_s_settings_are_some(tmp_path: Path, monkeypatch: pytest.Monke
     assert config.superset.password == "${env:SUPERSET_PASSWORD}"
     assert "export SUPERSET_PASSWORD" in str(SERVICES["dashboards"]["command"])
     # and Trino finds the same catalogs
-    warehouse = Path(said["PROJECT"]) / ".headwater" / "warehouse"
     trino = SERVICES["trino"]
-    assert trino["environment"][PASSWORD] == DEFAULTS["POSTGRES_PASSWORD"]
+    warehouse = Path(trino["environment"]["WAREHOUSE"])
+    assert warehouse == Path(said["PROJECT"]) / ".headwater" / "warehouse"
+    mounted = {"lake": "postgres", "lake_delta": "delta"}
     for name, found in catalogs(replace(config, warehouse=warehouse)).items():
-        file = CONFIGURATION / "headwater" / f"{name}.properties"
-        lines = file.read_text().splitlines(keepends=True)
-        assert "".join(lines[1:]) == properties_file(found)
-        target = f"{trino['environment']['TRINO_CATALOGS']}/{file.name}"
-        assert f"./headwater/{file.name}:{target}:ro" in trino["volumes"]
+        file = FOLDER / "trino" / f"{mounted.pop(name)}.properties"
+        text = re.sub(r"^#.*\n", "", file.read_text(), flags=re.MULTILINE)
+        assert text.replace("${ENV:WAREHOUSE}", str(warehouse)) == properties_file(found)
+        target = f"{trino['environment']['TRINO_CATALOGS']}/{name}.properties"
+        assert f"../catalog/trino/{file.name}:{target}:ro" in trino["volumes"]
+    assert not mounted
 
 
 def test_containers_are_told_what_they_ask_for() -> None:
@@ -190,7 +200,7 @@ def test_a_server_reads_the_same_files(service: Service) -> None:
     files = {
         source: target
         for source, target, *_ in mounted
-        if source.startswith("./") and not source.startswith("./headwater/lake")  # a catalog
+        if source.startswith("./")  # the others are catalogs
     }
     assert files == {f"./{file}": f"/etc/headwater/{file}" for file in service.files}
     assert all((CONFIGURATION / file).is_file() for file in service.files)
@@ -199,7 +209,7 @@ def test_a_server_reads_the_same_files(service: Service) -> None:
 def test_every_mounted_file_is_named_in_a_command() -> None:
     for server in SERVICES.values():
         used = str([server.get("command"), server.get("environment")])
-        mounted = [volume for volume in server.get("volumes", ()) if volume.startswith("./")]
+        mounted = [volume for volume in server.get("volumes", ()) if volume.startswith(".")]
         targets = [volume.split(":")[1] for volume in mounted]
         # Trino is told the folder, and the names are its own
         found = [target in used or str(Path(target).parent) in used for target in targets]
@@ -226,7 +236,7 @@ def test_published_ports_are_those_of_the_files(service: Service) -> None:
 
 
 def test_images_are_pinned_to_the_versions_that_run_as_processes() -> None:
-    pinned = (CONFIGURATION / "local" / "servers.lock").read_text()
+    pinned = LOCK.read_text()
     jars = {
         "kafka": "kafka_2.13", "connect": "connect-runtime", "registry": "apicurio-registry-app",
         "store": "s3proxy", "trino": "trino-server",

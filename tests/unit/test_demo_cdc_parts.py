@@ -18,12 +18,12 @@ from docker.local.postgres import Postgres
 from headwater.errors import ServiceError
 from headwater.project import load_project
 from headwater.serve.status import Status
-from jobs.cdc import screen
-from jobs.cdc.demo import RANDOM, Options, deaths, folder_of
-from jobs.cdc.judge import compared, select_of
-from jobs.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
-from jobs.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
-from jobs.cdc.screen import Picture, Screen, Shown, drawn
+from jobs.demos.cdc import screen
+from jobs.demos.cdc.demo import RANDOM, Options, deaths, folder_of
+from jobs.demos.cdc.judge import compared, select_of
+from jobs.demos.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
+from jobs.demos.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
+from jobs.demos.cdc.screen import Picture, Screen, Shown, drawn
 
 
 def test_the_same_seed_gives_the_same_transactions() -> None:
@@ -73,6 +73,14 @@ def test_the_copy_reads_the_broker_that_was_started(tmp_path: Path) -> None:
     servers = {each.options["bootstrap_servers"] for each in project.catalog.sources.values()}
     assert servers == {"127.0.0.1:15000"}
     assert load_project(EXAMPLE).catalog.views.keys() == project.catalog.views.keys()
+    charts = {file.name for file in (EXAMPLE / project_charts(EXAMPLE)).glob("*.yaml")}
+    assert charts
+    assert charts == {file.name for file in (tmp_path / project_charts(tmp_path)).glob("*.yaml")}
+    assert (tmp_path / project_charts(tmp_path)).is_relative_to(tmp_path)
+
+
+def project_charts(folder: Path) -> str:
+    return load_project(folder).config.superset.charts
 
 
 def test_postgresql_runs_the_select_of_each_view() -> None:

@@ -94,7 +94,7 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
     check_redis(statement, source, report)
     check_files(statement, source, report)
     check_external(statement, source, report)
-    _refuse_later_issues(statement, source, report)
+    _refuse_unsupported(statement, source, report)
     return source
 
 
@@ -352,7 +352,7 @@ def _watermark(
     return Watermark(name, delay)
 
 
-def _refuse_later_issues(
+def _refuse_unsupported(
     statement: syntax.CreateSource, source: Source, report: Diagnostics
 ) -> None:
     if source.primary_key and source.format == "plain" and not source.external:

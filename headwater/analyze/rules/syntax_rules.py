@@ -1,4 +1,4 @@
-"""The refusals that need only the text: clauses of later issues, queries without a meaning.
+"""The refusals that need only the text: clauses that cannot be run yet, queries without a meaning.
 
 In: a statement as parsed. Out: errors in the report. One rule is one function; :data:`RULES` is
     the order.
@@ -18,7 +18,7 @@ from headwater.dialect.position import offsets_of
 Rule = Callable[[syntax.CreateStreamingView, Diagnostics], None]
 
 
-def clauses_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
+def unsupported_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
     for key, words in (
         ("constraints", "CONSTRAINT"),
@@ -96,7 +96,7 @@ def set_operations(statement: syntax.CreateStreamingView, report: Diagnostics) -
             report.not_yet(words, node.expression, "write the columns in the same order")
 
 
-def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
+def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse the kinds of join that nothing runs yet."""
     for join in statement.expression.find_all(exp.Join):
         kind = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
@@ -110,7 +110,7 @@ def joins_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnos
             report.not_yet(f"{kind} JOIN with USING", join.this, hint)
 
 
-def tables_of_later_issues(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
+def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse versions of tables (temporal joins), samples and windows that nothing runs yet."""
     for table in statement.expression.find_all(exp.Table):
         if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
@@ -155,11 +155,11 @@ def can_be_bound(statement: syntax.CreateStreamingView, report: Diagnostics) -> 
 
 
 RULES: tuple[Rule, ...] = (
-    clauses_of_later_issues,
+    unsupported_clauses,
     ordered_results,
     select_clauses,
     set_operations,
-    joins_of_later_issues,
-    tables_of_later_issues,
+    unsupported_joins,
+    unsupported_tables,
     names_given,
 )

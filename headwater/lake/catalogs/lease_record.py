@@ -216,7 +216,8 @@ class LeaseRow(LeaseRecord):
 
     def create(self) -> None:
         """Make the table of leases, or add what it lacks."""
-        self._database.create_table(_CREATE)
+        if not self.exists():  # a DBA may have made it, for a user who may create nothing
+            self._database.create_table(_CREATE)
         try:
             self.read()
         except ServiceError as error:

@@ -7,9 +7,11 @@ commit. Out: its dataset and its dashboard.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from headwater.lake.protocol.commits import COLUMNS, COMMITS, TYPES
-from headwater.serve.superset import viz
+from headwater.serve.superset.chart_files import written_charts
 from headwater.serve.superset.model import Chart, Dashboard, Dataset, DatasetColumn, Metric
 from headwater.serve.superset.naming import slug_of
 
@@ -17,13 +19,8 @@ REFRESH = 30
 """Seconds after which an open page asks again: each chart reads the snapshots of all tables, which
 costs seconds of CPU, where a chart of a view costs milliseconds."""
 
-_HOUR = viz.Times(
-    "committed_at",
-    grain="PT1M",
-    # “Last hour” of Superset 6.1.0 ends at midnight (mended by apache/superset#44254)
-    span="DATEADD(DATETIME('now'), -1, HOUR) : now",
-    clock="%H:%M",
-)
+CHARTS = Path(__file__).with_name("pipeline_charts")
+"""The charts, as people write theirs; ``dashboards/pipeline`` of the repository shows them."""
 
 _GROUPS = ("view", "epoch", "snapshot_id")
 
@@ -83,23 +80,10 @@ def pipeline_dashboard(namespace: str, title: str, *, watermarks: bool) -> Dashb
 
 def _charts(watermarks: bool) -> Iterator[Chart]:
     """Few charts: what a number of its own would show stands in the table."""
-    delay = [_DELAY] if watermarks else []
-    rows = ("rows_in_sum", "rows_out_sum", "rows_late_sum", "rows_quarantined_sum")
-    state = ("last_epoch", "last_commit", "age", "freshness_last", *delay)
-    summary = viz.summary(["view"], (*state, *rows))
-    yield _chart("views", "Views and tables, all commits that are kept", summary, 12)
-    bars = viz.stacked_bars(_HOUR, "rows_out_sum", ["view"], number=",d", title="rows")
-    yield _chart("rows_out", "Rows written per minute, last hour (UTC)", bars, 12)
-    titles = {
-        "freshness_max": "Freshness (s): behind the newest input, worst of a minute",
-        _DELAY: "Watermark delay (s): behind the commit, last of a minute",
-    }
-    drawn = ["freshness_max", *delay]
-    for metric in drawn:
-        lines = viz.line(_HOUR, metric, ["view"], number=",.1f", title="seconds")
-        yield _chart(metric, titles[metric], lines, 12 // len(drawn))
-
-
-def _chart(name: str, title: str, settings: viz.Settings, width: int) -> Chart:
-    kind, params = settings
-    return Chart(f"{COMMITS}.{name}", COMMITS, title, kind, params, width=width)
+    for chart in written_charts(CHARTS, {COMMITS}):
+        name = chart.name.partition("-")[2]  # the files are numbered
+        metrics = [each for each in chart.params["metrics"] if watermarks or each != _DELAY]
+        if metrics:  # without the watermark's chart, each of the others fills a row
+            width = chart.width if watermarks else 12
+            params = {**chart.params, "metrics": metrics}
+            yield replace(chart, name=f"{COMMITS}.{name}", params=params, width=width)

@@ -26,13 +26,11 @@ class Times:
         column: the column of times.
         grain: lengths of time that rows are gathered in, as ISO 8601 writes them; None for each
             time that occurs.
-        span: the newest rows only, in Superset's words.
         clock: how times are written, as strftime does.
     """
 
     column: str
     grain: str | None = None
-    span: str = _ALWAYS
     clock: str = "%m-%d %H:%M"  # Superset's own choice mixes kinds, such as 08:58 and then 09 PM
 
 
@@ -49,22 +47,6 @@ def line(times: Times, metric: str, by: Sequence[str] = (), *, number: str, titl
     # a group that has no row at a time of another one leaves a gap, and a lone point no line
     marks = {"markerEnabled": True, "markerSize": 5}
     return "echarts_timeseries_line", _over_time(times, metric, by, number, title) | marks
-
-
-def stacked_bars(
-    times: Times, metric: str, by: Sequence[str], *, number: str, title: str
-) -> Settings:
-    """Return a bar for each length of time, groups upon each other.
-
-    Args:
-        times: the axis of time.
-        metric: what is drawn.
-        by: columns of the groups.
-        number: format of the numbers.
-        title: of the axis of numbers.
-    """
-    stacked = {"stack": "Stack"}
-    return "echarts_timeseries_bar", _over_time(times, metric, by, number, title) | stacked
 
 
 def bar(name: str, metric: str, *, number: str) -> Settings:
@@ -129,26 +111,6 @@ def rows(columns: Sequence[str], newest: str | None = None) -> Settings:
     }
 
 
-def summary(by: Sequence[str], metrics: Sequence[str]) -> Settings:
-    """Return a table with a row for each group.
-
-    Args:
-        by: columns of the groups.
-        metrics: its other columns.
-    """
-    return "table", {
-        "query_mode": "aggregate",
-        "groupby": list(by),
-        "metrics": list(metrics),
-        "all_columns": [],
-        "adhoc_filters": [],
-        "row_limit": _ROWS,
-        "order_desc": True,
-        "table_timestamp_format": _CLOCK,
-        "show_cell_bars": False,
-    }
-
-
 def _over_time(
     times: Times, metric: str, by: Sequence[str], number: str, title: str
 ) -> dict[str, Any]:
@@ -177,5 +139,5 @@ def _within(times: Times) -> Mapping[str, str]:
         "expressionType": "SIMPLE",
         "subject": times.column,
         "operator": "TEMPORAL_RANGE",
-        "comparator": times.span,
+        "comparator": _ALWAYS,
     }

@@ -21,7 +21,7 @@ from pyiceberg.table.snapshots import Snapshot
 import headwater
 from headwater.project import Project, load_project
 from headwater.serve.embedded import Embedded
-from jobs.read import READERS, load
+from jobs.demos.read import READERS, load
 
 ROOT = Path(headwater.__file__).parents[1]
 DEFINITIONS = """
@@ -108,7 +108,7 @@ def test_each_read_is_a_whole_commit(running: Project) -> None:
 
 def test_the_script_shows_what_each_reads(running: Project) -> None:
     loaded(running, 2)
-    command = [sys.executable, ROOT / "jobs" / "read.py", running.root, "revenue"]
+    command = [sys.executable, ROOT / "jobs" / "demos" / "read.py", running.root, "revenue"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     for name in READERS:

@@ -48,7 +48,7 @@ def test_the_page_of_recovery_has_the_repairs() -> None:
 
 
 def test_the_page_of_prometheus_has_the_alerts() -> None:
-    rules = YAML(typ="safe").load((ROOT / "docker" / "prometheus" / "alerts.yaml").read_text())
+    rules = YAML(typ="safe").load((ROOT / "dashboards" / "prometheus" / "alerts.yaml").read_text())
     alerts = [rule["alert"] for group in rules["groups"] for rule in group["rules"]]
     assert first_cells("how-to/prometheus.md", "Alert") == alerts
 

@@ -16,6 +16,7 @@ from headwater.errors import ConfigError, HeadwaterError
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.serve.superset.bundle import write, zipped
+from headwater.serve.superset.pipeline import CHARTS
 from headwater.serve.superset.project import ProjectBundle, project_bundle
 from tests.golden_files import GOLDEN, check_golden
 
@@ -83,6 +84,19 @@ def test_the_charts_of_a_view_follow_its_rows(folder: Path) -> None:
         "named_no.rows": "table",
         "elsewhere.rows": "table",
     }
+
+
+def test_the_charts_of_the_repository_are_those_that_are_read() -> None:
+    dashboards = ROOT / "dashboards"
+    assert (dashboards / "pipeline").resolve() == CHARTS.resolve()
+    for name in ("shop", "flights"):
+        found = bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
+        files = {file.stem for file in (dashboards / name).glob("*.yaml")}
+        charts = loaded(found, "charts")
+        written = {chart.partition("__")[2] for chart in charts if "__" in chart}
+        assert written == files
+        own = {chart for chart in charts if "__" not in chart}
+        assert all(chart.startswith("commits.") for chart in own), "each view has a file"
 
 
 def metrics(found: ProjectBundle, view: str) -> dict[str, str]:

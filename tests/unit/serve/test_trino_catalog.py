@@ -1,8 +1,7 @@
-"""The catalog files that are shipped for Trino say what a project's own would."""
+"""What Trino is told of a project: properties, environment, and the command that prints them."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from headwater.config.settings import CatalogSection, Config, Secret, WarehouseSection
-from headwater.serve.trino.catalog import catalogs, environment, properties_file
+from headwater.serve.trino.catalog import catalogs, environment
 
-SHIPPED = Path(__file__).parents[3] / "docker" / "trino" / "catalog"
 WAREHOUSE = Path("/lake/warehouse")
 
 
@@ -33,30 +31,6 @@ def behind_rest() -> Config:
         access_key="me", secret_key="${env:LAKE_PASSWORD}",
     )  # fmt: skip
     return replace(config(), rest=server, bucket=bucket)
-
-
-@pytest.mark.parametrize(
-    ("name", "project", "catalog"),
-    [
-        ("embedded", config(), "lake"),
-        ("postgres", config("postgresql://lake:${env:LAKE_PASSWORD}@db:5432/lake"), "lake"),
-        ("rest", behind_rest(), "lake"),
-        ("delta", config(), "lake_delta"),
-    ],
-)
-def test_the_shipped_files_say_what_a_project_needs(
-    name: str, project: Config, catalog: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LAKE_PASSWORD", "geheim")
-    text = (SHIPPED / f"{name}.properties").read_text()
-    values = {"WAREHOUSE": str(WAREHOUSE), "CATALOG_HOST": "db"}
-    values |= {"CATALOG_DATABASE": "lake", "CATALOG_USER": "lake"}
-    values |= {"CATALOG_URI": "https://tables:8181", "STORE_ENDPOINT": "http://store:9000"}
-    filled = re.sub(
-        r"\$\{ENV:(\w+)\}", lambda found: values.get(found[1], found[0]), re.sub(r"#.*\n", "", text)
-    )
-    assert filled == properties_file(catalogs(project)[catalog])
-    assert "geheim" not in filled
 
 
 def test_the_password_is_handed_over_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,16 @@
+"""``python jobs/dashboards.py DIR [--trino-url URL]``.
+
+It runs ``headwater dashboards push`` for the project in DIR. It starts no JVM.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from headwater.cli.main import main  # noqa: E402
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: python jobs/dashboards.py DIR [--trino-url URL]")
+    sys.exit(main(["--project", sys.argv[1], "dashboards", "push", *sys.argv[2:]]))
