@@ -238,7 +238,7 @@ def run_case(bench: Bench, names: Sequence[str], change: int, times: int, warm: 
             theirs.append(plain)
     wrong = sum(bench.differs(name) for name in names)
     a, b = middle(ours), middle(theirs)
-    rule = bench.plans[names[0]].decision.rule
+    rule = bench.plans[names[0]].decision.rule.name
     return (
         f"{first.wall:8.1f}  {a.wall:8.2f} {b.wall:8.2f} {b.wall / a.wall:7.1f}"
         f"  {a.cpu:8.2f} {b.cpu:8.2f} {b.cpu / max(a.cpu, 0.01):7.1f}  {wrong:5}  {rule}"

@@ -21,9 +21,10 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import advanced
 from headwater.plan.program import SIGN
+from headwater.plan.rules.contract import Input, InputKind
 from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.sql.spark_text import micros
-from headwater.plan.view_plan import Input, ViewPlan
+from headwater.plan.view_plan import ViewPlan
 
 Cut = Mapping[str, str]
 """Per input the position up to which it was read; for a table of the lake its snapshot id as
@@ -209,7 +210,11 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
         TerminalError: ``TABLE_NOT_FOUND``, ``SCHEMA_CHANGED`` of a table that others write.
         ServiceError: ``TABLE_NOT_FOUND``, ``TABLE_EMPTY`` of such a table.
     """
-    return {item.name: _open(lake, item, catalog) for item in plan.inputs if item.kind != "source"}
+    return {
+        item.name: _open(lake, item, catalog)
+        for item in plan.inputs
+        if item.kind is not InputKind.SOURCE
+    }
 
 
 def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:

@@ -37,6 +37,7 @@ class Committed:
         snapshot_id: the snapshot that it made.
         at: when it was made, milliseconds since 1970 UTC.
         seconds: how long it took, from the look at what changed until it was visible.
+        outcome: whether this commit made it visible, or an earlier attempt had.
     """
 
     view: str
@@ -45,6 +46,7 @@ class Committed:
     snapshot_id: int
     at: int
     seconds: float
+    outcome: Outcome = Outcome.COMMITTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,4 +170,5 @@ def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> C
     snapshot = table.snapshot(newest) if outcome is Outcome.COMMITTED else None
     rows = int(snapshot.summary.get("added-records", 0)) if snapshot else 0
     at = snapshot.at if snapshot else table.committed_at()
-    return Committed(marker.view, marker, rows, newest, at, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return Committed(marker.view, marker, rows, newest, at, seconds, outcome)

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from headwater.analyze.definitions import ChangelogMode, Emit
 from headwater.plan.operators import duration
-from headwater.plan.program import (
-    AffectedKeysProgram,
-    AggregateProgram,
-    FullProgram,
-    LinearProgram,
-    Program,
-    StreamingProgram,
-    UnitsProgram,
-)
+from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.view_plan import Operator, ViewPlan
 
 
@@ -32,7 +24,7 @@ def facts(plan: ViewPlan) -> dict[str, str]:
     """Return the properties of a plan by name, in the order in which they are shown."""
     decision = plan.decision
     found = {
-        "engine": f"{decision.engine} ({decision.rule})",
+        "engine": f"{decision.engine} ({decision.rule.name})",
         "because": decision.reason,
         "emission": _emission(plan),
         "late rows": _late(plan),
@@ -63,35 +55,8 @@ def tree(root: Operator) -> list[str]:
 
 def program_sql(program: Program) -> dict[str, str]:
     """Return the Spark SQL of a program by the step it is for."""
-    match program:
-        case StreamingProgram(sql=sql, late=late):
-            steps = {"stream": sql}
-        case LinearProgram(sql=sql, late=late):
-            steps = {"change": sql}
-        case AggregateProgram(change_sql=sql, late=late):
-            steps = {"change": sql, "merge": _merge(program)}
-        case AffectedKeysProgram(keys_sql=keys, query_sql=sql, late=late):
-            steps = {"keys touched": keys, "rows of those keys": sql}
-        case UnitsProgram(rows_sql=sql, late=late):
-            steps = {f"step {step.name}": step.sql for step in program.steps}
-            steps |= {"units touched": program.units_sql, "rows of those units": sql}
-        case FullProgram(sql=sql):
-            return {"query": sql}
-    return steps | {f"late rows of {name}": text for name, text in late.items()}
-
-
-def _merge(program: AggregateProgram) -> str:
-    on = " AND ".join(f"t.{key} <=> s.{key}" for key in program.keys) or "TRUE"
-    lines = [f"MERGE INTO the view AS t USING change AS s ON {on}"]
-    if program.delete_when:
-        lines.append(f"WHEN MATCHED AND {program.delete_when} THEN DELETE")
-    lines.append("WHEN MATCHED THEN UPDATE SET")
-    values = [c for c in program.columns if c.name not in program.keys]
-    lines.append(",\n".join(f"  {column.name} = {column.update}" for column in values))
-    new = f" AND {program.insert_when}" if program.insert_when else ""
-    lines.append(f"WHEN NOT MATCHED{new} THEN INSERT VALUES")
-    lines.append(",\n".join(f"  {column.name} = {column.insert}" for column in program.columns))
-    return "\n".join(lines)
+    late = {f"late rows of {name}": text for name, text in program.late.items()}
+    return program.texts() | late
 
 
 def _emission(plan: ViewPlan) -> str:

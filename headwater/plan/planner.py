@@ -7,7 +7,7 @@ Out: one plan per view, or all errors at once. No side effects, no JVM.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -19,14 +19,13 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan.bad_rows import Guard, guard_of
+from headwater.plan.bad_rows import guard_of
 from headwater.plan.operators import operators
 from headwater.plan.program import Program
-from headwater.plan.query_shape import MICROSECOND, Shape, shape_of
-from headwater.plan.rules import fold, recompute_units, simple_programs, top_n
-from headwater.plan.rules.newest import newest_program
-from headwater.plan.strategy import Facts, decide
-from headwater.plan.view_plan import Decision, Input, ViewPlan
+from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
+from headwater.plan.rules.contract import Facts, Input, InputKind, Rule
+from headwater.plan.strategy import decide
+from headwater.plan.view_plan import ViewPlan
 
 APPEND = ChangelogMode.APPEND
 MILLISECOND = timedelta(milliseconds=1)
@@ -63,29 +62,22 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT``, ``MISPLACED_CLAUSE`` or
             ``FALLIBLE_EXPRESSION``.
     """
-    shape = shape_of(view, catalog)
-    emit = _emission(view, shape, catalog)
+    emit = effective_emit(view, catalog)
+    shape = shape_of(view, catalog, emit)
+    _check_emission(view, shape)
     late = _lateness(view, shape, emit)
     _check_milliseconds(view, shape, late)
     modes = {
         name: plans[name].mode if name in plans else catalog.sources[name].mode
         for name in view.inputs
     }
-    inputs = tuple(
-        Input(
-            name,
-            _kind(name, catalog),
-            mode is APPEND,
-            not catalog.is_delta(name),
-            (source := catalog.source_of(name)) is not None and source.landed,
-        )
-        for name, mode in modes.items()
-    )
+    inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
-    decision = decide(Facts(view, shape, emit, inputs, modes, mode))
+    decision = decide(Facts(view, shape, emit, inputs, mode))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     guard = guard_of(view, catalog, modes, allowed)
+    write = partial(_program, decision.rule, view, catalog, emit, allowed)
     return ViewPlan(
         view=view,
         shape=shape,
@@ -96,12 +88,12 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         stream_key=key,
         emit=emit,
         late=late,
-        build=partial(_program, decision, view, catalog, allowed),
+        build=partial(write, view.query),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
         fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
         follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,
-        build_guarded=_guarded(guard, decision, view, catalog, allowed),
+        build_guarded=partial(write, guard.query) if guard else None,
     )
 
 
@@ -125,10 +117,13 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     return (-(-end // step) + 1) * step
 
 
-def _kind(name: str, catalog: Catalog) -> str:
-    if name in catalog.views:
-        return "view"
-    return "table" if catalog.sources[name].kept else "source"
+def _input(name: str, mode: ChangelogMode, catalog: Catalog) -> Input:
+    kind = InputKind.VIEW
+    if name not in catalog.views:
+        kind = InputKind.TABLE if catalog.sources[name].kept else InputKind.SOURCE
+    source = catalog.source_of(name)
+    landed = source is not None and source.landed
+    return Input(name, kind, mode is APPEND, not catalog.is_delta(name), landed)
 
 
 def _identity(view: View, catalog: Catalog) -> str:
@@ -147,25 +142,24 @@ def _evolves(view: View, catalog: Catalog) -> bool:
     return bool(view.changes) and catalog.sources[view.changes].on_schema_change == "evolve"
 
 
-def _emission(view: View, shape: Shape, catalog: Catalog) -> Emit:
-    """As written; otherwise rows are corrected as data comes."""
-    if view.emit is Emit.ON_WINDOW_CLOSE and shape.kind == "aggregate" and not shape.window:
+def _check_emission(view: View, shape: Shape) -> None:
+    aggregates = shape.kind is ShapeKind.AGGREGATE
+    if view.emit is Emit.ON_WINDOW_CLOSE and aggregates and not shape.window:
         raise SqlError(
             "UNBOUNDED_STATE",
             f"view {view.name} waits for a window to close, but groups by none",
             hint="group by window_start of TUMBLE(…) or HOP(…), or use EMIT CHANGES",
             span=view.span,
         )
-    return effective_emit(view, catalog)
 
 
 def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
     """As written; otherwise ACCEPT where rows are corrected, DROP where they are final."""
-    by_time = shape.kind == "distinct" and shape.shows_event_times
-    waits = shape.kind == "interval join" or by_time or emit is Emit.ON_WINDOW_CLOSE
+    by_time = shape.kind is ShapeKind.DISTINCT and shape.shows_event_times
+    waits = shape.kind is ShapeKind.INTERVAL_JOIN or by_time or emit is Emit.ON_WINDOW_CLOSE
     timed = any(relation.event_time for relation in shape.relations)
     if view.late is None:
-        return LateRows(accept=not (waits and timed) or shape.kind == "linear")
+        return LateRows(accept=not (waits and timed) or shape.kind is ShapeKind.LINEAR)
     if not timed:
         raise SqlError(
             "MISPLACED_CLAUSE",
@@ -202,36 +196,17 @@ def _check_milliseconds(view: View, shape: Shape, late: LateRows) -> None:
             )
 
 
-BUILDERS: Mapping[str, Callable[[View, Shape, Catalog, timedelta | None], Program]] = {
-    "rule 1, linear": simple_programs.linear_program,
-    "rule 1, joined change": simple_programs.linear_program,
-    "rule 2, self-maintainable aggregate": fold.aggregate_program,
-    "rule 2, newest row of each key": newest_program,
-    "rule 3, affected keys": simple_programs.affected_program,
-    "rule 4, first rows": top_n.top_program,
-    "rule 4, affected units": recompute_units.units_program,
-    "recompute": simple_programs.full_program,
-}
-
-
 def _program(
-    decision: Decision, view: View, catalog: Catalog, allowed: timedelta | None
-) -> Program:
-    spark = replace(view, query=portable(view.query, "spark"))
-    builder = BUILDERS.get(decision.rule, simple_programs.streaming_program)
-    return builder(spark, shape_of(spark, catalog), catalog, allowed)
-
-
-def _guarded(
-    guard: Guard | None,
-    decision: Decision,
+    rule: Rule,
     view: View,
     catalog: Catalog,
+    emit: Emit,
     allowed: timedelta | None,
-) -> Callable[[], Program] | None:
-    if guard is None:
-        return None
-    return partial(_program, decision, replace(view, query=guard.query), catalog, allowed)
+    query: exp.Query,
+) -> Program:
+    """The program of a view for one of its queries: its own, or the one with the guard."""
+    spark = replace(view, query=portable(query, "spark"))
+    return rule.program(spark, shape_of(spark, catalog, emit), catalog, allowed)
 
 
 TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}

@@ -12,13 +12,72 @@ printed by sqlglot. A program reads temporary views that the engine registers fi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum
+from typing import ClassVar
+
+
+class Reads(Enum):
+    """What a program of the incremental engine reads of each input."""
+
+    PINNED = "<input>"
+    CHANGE = "<input>__change of inputs that only gain rows"
+    STATES = "<input>__change, <input>__before and <input>__any of any input"
+
+
+READS_PINNED = frozenset({Reads.PINNED})
+READS_CHANGE = frozenset({Reads.CHANGE})
+READS_STATES = frozenset({Reads.PINNED, Reads.STATES})
+
+STATE = "_state_"
+"""Beginning of the names of hidden columns."""
+
+
+class Program(ABC):
+    """What every program says of itself; the defaults hold for most.
+
+    Attributes:
+        recomputes: whether every tick computes the whole view, whatever changed.
+    """
+
+    __slots__ = ()
+    recomputes: ClassVar[bool] = False
+
+    @property
+    def late(self) -> Mapping[str, str]:
+        """Per input, a query over ``<input>__change`` for the whole rows that are too late."""
+        return {}
+
+    @property
+    def hidden(self) -> tuple[tuple[str, str], ...]:
+        """Name and Spark SQL type of the state columns, which stand after the view's own."""
+        return ()
+
+    @property
+    def restart_when(self) -> str:
+        """Condition over the rows of a change that makes the state void; empty for never."""
+        return ""
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What a change of the view is computed from."""
+        return READS_PINNED
+
+    @property
+    def whole_reads(self) -> frozenset[Reads]:
+        """What all rows of the view are computed from."""
+        return READS_PINNED
+
+    @abstractmethod
+    def texts(self) -> dict[str, str]:
+        """Return its Spark SQL by the step that it is for, as ``explain --sql`` shows it."""
 
 
 @dataclass(frozen=True, slots=True)
-class StreamingProgram:
+class StreamingProgram(Program):
     """One Structured Streaming query in append mode.
 
     Attributes:
@@ -29,8 +88,6 @@ class StreamingProgram:
             and it is the watermark in the view's marker: a row is final iff its close is at or
             below it.
         stateful: whether Spark keeps state, so that a watermark without rows still yields rows.
-        late: per input, a query over ``<input>__change`` that returns the whole rows that are too
-            late.
     """
 
     sql: str
@@ -39,19 +96,32 @@ class StreamingProgram:
     stateful: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
 
+    def texts(self) -> dict[str, str]:
+        """Return the query that Spark runs as a stream."""
+        return {"stream": self.sql}
+
 
 @dataclass(frozen=True, slots=True)
-class LinearProgram:
+class LinearProgram(Program):
     """Incremental rule 1: the change of the view is the query over the change of its inputs.
 
     Attributes:
         sql: one query over the ``<input>__change`` of all inputs (empty where an input did not
             change); its rows are appended.
-        late: as in :class:`StreamingProgram`.
     """
 
     sql: str
     late: Mapping[str, str] = field(default_factory=dict)
+    reads: frozenset[Reads] = READS_CHANGE
+
+    @property
+    def whole_reads(self) -> frozenset[Reads]:
+        """The same as for a change: then the change is the whole input."""
+        return self.reads
+
+    def texts(self) -> dict[str, str]:
+        """Return the query over the change."""
+        return {"change": self.sql}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +143,7 @@ class StateColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateProgram:
+class AggregateProgram(Program):
     """Incremental rule 2: aggregate the change, fold it into the state by MERGE.
 
     Attributes:
@@ -85,7 +155,6 @@ class AggregateProgram:
         insert_when: condition over ``s`` under which a new key gets a row; empty for always.
         restart_when: condition over the rows of an input's change, any of which makes the state
             void: it is computed from the whole inputs; empty for never.
-        late: as in :class:`StreamingProgram`.
     """
 
     change_sql: str
@@ -95,10 +164,38 @@ class AggregateProgram:
     insert_when: str = ""
     restart_when: str = ""
     late: Mapping[str, str] = field(default_factory=dict)
+    reads: frozenset[Reads] = READS_CHANGE
+
+    @property
+    def hidden(self) -> tuple[tuple[str, str], ...]:
+        """The columns with state that the view does not show."""
+        return tuple((c.name, c.type) for c in self.columns if c.name.startswith(STATE))
+
+    @property
+    def whole_reads(self) -> frozenset[Reads]:
+        """The same as for a change: then the change is the whole input."""
+        return self.reads
+
+    def texts(self) -> dict[str, str]:
+        """Return the aggregated change, and the MERGE as a person reads it."""
+        return {"change": self.change_sql, "merge": self._merge()}
+
+    def _merge(self) -> str:
+        on = " AND ".join(f"t.{key} <=> s.{key}" for key in self.keys) or "TRUE"
+        lines = [f"MERGE INTO the view AS t USING change AS s ON {on}"]
+        if self.delete_when:
+            lines.append(f"WHEN MATCHED AND {self.delete_when} THEN DELETE")
+        lines.append("WHEN MATCHED THEN UPDATE SET")
+        values = [c for c in self.columns if c.name not in self.keys]
+        lines.append(",\n".join(f"  {column.name} = {column.update}" for column in values))
+        new = f" AND {self.insert_when}" if self.insert_when else ""
+        lines.append(f"WHEN NOT MATCHED{new} THEN INSERT VALUES")
+        lines.append(",\n".join(f"  {column.name} = {column.insert}" for column in self.columns))
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
-class AffectedKeysProgram:
+class AffectedKeysProgram(Program):
     """Incremental rule 3: re-run the query for the keys that the change touches and replace them.
 
     Attributes:
@@ -107,7 +204,6 @@ class AffectedKeysProgram:
         all_sql: all rows of the view, over the pinned inputs.
         keys: names of the key columns in both and in the target.
         complete: whether every key that FROM and WHERE give rows shows one.
-        late: as in :class:`StreamingProgram`.
     """
 
     keys_sql: str
@@ -116,6 +212,15 @@ class AffectedKeysProgram:
     keys: tuple[str, ...]
     complete: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The changes say which keys, the pinned inputs their rows."""
+        return READS_PINNED | READS_CHANGE
+
+    def texts(self) -> dict[str, str]:
+        """Return the two queries of a change."""
+        return {"keys touched": self.keys_sql, "rows of those keys": self.query_sql}
 
 
 SIGN = "__sign"
@@ -145,7 +250,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitsProgram:
+class UnitsProgram(Program):
     """Incremental rule 4: re-run the query for the units of rows that the change touches.
 
     Every row belongs to a unit, named by a hash that its table holds in a hidden column.
@@ -159,7 +264,6 @@ class UnitsProgram:
         complete: whether every unit that FROM and WHERE give rows shows one of them.
         state: name and Spark SQL type of further hidden columns, which stand before the unit.
         reads_current: whether a step reads ``__current``.
-        late: as in :class:`StreamingProgram`.
     """
 
     steps: tuple[Step, ...]
@@ -172,9 +276,24 @@ class UnitsProgram:
     reads_current: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def hidden(self) -> tuple[tuple[str, str], ...]:
+        """Its state, and last the unit of the row."""
+        return (*self.state, (UNIT, "BIGINT"))
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """A row can change by what its input was before."""
+        return READS_STATES
+
+    def texts(self) -> dict[str, str]:
+        """Return the queries of a change in the order in which they run."""
+        steps = {f"step {step.name}": step.sql for step in self.steps}
+        return steps | {"units touched": self.units_sql, "rows of those units": self.rows_sql}
+
 
 @dataclass(frozen=True, slots=True)
-class FullProgram:
+class FullProgram(Program):
     """Recompute: the query over the pinned inputs replaces the whole table.
 
     Attributes:
@@ -182,13 +301,8 @@ class FullProgram:
     """
 
     sql: str
+    recomputes: ClassVar[bool] = True
 
-
-Program = (
-    StreamingProgram
-    | LinearProgram
-    | AggregateProgram
-    | AffectedKeysProgram
-    | UnitsProgram
-    | FullProgram
-)
+    def texts(self) -> dict[str, str]:
+        """Return the query of all rows."""
+        return {"query": self.sql}

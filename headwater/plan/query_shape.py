@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 
 from sqlglot import exp
 
@@ -126,20 +127,36 @@ class JoinBounds:
         return -(-(self.upper + 1) // 1000) * 1000
 
 
+class ShapeKind(StrEnum):
+    """The one operator with state that a query has; ``general`` for any other query."""
+
+    LINEAR = "linear"
+    AGGREGATE = "aggregate"
+    DISTINCT = "distinct"
+    INTERVAL_JOIN = "interval join"
+    GENERAL = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class NotSingle:
+    """Why a query is not made around one operator with state: the error, if it had to be."""
+
+    error: SqlError
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What a query is made of.
 
     Attributes:
-        kind: ``linear``, ``aggregate``, ``distinct``, ``interval join``, or ``general`` for what
-            only units of rows can keep.
+        kind: what kind of query it is.
         relations: every relation mentioned, in order.
         select: the outermost SELECT; for a UNION ALL its first branch.
         window: the window its groups are keyed by, if any.
         join: the interval join, if it is one.
     """
 
-    kind: str
+    kind: ShapeKind
     relations: tuple[RelationShape, ...]
     select: exp.Select
     window: Window | None = None
@@ -153,48 +170,55 @@ class Shape:
         return all((each.alias, each.event_time) in shown for each in self.relations)
 
 
-def shape_of(view: View, catalog: Catalog) -> Shape:
+def shape_of(view: View, catalog: Catalog, emit: Emit | None = None) -> Shape:
     """Return the shape of a view's query.
+
+    Args:
+        view: the bound view.
+        catalog: where its relations are defined.
+        emit: when its rows appear, if that is decided already.
 
     Raises:
         SqlError: ``NOT_YET`` for a query that no engine keeps yet.
     """
+    emit = emit or effective_emit(view, catalog)
     mentioned = tuple(relations_of(view.query, catalog))
     select = union_branches(view.query)[0]
-    emit = effective_emit(view, catalog)
-    try:
-        return _single(view.query, select, mentioned, emit)
-    except SqlError:
-        streams = any(each.source and not each.source.kept for each in mentioned)
-        if streams or emit is not Emit.CHANGES:
-            raise
-        return Shape("general", mentioned, select)
+    found = _single(view.query, select, mentioned, emit)
+    if isinstance(found, Shape):
+        return found
+    streams = any(each.source and not each.source.kept for each in mentioned)
+    if streams or emit is not Emit.CHANGES:
+        raise found.error
+    return Shape(ShapeKind.GENERAL, mentioned, select)
 
 
 def _single(
     query: exp.Query, select: exp.Select, mentioned: tuple[RelationShape, ...], emit: Emit
-) -> Shape:
+) -> Shape | NotSingle:
     """The shape of a query that has at most one operator with state."""
     for inner in query.find_all(exp.Select):
         if inner is not select and is_stateful(inner):
-            raise _not_yet(
-                inner, "a subquery that aggregates or joins", "make it a view of its own"
-            )
+            hint = "make it a view of its own"
+            return _not_single(inner, "a subquery that aggregates or joins", hint)
     if not is_union_all(query):
-        raise _not_yet(query, "a set operation other than UNION ALL", "use EMIT CHANGES")
+        return _not_single(query, "a set operation other than UNION ALL", "use EMIT CHANGES")
     if any(map(has_predicates, query.find_all(exp.Select))):
-        raise _not_yet(query, "a view with subqueries in expressions", "use EMIT CHANGES")
+        return _not_single(query, "a view with subqueries in expressions", "use EMIT CHANGES")
     if window_calls(select) or select.args.get("limit"):
-        raise _not_yet(select, "a view with OVER or LIMIT", "use EMIT CHANGES over tables")
+        return _not_single(select, "a view with OVER or LIMIT", "use EMIT CHANGES over tables")
     if isinstance(query, exp.Union) and is_stateful(select):
-        raise _not_yet(query, "a UNION of aggregates", "make each branch a view of its own")
+        return _not_single(query, "a UNION of aggregates", "make each branch a view of its own")
     if joins(select):
         bounds = _join_bounds(select, mentioned, emit)
-        return Shape("interval join", mentioned, select, join=bounds)
+        if isinstance(bounds, NotSingle):
+            return bounds
+        return Shape(ShapeKind.INTERVAL_JOIN, mentioned, select, join=bounds)
     if is_aggregate(select):
         window = _group_window(select, mentioned)
-        return Shape("aggregate", mentioned, select, window=window)
-    return Shape("distinct" if is_distinct(select) else "linear", mentioned, select)
+        return Shape(ShapeKind.AGGREGATE, mentioned, select, window=window)
+    kind = ShapeKind.DISTINCT if is_distinct(select) else ShapeKind.LINEAR
+    return Shape(kind, mentioned, select)
 
 
 def aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -287,47 +311,53 @@ def _group_window(select: exp.Select, mentioned: tuple[RelationShape, ...]) -> W
 
 def _join_bounds(
     select: exp.Select, mentioned: tuple[RelationShape, ...], emit: Emit
-) -> JoinBounds:
+) -> JoinBounds | NotSingle:
     joined = joins(select)
     if len(joined) > 1 or len(mentioned) != 2:
-        raise _not_yet(
+        return _not_single(
             joined[-1], "a join of more than two streams", "join two of them in a view of its own"
         )
     join, (left, right) = joined[0], mentioned
     if left.name == right.name:
-        raise _not_yet(
+        return _not_single(
             join, f"a join of {left.name} with itself", "land the input twice under two names"
         )
     if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "OUTER"):
-        raise _not_yet(
+        return _not_single(
             join, f"a {(join.side + ' ' + join.kind).strip()} join of streams", "use INNER or LEFT"
         )
     if join.side and emit is Emit.CHANGES:
-        raise _not_yet(join, "a LEFT JOIN with EMIT CHANGES", "write EMIT ON WINDOW CLOSE")
+        return _not_single(join, "a LEFT JOIN with EMIT CHANGES", "write EMIT ON WINDOW CLOSE")
     if is_aggregate(select) or is_distinct(select):
-        raise _not_yet(select, "an aggregate over a join", "make the join a view of its own")
+        return _not_single(select, "an aggregate over a join", "make the join a view of its own")
     condition = join.args.get("on")
     if not join.side and (where := select.args.get("where")):
         condition = exp.and_(condition, where.this) if condition else where.this
     bounds = time_bounds(condition, {_time(left)}, {_time(right)})
     timed = left.event_time and right.event_time
     if not timed or bounds is None or bounds.lower is None or bounds.upper is None:
-        raise SqlError(
+        times = (".".join(_time(side)) for side in (left, right))
+        error = SqlError(
             "UNBOUNDED_STATE",
             f"the join of {left.name} and {right.name} does not bound their distance in event time",
-            hint="add … AND {1} BETWEEN {0} AND {0} + INTERVAL '1' HOUR".format(
-                *(".".join(_time(side)) for side in (left, right))
-            ),
+            hint="add … AND {1} BETWEEN {0} AND {0} + INTERVAL '1' HOUR".format(*times),
             span=span_of(join),
         )
+        return NotSingle(error)
     lower, upper = bounds.lower // MICROSECOND, bounds.upper // MICROSECOND
     if join.side and upper % 1000 not in (0, 999):
-        raise _not_yet(join, "a LEFT JOIN bounded by fractions of a millisecond", "round the bound")
+        return _not_single(
+            join, "a LEFT JOIN bounded by fractions of a millisecond", "round the bound"
+        )
     return JoinBounds(left, right, join.side == "LEFT", lower, upper)
 
 
 def _time(relation: RelationShape) -> tuple[str, str]:
     return relation.alias, relation.event_time or "ts"
+
+
+def _not_single(node: exp.Expr, what: str, hint: str) -> NotSingle:
+    return NotSingle(_not_yet(node, what, hint))
 
 
 def _not_yet(node: exp.Expr, what: str, hint: str) -> SqlError:

@@ -14,8 +14,9 @@ from functools import cached_property
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
-from headwater.plan.program import UNIT, AggregateProgram, Program, UnitsProgram
+from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
+from headwater.plan.rules.contract import Engine, Input, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +42,20 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Which engine keeps a view, by which rule, and why.
+    """Which rule maintains a view, and why.
 
     Attributes:
-        engine: ``streaming``, ``incremental`` or ``full``.
-        rule: the rule's name within the engine, for example ``self-maintainable aggregate``.
+        rule: the rule, with its engine.
         reason: one sentence.
     """
 
-    engine: str
-    rule: str
+    rule: Rule
     reason: str
 
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One relation that a view reads.
-
-    Attributes:
-        name: its name.
-        kind: ``table``, ``view`` or ``source`` (not kept).
-        appends: whether it only gains rows.
-        streams: whether Spark can read it as a stream: not a Delta table.
-        evolves: whether its columns can change: it is landed, or made of changes that are.
-    """
-
-    name: str
-    kind: str
-    appends: bool = True
-    streams: bool = True
-    evolves: bool = False
+    @property
+    def engine(self) -> Engine:
+        """What runs the program of the rule."""
+        return self.rule.engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +125,9 @@ class ViewPlan:
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The columns of its table: visible ones in the order of the SELECT, then hidden state."""
-        if isinstance(self.program, AggregateProgram):
-            shown = {field.name for field in self.view.fields}
-            return tuple(
-                TableColumn(c.name, c.type, c.name not in shown) for c in self.program.columns
-            )
-        program = self.program
-        hidden = (*program.state, (UNIT, "BIGINT")) if isinstance(program, UnitsProgram) else ()
         return (
             *(TableColumn(field.name, spark_type(field.type)) for field in self.view.fields),
-            *(TableColumn(name, kind, hidden=True) for name, kind in hidden),
+            *(TableColumn(name, kind, hidden=True) for name, kind in self.program.hidden),
         )
 
     @property

@@ -25,6 +25,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.lake.reserved_names import VERSION, quarantine_of, state_folder
 from headwater.lake.storage.warehouse import folder_of
+from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.commit_events import told
 from headwater.runtime.events import Progress
@@ -85,7 +86,7 @@ class Opener:
         """
         state = state_folder(self._config.state, plan.view.name)
         # a batch takes all that tables hold, but only so many files of a SOURCE
-        hurry = once and any(item.kind == "source" for item in plan.inputs)
+        hurry = once and any(item.kind is InputKind.SOURCE for item in plan.inputs)
         return StreamingView(
             self._own_lake(),
             plan,

@@ -28,6 +28,7 @@ from headwater.lake.iceberg.commits_view import define_commits
 from headwater.lake.protocol.table import Table
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
+from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error
@@ -294,7 +295,7 @@ class Supervisor:
     def _read_directly(self) -> list[str]:
         """The SOURCEs that views read; generated rows are never bad."""
         inputs = [item for plan in self._plans.values() for item in plan.inputs]
-        names = dict.fromkeys(item.name for item in inputs if item.kind == "source")
+        names = dict.fromkeys(item.name for item in inputs if item.kind is InputKind.SOURCE)
         return [name for name in names if self._catalog.sources[name].connector != "datagen"]
 
     def _bad_rows_met(self, source: str) -> None:

@@ -156,7 +156,7 @@ def main(seed: int) -> None:
             rows = len(kept.running.held(name))
             if not rows:
                 bad.setdefault(name, "holds no rows, which proves little")
-            rule = kept.running.plans[name].decision.rule
+            rule = kept.running.plans[name].decision.rule.name
             click.echo(f"{name}: {rule}, {rows} rows {bad.get(name, '')}")
     counts = f"kept={len(QUERIES) - len(out)} refused={len(out)} wrong={len(bad)}"
     click.echo(f"queries={len(QUERIES)} {counts} ticks={TICKS} seed={seed}")

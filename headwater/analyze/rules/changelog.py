@@ -55,17 +55,18 @@ def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
         view: a bound view.
         catalog: what it reads.
     """
-    return _Modes(catalog).view(view)
+    return ChangelogModes(catalog).view(view)
 
 
-class _Modes:
-    """One pass over a catalog; views are looked at once."""
+class ChangelogModes:
+    """What the views of a catalog emit; each view is looked at once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.known: dict[str, ChangelogMode] = {}
 
     def view(self, view: View) -> ChangelogMode:
+        """Return what a view emits."""
         if view.name not in self.known:
             self.known[view.name] = self._view(view)
         return self.known[view.name]

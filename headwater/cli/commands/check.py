@@ -33,7 +33,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> None:
     rows = [
         (
             name,
-            f"{plan.decision.engine}: {plan.decision.rule}",
+            f"{plan.decision.engine}: {plan.decision.rule.name}",
             "final" if plan.final else plan.mode.value,
             ", ".join(plan.stream_key) or None,
             state_bound(plan.root) or "none",

@@ -1,15 +1,13 @@
 """Rule 5: whether a tick goes by its view's rule, or computes the whole view and overwrites it.
 
 In: sizes that are known without a job: rows of the inputs, rows to read for their change, and once
-they are counted the keys or units that the change touches. Out: the choice, and what a tick does to
-the view's table. Either way the table holds the same rows, hidden columns included, so the next
-tick can choose anew.
+they are counted the keys or units that the change touches. Out: the choice. Either way the table
+holds the same rows, hidden columns included, so the next tick can choose anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from headwater.lake.iceberg.merge import SMALL_VIEW
 
@@ -63,16 +61,3 @@ class RecomputeLimits:
 
 NEVER = RecomputeLimits(0, float("inf"))
 """No tick but the first recomputes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a tick does to the table of a view.
-
-    Attributes:
-        write: writes to a staging branch.
-        counts: what was measured.
-    """
-
-    write: Callable[[str], None]
-    counts: Mapping[str, int] = field(default_factory=dict)

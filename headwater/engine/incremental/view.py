@@ -8,7 +8,7 @@ committed without a Spark job, so that cut and watermark of the view are always 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
@@ -18,17 +18,15 @@ from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode
 from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
-from headwater.engine.incremental.affected_keys import affected_writer
-from headwater.engine.incremental.append import linear_writer, whole_writer
-from headwater.engine.incremental.fold import aggregate_writer, whole_state_sql
+from headwater.engine.incremental.contract import Tick
 from headwater.engine.incremental.recompute_policy import (
     CHANGED,
     NEVER,
     RECOMPUTED,
-    Change,
     RecomputeLimits,
 )
-from headwater.engine.incremental.units import units_writer
+from headwater.engine.incremental.registry import writer_of
+from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import (
     SnapshotRange,
     least_watermark,
@@ -39,24 +37,15 @@ from headwater.engine.inputs import (
     register_pinned,
     register_states,
 )
-from headwater.engine.late_rows import LateRowFinder
-from headwater.engine.target import Committed, Writer, committed, ensure_target
-from headwater.errors import TerminalError
+from headwater.engine.target import Committed, Writer, ensure_target
+from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
 from headwater.lake.failures import bad_row
 from headwater.lake.iceberg.merge import Before
-from headwater.lake.protocol.commit import Fence, commit
+from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.marker import Marker
-from headwater.plan.program import (
-    AffectedKeysProgram,
-    AggregateProgram,
-    FullProgram,
-    LinearProgram,
-    Program,
-    StreamingProgram,
-    UnitsProgram,
-)
+from headwater.plan.program import Program, Reads
 from headwater.plan.view_plan import ViewPlan
 
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
@@ -102,8 +91,8 @@ class IncrementalView:
         self._lake = lake
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
         self._followed = followed(plan, self.target, self._last)
-        self._late = self._open_late()
-        sides = [table for table in (self._late.table, self._guarded.table()) if table]
+        self._committer = self._open_committer()
+        sides = [table for table in (self._committer.late.table, self._guarded.table()) if table]
         self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
 
     @property
@@ -154,13 +143,19 @@ class IncrementalView:
                 if bad := bad_row(self.plan.view.name, error):
                     raise bad from error
                 raise
-        self._late = self._open_late()
+        self._committer = self._open_committer()
         return self._step(own)
 
-    def _open_late(self) -> LateRowFinder:
-        program = self._guarded.program
-        late = {} if isinstance(program, FullProgram) else program.late
-        return LateRowFinder(self._lake, self.plan, late, self._inputs)
+    def _open_committer(self) -> ViewCommitter:
+        return ViewCommitter(
+            self._lake,
+            self.plan,
+            self.target,
+            self._inputs,
+            self._guarded,
+            writer=self._writer,
+            fence=self._fence,
+        )
 
     def _step(self, own: Mapping[str, int]) -> Committed | None:
         last, began = self._last, time.monotonic()
@@ -168,35 +163,18 @@ class IncrementalView:
         if last and not spans:
             return None
         activate(self._session)
-        with (
-            self._late.of(self._session, spans) as late,
-            self._guarded.of(self._session, self._inputs, spans) as bad,
-            self._change(spans, own) as change,
-        ):
-            marker = Marker(
-                view=self.plan.view.name,
-                version=self._writer.version,
-                epoch=last.epoch + 1 if last else 0,
-                cut_from=last.cut_to if last else {},
-                cut_to={name: str(upto) for name, upto in own.items()},
-                watermark=least_watermark(self._inputs.values(), own),
-                token=self._writer.token,
-                fingerprint=self.plan.fingerprint,
-                counts={**late.counts, **bad.counts, **change.counts},
-                evolved=self._followed.evolved.changes,
-                since=self._followed.evolved.since,
-            )
-            outcome = commit(
-                self.target,
-                marker,
-                change.write,
-                session=self._session,
-                sides=(*late.sides, *bad.sides),
-                fence=self._fence,
-            )
-        done = committed(self.target, marker, outcome, began)
-        self._last, self._last_at = marker, done.at
-        self._followed = Followed(Evolved(since=marker.since))
+        epoch = ViewEpoch(
+            number=last.epoch + 1 if last else 0,
+            cut_from=last.cut_to if last else {},
+            cut_to={name: str(upto) for name, upto in own.items()},
+            watermark=least_watermark(self._inputs.values(), own),
+            spans=spans,
+            began=began,
+            evolved=self._followed.evolved,
+        )
+        done = self._committer.commit(self._session, epoch, self._change(spans, own))
+        self._last, self._last_at = done.marker, done.at
+        self._followed = Followed(Evolved(since=done.marker.since))
         return done
 
     @contextmanager
@@ -213,19 +191,21 @@ class IncrementalView:
         before = Before.of(self.target, rewrites=rewrites)
         anew = anew or self._restarts(program, spans)
         counts = {RECOMPUTED: 1} if anew else self._measured(spans, pins, before.rows)
-        whole = RECOMPUTED in counts or self._last is None or isinstance(program, FullProgram)
+        whole = RECOMPUTED in counts or self._last is None
         if whole:
             spans = {name: SnapshotRange(None, upto) for name, upto in pins.items()}
-        with self._registered(program, spans, pins, whole):
+        writer = writer_of(program)
+        with self._registered(program.whole_reads if whole else program.reads, spans, pins):
             if whole:
-                yield Change(whole_writer(session, _whole_sql(program), before), counts)
+                yield Change(whole_writer(session, writer.whole_sql(program), before), counts)
                 return
-            with self._change_of(program, before) as change:
+            tick = Tick(session, self.plan, before, self._limits)
+            with writer.change(tick, program) as change:
                 yield Change(change.write, {**counts, **change.counts})
 
     def _restarts(self, program: Program, spans: Mapping[str, SnapshotRange]) -> bool:
         """Whether a change ends all rows before it, as TRUNCATE does."""
-        when = program.restart_when if isinstance(program, AggregateProgram) else ""
+        when = program.restart_when
         if not when or self._last is None:
             return False
         changes = (register_change(self._session, self._inputs[n], s) for n, s in spans.items())
@@ -237,7 +217,7 @@ class IncrementalView:
         """Where the whole view could be computed: how much changed, and whether it will be."""
         # a log of changes is soon larger than its table
         grows = self._only_appends or self.plan.view.changes
-        if grows or self._last is None or isinstance(self.plan.program, FullProgram):
+        if grows or self._last is None or self.plan.program.recomputes:
             return {}
         rows = sum(item.rows(pins[name]) for name, item in self._inputs.items())
         new = [(self._inputs[name], span) for name, span in spans.items()]
@@ -249,70 +229,29 @@ class IncrementalView:
 
     @contextmanager
     def _registered(
-        self,
-        program: Program,
-        spans: Mapping[str, SnapshotRange],
-        pins: Mapping[str, int],
-        whole: bool,
+        self, reads: Collection[Reads], spans: Mapping[str, SnapshotRange], pins: Mapping[str, int]
     ) -> Iterator[None]:
         """Register what a program reads, and no more: each table costs a look into the catalog."""
         session, inputs = self._session, self._inputs
-        of_changes = isinstance(program, LinearProgram | AggregateProgram)
-        if not of_changes or self._reads_states:
+        if Reads.PINNED in reads:
             register_pinned(inputs, pins)
-        if whole and not of_changes:
-            yield
-        elif isinstance(program, UnitsProgram) or self._reads_states:
+        if Reads.STATES in reads:
             with register_states(session, inputs, spans, pins):
                 yield
-        else:
+            return
+        if Reads.CHANGE in reads:
             register_changes(session, inputs, spans, pins)
-            yield
+        yield
 
     @property
     def _only_appends(self) -> bool:
         """Whether readers of the view take what its commits append, and nothing else."""
         return self.plan.mode is ChangelogMode.APPEND
 
-    @property
-    def _reads_states(self) -> bool:
-        """Whether its program asks for more than what inputs gained."""
-        corrected = any(item.corrected for item in self._inputs.values())
-        return corrected or self.plan.shape.kind == "general"
-
-    @contextmanager
-    def _change_of(self, program: Program, before: Before) -> Iterator[Change]:
-        session, limits = self._session, self._limits
-        match program:
-            case LinearProgram():
-                yield Change(linear_writer(session, program))
-            case AggregateProgram():
-                with aggregate_writer(session, program, before) as write:
-                    yield Change(write)
-            case AffectedKeysProgram():
-                with affected_writer(session, self.plan, program, before, limits) as change:
-                    yield change
-            case UnitsProgram():
-                with units_writer(session, self.plan, program, before, limits) as change:
-                    yield change
-
     def _is_empty(self, spans: Mapping[str, SnapshotRange]) -> bool:
-        if self._last is None or isinstance(self.plan.program, FullProgram):
+        if self._last is None or self.plan.program.recomputes:
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
-
-
-def _whole_sql(program: Program) -> str:
-    """The query of all rows; of rules 1 and 2 over changes that hold all rows of the inputs."""
-    match program:
-        case AggregateProgram():
-            return whole_state_sql(program)
-        case AffectedKeysProgram() | UnitsProgram():
-            return program.all_sql
-        case LinearProgram() | FullProgram():
-            return program.sql
-        case StreamingProgram():
-            raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
 
 
 def activate(session: SparkSession) -> None:

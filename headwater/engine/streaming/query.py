@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +27,6 @@ from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
 from headwater.engine.bad_rows import BadRowFilter
 from headwater.engine.inputs import open_inputs
-from headwater.engine.late_rows import LateRowFinder
 from headwater.engine.streaming.batches import Batches
 from headwater.engine.streaming.execution import finish
 from headwater.engine.streaming.failures import failed
@@ -37,15 +36,16 @@ from headwater.engine.streaming.progress import StreamProgress
 from headwater.engine.streaming.recovery import Recovery
 from headwater.engine.streaming.source_batch import NotFlat, SourceBatchWriter
 from headwater.engine.streaming.streams import open_streams
-from headwater.engine.target import Committed, Writer, committed, ensure_target
+from headwater.engine.target import Committed, Writer, ensure_target
+from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.catalog import Lake
-from headwater.lake.protocol.commit import Fence, Outcome, commit
+from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.commit_lock import CommitLock
-from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
+from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 
 POLL = timedelta(milliseconds=200)
@@ -129,7 +129,9 @@ class StreamingView:
         self._hurry = hurry
         self._on_bad = on_bad
         self._on_commit = on_commit
-        self._outside = frozenset(item.name for item in plan.inputs if item.kind == "source")
+        self._outside = frozenset(
+            item.name for item in plan.inputs if item.kind is InputKind.SOURCE
+        )
         self._told = StreamProgress(plan.view.name, self._outside)
         # all else goes on from its marker
         self._copies = copies if self._program.stateful or self._outside else None
@@ -169,7 +171,15 @@ class StreamingView:
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
         assert isinstance(program, StreamingProgram)
-        self._late = LateRowFinder(self._lake, self.plan, program.late, self._inputs)
+        self._committer = ViewCommitter(
+            self._lake,
+            self.plan,
+            self._target,
+            self._inputs,
+            self._guarded,
+            writer=self._writer,
+            fence=self._fence,
+        )
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
         self._pacemaker = Pacemaker(self._program, self._inputs, self._checkpoint, self._heartbeats)
         self._folder()
@@ -405,32 +415,12 @@ class StreamingView:
         began = time.monotonic()
         read = self._batches.read(epoch)
         self._cuts = read.cut_from, read.cut_to
-        session = rows.sparkSession
-        with (
-            self._late.of(session, read.spans) as late,
-            self._guarded.of(session, self._inputs, read.spans) as bad,
-        ):
-            marker = Marker(
-                view=self.plan.view.name,
-                version=self._writer.version,
-                epoch=epoch,
-                cut_from=read.cut_from,
-                cut_to=read.cut_to,
-                watermark=read.watermark,
-                token=self._writer.token,
-                fingerprint=self.plan.fingerprint,
-                counts={**late.counts, **bad.counts},
-            )
-            outcome = commit(
-                self._target,
-                marker,
-                lambda target: self._write(rows, target),
-                session=session,
-                sides=(*late.sides, *bad.sides),
-                fence=self._fence,
-            )
-        done = committed(self._target, marker, outcome, began)
-        if outcome is Outcome.ALREADY_COMMITTED and self._program.stateful:
+        done = self._committer.commit(
+            rows.sparkSession,
+            ViewEpoch(epoch, read.cut_from, read.cut_to, read.watermark, read.spans, began),
+            nullcontext(Change(lambda target: self._write(rows, target))),
+        )
+        if done.outcome is Outcome.ALREADY_COMMITTED and self._program.stateful:
             # Spark needs the batch to have run: for its state, and for the watermark after it
             rows.write.format("noop").mode("overwrite").save()
         with self._moved:

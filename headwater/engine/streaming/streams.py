@@ -18,6 +18,7 @@ from headwater.connectors.source_stream import stream
 from headwater.engine.streaming.heartbeat import SCHEMA, Heartbeats
 from headwater.lake.catalog import Lake
 from headwater.plan.program import StreamingProgram
+from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 
 
@@ -81,7 +82,7 @@ def open_streams(
     tables: dict[str, str] = {}
     outside: list[str] = []
     for item in plan.inputs:
-        if item.kind == "source":
+        if item.kind is InputKind.SOURCE:
             assert config is not None
             outside.append(item.name)
             rows = stream(session, catalog.sources[item.name], config, flat=flat)

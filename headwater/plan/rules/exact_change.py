@@ -27,7 +27,7 @@ from headwater.analyze.query_parts import (
     union_branches,
     window_calls,
 )
-from headwater.analyze.rules.changelog import changelog_mode
+from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.plan.program import SIGN
 from headwater.plan.query_shape import RelationShape, relations_of
 from headwater.plan.rules.join_patterns import RowsRead
@@ -71,6 +71,7 @@ class ExactChange:
     def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
         self._catalog = catalog
         self._allowed = allowed
+        self._modes = ChangelogModes(catalog)
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
 
     def appends(self, name: str) -> bool:
@@ -81,7 +82,7 @@ class ExactChange:
         """
         if source := self._catalog.sources.get(name):
             return source.mode is ChangelogMode.APPEND
-        return changelog_mode(self._catalog.views[name], self._catalog) is ChangelogMode.APPEND
+        return self._modes.view(self._catalog.views[name]) is ChangelogMode.APPEND
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.

@@ -16,8 +16,15 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.program import SIGN, AggregateProgram, StateColumn
-from headwater.plan.query_shape import Shape, aggregates
+from headwater.plan.program import (
+    READS_CHANGE,
+    READS_STATES,
+    SIGN,
+    AggregateProgram,
+    StateColumn,
+)
+from headwater.plan.query_shape import Shape, ShapeKind, aggregates
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, reads_bags
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
@@ -117,6 +124,7 @@ def aggregate_program(
         delete_when=f"t.{rows} + s.{rows} = 0" if counted else "",
         insert_when=f"s.{rows} > 0" if counted else "",
         late=late_queries(shape, allowed),
+        reads=READS_STATES if signed or shape.kind is ShapeKind.GENERAL else READS_CHANGE,
     )
 
 
@@ -293,3 +301,17 @@ def _hidden_columns(
                 update = part.merge.format(t=f"t.{name}", s=f"s.{name}")
                 hidden.append(StateColumn(name, part.type, f"s.{name}", update))
     return hidden
+
+
+def _applies(facts: Facts) -> str | None:
+    """Aggregates and DISTINCT whose state can absorb a change."""
+    signed = not facts.append_only
+    if not facts.corrects or not is_folded(facts.view.query, signed=signed):
+        return None
+    reason = "the aggregated change is merged into the state by key"
+    if facts.shape.kind is ShapeKind.GENERAL:
+        reason = "the change of each input is joined with the others, aggregated and merged by key"
+    return f"{reason}; rows that go are subtracted" if signed else reason
+
+
+RULE = Rule("rule 2, self-maintainable aggregate", Engine.INCREMENTAL, _applies, aggregate_program)

@@ -30,8 +30,9 @@ from headwater.analyze.definitions import (
     View,
 )
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.program import AggregateProgram, StateColumn
+from headwater.plan.program import READS_STATES, AggregateProgram, StateColumn
 from headwater.plan.query_shape import Shape
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.sql.render import print_sql, spark
 
 _TRUNCATES = f"{CHANGE_COLUMN} = '{TRUNCATED}'"
@@ -73,6 +74,7 @@ def newest_program(
         delete_when=f"s.{CHANGE_COLUMN} = '{DELETED}' AND {later}",
         insert_when=f"s.{CHANGE_COLUMN} = '{UPSERTED}'",
         restart_when=" OR ".join(_ends(log)),
+        reads=READS_STATES,
     )
 
 
@@ -157,3 +159,13 @@ def _change_sql(view: View, log: Source) -> str:
         f" ON {same_key} AND {newer}) AS c WHERE c._nth = 1"
     )
     return print_sql(query, "spark")
+
+
+def _applies(facts: Facts) -> str | None:
+    """Keyed tables: the change that happened last is the row."""
+    if facts.view.changes:
+        return "of two changes of a key the later one wins, in whatever order they arrive"
+    return None
+
+
+RULE = Rule("rule 2, newest row of each key", Engine.INCREMENTAL, _applies, newest_program)

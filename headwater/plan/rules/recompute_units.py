@@ -29,6 +29,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
 from headwater.plan.rules.join_patterns import LATERAL, Pattern, RowsRead, patterns
 from headwater.plan.rules.tree_rewrites import (
@@ -330,3 +331,12 @@ def _predicates(select: exp.Select, clauses: Sequence[str] = ("where", "having")
     """The subqueries in the SELECT list and in some clauses."""
     roots = (*select.selects, *(select.args.get(key) for key in clauses))
     return [found for root in roots for found in predicates(root)]
+
+
+def _applies(facts: Facts) -> str | None:
+    if facts.corrects and not facts.approximates_inside:
+        return "the query is run again for the groups and rows that the change touches"
+    return None
+
+
+RULE = Rule("rule 4, affected units", Engine.INCREMENTAL, _applies, units_program)

@@ -29,6 +29,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import Shape
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
 from headwater.plan.rules.unit_key import unit_of
 from headwater.plan.sql.late import late_queries
@@ -271,3 +272,12 @@ def _columns(top: Top) -> dict[str, exp.Expr]:
             texts.add(node.sql())
             columns[f"_state_{len(columns)}"] = node
     return columns
+
+
+def _applies(facts: Facts) -> str | None:
+    if facts.corrects and facts.append_only and top_of(facts.view.query):
+        return "inputs only gain rows: the first are among those held and those that came"
+    return None
+
+
+RULE = Rule("rule 4, first rows", Engine.INCREMENTAL, _applies, top_program)

@@ -21,7 +21,8 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
 from headwater.plan.bad_rows import tolerant
-from headwater.plan.query_shape import MICROSECOND, RelationShape, Window, aggregates
+from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, Window, aggregates
+from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.sql.render import (
     batch_read,
@@ -36,6 +37,7 @@ from headwater.plan.view_plan import ViewPlan
 
 DIALECTS = ("trino", "duckdb", "spark")
 LOWER, UPPER = "__lower", "__upper"
+_CLOSES = (ShapeKind.AGGREGATE, ShapeKind.DISTINCT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: i
         matched = exp.column(join.right.event_time or "", join.right.alias).is_(exp.null()).not_()
         unmatched = _passed(join.left, join.left.event_time, catalog, watermark, join.wait)
         _add_where(query, exp.or_(matched, unmatched))
-    elif plan.decision.engine == "streaming" and plan.shape.kind in ("aggregate", "distinct"):
+    elif plan.decision.engine is Engine.STREAMING and plan.shape.kind in _CLOSES:
         for item in plan.shape.relations:
             close = "window_end" if item.window else item.event_time
             _add_where(query, _passed(item, close, catalog, watermark))

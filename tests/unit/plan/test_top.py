@@ -53,7 +53,7 @@ OTHERS = [
 
 def rule(text: str) -> str:
     _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
-    return plans["v"].decision.rule
+    return plans["v"].decision.rule.name
 
 
 @pytest.mark.parametrize("text", FIRST)

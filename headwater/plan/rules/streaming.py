@@ -1,7 +1,7 @@
-"""Shape and decision → program: the Spark SQL that keeps a view, one builder per engine and rule.
+"""The four rules of the streaming engine: queries whose state the watermark bounds, or without any.
 
 In: the bound view, its shape, its allowed lateness.
-Out: a program of :mod:`headwater.plan.program`.
+Out: a :class:`~headwater.plan.program.StreamingProgram`.
 """
 
 from __future__ import annotations
@@ -10,18 +10,11 @@ from datetime import timedelta
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.definitions import Catalog, View
+from headwater.analyze.definitions import Catalog, Emit, View
 from headwater.analyze.query_parts import conjuncts
-from headwater.plan.program import (
-    AffectedKeysProgram,
-    FullProgram,
-    LinearProgram,
-    StreamingProgram,
-)
-from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape
-from headwater.plan.rules.exact_change import ExactChange
-from headwater.plan.rules.fold import group_keys
-from headwater.plan.rules.join_patterns import RowsRead
+from headwater.plan.program import StreamingProgram
+from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, ShapeKind
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.sql.late import late_queries, own_filters
 from headwater.plan.sql.render import (
     WINDOW,
@@ -31,8 +24,6 @@ from headwater.plan.sql.render import (
     render,
     streaming_read,
 )
-
-KEYS = "__keys"
 
 
 def streaming_program(
@@ -47,7 +38,7 @@ def streaming_program(
         allowed: allowed lateness, or None where every row counts (stateless queries only).
     """
     late = late_queries(shape, allowed)
-    if shape.kind == "linear":
+    if shape.kind is ShapeKind.LINEAR:
         query = render(
             view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
         )
@@ -65,61 +56,6 @@ def streaming_program(
         _group_by_struct(query, shape)
     delays = {relation.name: relation.delay for relation in shape.relations}
     return StreamingProgram(print_sql(query, "spark"), delays, grace, stateful=True, late=late)
-
-
-def linear_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> LinearProgram:
-    """Return rule 1: change in, change out."""
-    change = ExactChange(view.query, catalog, allowed).change(view.query)
-    return LinearProgram(print_sql(change, "spark"), late_queries(shape, allowed))
-
-
-def full_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> FullProgram:
-    """Return the recomputation of a view over its whole inputs."""
-    query = render(
-        view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
-    )
-    return FullProgram(print_sql(query, "spark"))
-
-
-def affected_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> AffectedKeysProgram:
-    """Return rule 3, for a query whose keys are all among its columns."""
-    outputs = {item.unalias().sql(): item.alias_or_name for item in shape.select.selects}
-    keys = group_keys(shape.select)
-    names = {key.sql(): outputs[key.sql()] for key in keys}
-    changed = render(
-        view.query,
-        catalog,
-        lambda relation: batch_read(relation, relation.name + RowsRead.CHANGE.value, allowed),
-    )
-    touched = next(changed.find_all(exp.Select))
-    touched.set("expressions", [exp.alias_(key.copy(), names[key.sql()]) for key in keys])
-    touched.set("distinct", exp.Distinct())
-    for clause in ("group", "having"):
-        touched.set(clause, None)
-    same = [
-        exp.NullSafeEQ(this=key.copy(), expression=exp.column(names[key.sql()], KEYS))
-        for key in keys
-    ]
-    query = render(
-        view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
-    )
-    everything = print_sql(query, "spark")
-    join = exp.Join(this=exp.to_table(KEYS), side="LEFT", kind="SEMI", on=exp.and_(*same))
-    next(query.find_all(exp.Select)).append("joins", join)
-    return AffectedKeysProgram(
-        print_sql(changed, "spark"),
-        print_sql(query, "spark"),
-        everything,
-        tuple(names.values()),
-        complete=not shape.select.args.get("having"),
-        late=late_queries(shape, allowed),
-    )
 
 
 def _settle_where(query: exp.Query, shape: Shape) -> None:
@@ -191,3 +127,37 @@ def _group_by_struct(query: exp.Query, shape: Shape) -> None:
             column.replace(
                 exp.Dot(this=struct.copy(), expression=exp.to_identifier(ends[column.name]))
             )
+
+
+def _linear(facts: Facts) -> str | None:
+    """Filter, project, unnest, union all: each row on its own."""
+    fits = facts.streams and facts.shape.kind is ShapeKind.LINEAR and facts.append_only
+    return "append-only and stateless: each row on its own" if fits else None
+
+
+def _window_close(facts: Facts) -> str | None:
+    """Aggregates over windows that are final when the watermark closes them."""
+    closes = facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE
+    if closes and facts.streams and facts.timed and not facts.aggregates_distinct:
+        return "rows are final once closed, so Spark's state can forget them"
+    return None
+
+
+def _interval_join(facts: Facts) -> str | None:
+    """Joins whose event times are bounded on both sides."""
+    fits = facts.streams and facts.shape.kind is ShapeKind.INTERVAL_JOIN and facts.timed
+    return "event times bound how long a row waits for its match" if fits else None
+
+
+def _deduplicate(facts: Facts) -> str | None:
+    """DISTINCT with the event time among the columns."""
+    distinct = facts.streams and facts.shape.kind is ShapeKind.DISTINCT
+    if distinct and facts.shape.shows_event_times:
+        return "the watermark bounds how long a row is remembered"
+    return None
+
+
+LINEAR = Rule("linear", Engine.STREAMING, _linear, streaming_program)
+WINDOW_CLOSE = Rule("window on close", Engine.STREAMING, _window_close, streaming_program)
+INTERVAL_JOIN = Rule("interval join", Engine.STREAMING, _interval_join, streaming_program)
+DEDUPLICATE = Rule("deduplicate", Engine.STREAMING, _deduplicate, streaming_program)

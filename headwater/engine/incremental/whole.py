@@ -1,7 +1,4 @@
-"""Rule 1, and whole views: queries whose rows are written as they come.
-
-In: a query and its registered inputs. Out: a function that writes to a staging branch.
-"""
+"""Whole views: a query over the whole inputs replaces all rows."""
 
 from __future__ import annotations
 
@@ -11,17 +8,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.lake.iceberg.merge import Before
-from headwater.plan.program import LinearProgram
-
-
-def linear_writer(session: SparkSession, program: LinearProgram) -> Callable[[str], None]:
-    """Return the function that appends the change of a view.
-
-    Args:
-        session: where the changes are registered.
-        program: the query over the changes.
-    """
-    return lambda target: session.sql(program.sql).writeTo(target).append()
 
 
 def whole_writer(session: SparkSession, sql: str, before: Before) -> Callable[[str], None]:

@@ -1,9 +1,7 @@
 """Rule 3: run the query again for the keys that the change touches, and replace those keys.
 
-In: an :class:`~headwater.plan.program.AffectedKeysProgram`, its registered inputs and changes.
-Out: a function that writes the new rows of the touched keys to a staging branch; a key that has
-none any more is deleted. The query returns at most one row per key. Where most keys are touched,
-the whole view is written instead.
+A key that has no row any more is deleted. The query returns at most one row per key. When most keys
+are touched, the whole view is written instead.
 """
 
 from __future__ import annotations
@@ -11,42 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from pyspark.sql import SparkSession
-
-from headwater.engine.incremental.append import whole_writer
-from headwater.engine.incremental.recompute_policy import (
-    RECOMPUTED,
-    TOUCHED,
-    Change,
-    RecomputeLimits,
-)
+from headwater.engine.incremental.contract import RuleWriter, Tick
+from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED
+from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import register_cached
-from headwater.lake.iceberg.merge import Before, Upsert, same_keys, upsert
+from headwater.engine.view_commit import Change
+from headwater.lake.iceberg.merge import Upsert, same_keys, upsert
 from headwater.plan.program import AffectedKeysProgram
-from headwater.plan.view_plan import ViewPlan
+from headwater.plan.rules.affected_keys import KEYS
 
-KEYS, SOURCE = "__keys", "__replaced"
-PRESENT = "__present"
+SOURCE, PRESENT = "__replaced", "__present"
 
 
 @contextmanager
-def affected_writer(
-    session: SparkSession,
-    plan: ViewPlan,
-    program: AffectedKeysProgram,
-    before: Before,
-    limits: RecomputeLimits,
-) -> Iterator[Change]:
-    """Compute the new rows of the touched keys once, and give what replaces them.
-
-    Args:
-        session: where inputs and changes are registered.
-        plan: the view's plan, for its columns.
-        program: the touched keys and the query.
-        before: the view's table before.
-        limits: from when on the whole view is computed.
-    """
-    names = [column.name for column in plan.columns]
+def _change(tick: Tick, program: AffectedKeysProgram) -> Iterator[Change]:
+    """Compute the new rows of the touched keys once, and give what replaces them."""
+    session, before = tick.session, tick.before
+    names = [column.name for column in tick.plan.columns]
     others = [name for name in names if name not in program.keys]
     change = Upsert(
         SOURCE,
@@ -60,7 +39,7 @@ def affected_writer(
     with ExitStack() as cached:
         touched = register_cached(session.sql(program.keys_sql), KEYS, cached)
         counts = {TOUCHED: touched}
-        if limits.by_touched(touched, before.rows if program.complete else None):
+        if tick.limits.by_touched(touched, before.rows if program.complete else None):
             whole = whole_writer(session, program.all_sql, before)
             yield Change(whole, {**counts, RECOMPUTED: 1})
             return
@@ -72,3 +51,6 @@ def affected_writer(
         cached.callback(rows.unpersist)
         rows.createOrReplaceTempView(SOURCE)
         yield Change(lambda target: upsert(session, target, change, before), counts)
+
+
+WRITER = RuleWriter[AffectedKeysProgram](lambda program: program.all_sql, _change)

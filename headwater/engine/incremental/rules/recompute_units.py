@@ -1,8 +1,6 @@
 """Rule 4: replace the units of rows that the change touches by what the query says of them now.
 
-In: a :class:`~headwater.plan.program.UnitsProgram`, its registered inputs, changes and states.
-Out: a function that writes to a staging branch: the rows of the units touched, or the whole view
-where most are.
+When most units are touched, the whole view is written instead.
 """
 
 from __future__ import annotations
@@ -12,15 +10,11 @@ from contextlib import ExitStack, contextmanager
 
 from pyspark.sql import SparkSession
 
-from headwater.engine.incremental.append import whole_writer
-from headwater.engine.incremental.recompute_policy import (
-    RECOMPUTED,
-    TOUCHED,
-    Change,
-    RecomputeLimits,
-)
+from headwater.engine.incremental.contract import RuleWriter, Tick
+from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED
+from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import register_cached
-from headwater.lake.iceberg.merge import Before
+from headwater.engine.view_commit import Change
 from headwater.lake.java import planned_once
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
 from headwater.plan.view_plan import ViewPlan
@@ -29,22 +23,9 @@ _SOURCE, _OLD, _IS_NEW = "__replaced", "__old", "__is_new"
 
 
 @contextmanager
-def units_writer(
-    session: SparkSession,
-    plan: ViewPlan,
-    program: UnitsProgram,
-    before: Before,
-    limits: RecomputeLimits,
-) -> Iterator[Change]:
-    """Find the units that the change touches, and give what replaces their rows.
-
-    Args:
-        session: where inputs, changes and states are registered.
-        plan: the view's plan, for its columns.
-        program: the units and the query.
-        before: the view's table before.
-        limits: from when on the whole view is computed.
-    """
+def _change(tick: Tick, program: UnitsProgram) -> Iterator[Change]:
+    """Find the units that the change touches, and give what replaces their rows."""
+    session, before = tick.session, tick.before
     if program.reads_current:
         before.table.read(before.table.snapshot_id()).createOrReplaceTempView(CURRENT)
     with ExitStack() as cached:
@@ -56,12 +37,12 @@ def units_writer(
             yield Change(lambda target: None, counts)
         elif program.one_unit:
             yield Change(whole_writer(session, program.rows_sql, before), counts)
-        elif limits.by_touched(touched, before.rows if program.complete else None):
+        elif tick.limits.by_touched(touched, before.rows if program.complete else None):
             whole = whole_writer(session, program.all_sql, before)
             yield Change(whole, {**counts, RECOMPUTED: 1})
         elif before.table.one_statement:
-            register_cached(session.sql(_both_sql(plan, program)), _SOURCE, cached)
-            yield Change(lambda target: _merge(session, plan, target), counts)
+            register_cached(session.sql(_both_sql(tick.plan, program)), _SOURCE, cached)
+            yield Change(lambda target: _merge(session, tick.plan, target), counts)
         else:
             yield Change(lambda target: _replace(session, program, target), counts)
 
@@ -90,3 +71,6 @@ def _merge(session: SparkSession, plan: ViewPlan, target: str) -> None:
         f" WHEN MATCHED THEN DELETE"
         f" WHEN NOT MATCHED AND s.{_IS_NEW} THEN INSERT ({names}) VALUES ({values})"
     )
+
+
+WRITER = RuleWriter[UnitsProgram](lambda program: program.all_sql, _change)

@@ -1,0 +1,36 @@
+"""The writers of the incremental engine: one line per kind of program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater.engine.incremental.contract import RuleWriter
+from headwater.engine.incremental.rules import (
+    affected_keys,
+    append,
+    fold,
+    full,
+    recompute_units,
+)
+from headwater.errors import TerminalError
+from headwater.plan import program as programs
+
+WRITERS: dict[type[programs.Program], RuleWriter[Any]] = {
+    programs.LinearProgram: append.WRITER,
+    programs.AggregateProgram: fold.WRITER,
+    programs.AffectedKeysProgram: affected_keys.WRITER,
+    programs.UnitsProgram: recompute_units.WRITER,
+    programs.FullProgram: full.WRITER,
+}
+
+
+def writer_of(program: programs.Program) -> RuleWriter[Any]:
+    """Return what writes a program.
+
+    Raises:
+        TerminalError: ``WRONG_ENGINE`` for a streaming program.
+    """
+    writer = WRITERS.get(type(program))
+    if writer is None:
+        raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
+    return writer

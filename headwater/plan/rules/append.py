@@ -1,0 +1,44 @@
+"""Rule 1: the change of the view is the query over the change of its inputs.
+
+In: a bound query whose rows stay once they are there.
+Out: its :class:`~headwater.plan.program.LinearProgram`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, View
+from headwater.plan.program import READS_CHANGE, READS_STATES, LinearProgram
+from headwater.plan.query_shape import Shape, ShapeKind
+from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.rules.exact_change import ExactChange
+from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.render import print_sql
+
+
+def linear_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
+) -> LinearProgram:
+    """Return rule 1: change in, change out."""
+    change = ExactChange(view.query, catalog, allowed).change(view.query)
+    reads = READS_STATES if shape.kind is ShapeKind.GENERAL else READS_CHANGE
+    return LinearProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
+
+
+def _linear(facts: Facts) -> str | None:
+    """Each row on its own, if streaming is not wanted."""
+    linear = facts.shape.kind is ShapeKind.LINEAR and facts.append_only
+    return "change in, change out" if linear and not facts.reads_source else None
+
+
+def _joined(facts: Facts) -> str | None:
+    """Inner joins: a row that is there stays, one with a new part is new."""
+    general = facts.shape.kind is ShapeKind.GENERAL and facts.mode is ChangelogMode.APPEND
+    if general and facts.append_only and not facts.reads_source:
+        return "inputs only gain rows: the change of one is joined with the others"
+    return None
+
+
+LINEAR = Rule("rule 1, linear", Engine.INCREMENTAL, _linear, linear_program)
+JOINED = Rule("rule 1, joined change", Engine.INCREMENTAL, _joined, linear_program)

@@ -1,0 +1,140 @@
+"""What a rule of the planner is, and the facts that rules look at.
+
+A rule is one object: its name, its engine, when it applies and the program it writes. A module of
+this folder ends with its rule, and :mod:`headwater.plan.rules.registry` has one line for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
+from headwater.analyze.query_parts import is_distinct
+from headwater.analyze.rules.keys import missing_keys
+from headwater.plan.program import Program
+from headwater.plan.query_shape import Shape
+from headwater.plan.rules.folds import APPROXIMATE
+
+
+class Engine(StrEnum):
+    """What maintains a view."""
+
+    STREAMING = "streaming"
+    INCREMENTAL = "incremental"
+    FULL = "full"
+
+
+class InputKind(StrEnum):
+    """What a view reads; rows of a source are not kept."""
+
+    TABLE = "table"
+    VIEW = "view"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One relation that a view reads.
+
+    Attributes:
+        name: its name.
+        kind: table, view or source.
+        appends: whether it only gains rows.
+        streams: whether Spark can read it as a stream: not a Delta table.
+        evolves: whether its columns can change: it is landed, or made of changes that are.
+    """
+
+    name: str
+    kind: InputKind
+    appends: bool = True
+    streams: bool = True
+    evolves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the rules look at, computed once per view.
+
+    Attributes:
+        view: the bound view.
+        shape: its shape.
+        emit: when its rows appear, as decided.
+        inputs: what it reads.
+        mode: what it emits itself.
+    """
+
+    view: View
+    shape: Shape
+    emit: Emit
+    inputs: tuple[Input, ...]
+    mode: ChangelogMode
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether an input is a SOURCE, whose rows can be read once only."""
+        return any(item.kind is InputKind.SOURCE for item in self.inputs)
+
+    @property
+    def streams(self) -> bool:
+        """Whether Spark can read all inputs as streams."""
+        return all(item.streams for item in self.inputs)
+
+    @property
+    def append_only(self) -> bool:
+        """Whether all inputs only gain rows."""
+        return all(item.appends for item in self.inputs)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether rows are corrected as data comes, over inputs that can be read again."""
+        return self.emit is Emit.CHANGES and not self.reads_source
+
+    @property
+    def keyed(self) -> bool:
+        """Whether there are group keys, all among the view's columns, and a row for each."""
+        select = self.shape.select
+        return bool(select.args.get("group")) and not (missing_keys(select) or is_distinct(select))
+
+    @property
+    def timed(self) -> bool:
+        """Whether every relation has a watermark of its own."""
+        return all(relation.event_time for relation in self.shape.relations)
+
+    @property
+    def aggregates_distinct(self) -> bool:
+        """Whether an aggregate has DISTINCT, which Spark does not compute in a stream."""
+        return any(call.find(exp.Distinct) for call in self.view.query.find_all(exp.AggFunc))
+
+    @property
+    def approximates_inside(self) -> bool:
+        """Whether an approximate aggregate stands where its bounds say nothing of the view's rows.
+
+        Within a part of the query, or where it decides which rows there are.
+        """
+        query = self.view.query
+        chooses = query.args.get("limit") or query.args.get("qualify")
+        calls = query.find_all(*APPROXIMATE)
+        return any(chooses or call.find_ancestor(exp.Select) is not query for call in calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to maintain a view.
+
+    Attributes:
+        name: as ``explain`` and ``check`` print it.
+        engine: what runs its program.
+        applies: the reason why it fits a view, None if it does not fit.
+        program: writes the program for a view whose query Spark can read, its shape, the catalog
+            and the allowed lateness (None if every row counts).
+    """
+
+    name: str
+    engine: Engine
+    applies: Callable[[Facts], str | None]
+    program: Callable[[View, Shape, Catalog, timedelta | None], Program]

@@ -1,0 +1,33 @@
+"""Recomputation: the query over the pinned inputs replaces the whole table.
+
+In: a view that asks for it by ``WITH (engine = 'full')``.
+Out: its :class:`~headwater.plan.program.FullProgram`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from headwater.analyze.definitions import Catalog, View
+from headwater.plan.program import FullProgram
+from headwater.plan.query_shape import Shape
+from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.sql.render import batch_read, print_sql, render
+
+
+def full_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
+) -> FullProgram:
+    """Return the recomputation of a view over its whole inputs."""
+    query = render(
+        view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
+    )
+    return FullProgram(print_sql(query, "spark"))
+
+
+def _applies(facts: Facts) -> str | None:
+    asked = facts.view.options.get("engine") == Engine.FULL
+    return "asked for by WITH (engine = 'full')" if asked else None
+
+
+RULE = Rule("recompute", Engine.FULL, _applies, full_program)

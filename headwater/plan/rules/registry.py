@@ -1,0 +1,30 @@
+"""All rules of the planner: one line each, the first that applies decides."""
+
+from __future__ import annotations
+
+from headwater.plan.rules import (
+    affected_keys,
+    append,
+    fold,
+    full,
+    newest,
+    recompute_units,
+    streaming,
+    top_n,
+)
+from headwater.plan.rules.contract import Rule
+
+RULES: tuple[Rule, ...] = (
+    full.RULE,
+    streaming.LINEAR,
+    streaming.WINDOW_CLOSE,
+    streaming.INTERVAL_JOIN,
+    streaming.DEDUPLICATE,
+    append.LINEAR,
+    append.JOINED,
+    newest.RULE,
+    fold.RULE,
+    affected_keys.RULE,
+    top_n.RULE,
+    recompute_units.RULE,
+)
