@@ -39,6 +39,9 @@ class Binder(Protocol):
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result."""
 
+    def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
+        """Bind a subquery of an expression, which may name columns of the SELECT around it."""
+
 
 class RelationBinder:
     """Binds the FROM clause of one SELECT."""

@@ -1,0 +1,106 @@
+"""The SELECT list: stars expanded, every output an alias, and the columns of the result.
+
+In: a SELECT and the relations of its FROM. Out: the same SELECT, changed in place; its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlglot import exp
+
+from headwater.analyze.bind.scope import Relation
+from headwater.analyze.definitions import Field
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.nullable import nullable
+
+
+def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
+    """Replace stars in the SELECT list by the columns that they stand for, in place."""
+    items: list[exp.Expr] = []
+    for item in select.expressions:
+        if isinstance(item, exp.Star):
+            _check_star(item, report)
+            items += _columns_of(relations)
+        elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+            _check_star(item.this, report)
+            items += _star_of(item, relations, report)
+        else:
+            items.append(item)
+    select.set("expressions", items)
+
+
+def _check_star(star: exp.Star, report: Diagnostics) -> None:
+    if any(star.args.get(key) for key in star.arg_types):
+        report.add("UNSUPPORTED_SYNTAX", "* takes no list here", star, "name the columns")
+
+
+def _star_of(
+    item: exp.Column, relations: Sequence[Relation], report: Diagnostics
+) -> list[exp.Expr]:
+    found = [relation for relation in relations if relation.alias == item.table]
+    if not found:
+        names = ", ".join(relation.alias for relation in relations)
+        hint = f"relations are: {names}"
+        report.add("UNKNOWN_TABLE", f'"{item.table}" is not in FROM', item, hint)
+    return _columns_of(found)
+
+
+def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
+    return [
+        exp.column(name, table=relation.alias)
+        for relation in relations
+        for name in relation.fields
+        if not name.startswith("_") and name not in relation.hidden
+    ]
+
+
+def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
+    """Make every output an alias; a UNION ALL takes the names of its first SELECT."""
+    seen: set[str] = set()
+    items: list[exp.Expr] = []
+    for item in select.expressions:
+        name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else ""
+        if named and not name:
+            hint = "give it a name with AS"
+            report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
+        elif named and name in seen:
+            message = f'column "{name}" is selected twice'
+            report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
+        seen.add(name)
+        if not isinstance(item, exp.Alias):
+            item = exp.Alias(this=item, alias=exp.to_identifier(name or "_unnamed"))
+        items.append(item)
+    select.set("expressions", items)
+
+
+def name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:
+    """Replace output names in QUALIFY by what they stand for, unless FROM has such a column."""
+    outputs = {item.alias: item.this for item in select.selects}
+    for column in list((select.args.get("qualify") or exp.Null()).find_all(exp.Column)):
+        if not column.table and column.name in outputs and column.name not in columns:
+            column.replace(exp.paren(outputs[column.name].copy(), copy=False))
+
+
+def comment_of(output: exp.Expr, relations: Sequence[Relation]) -> str:
+    """Return the comment of the column that an output is, if it is one."""
+    column = output.unnest()
+    if not isinstance(column, exp.Column):
+        return ""
+    found = (each.fields.get(column.name) for each in relations if each.alias == column.table)
+    return next((field.comment for field in found if field), "")
+
+
+def fields_of(select: exp.Select, comments: Mapping[str, str]) -> tuple[Field, ...]:
+    """Return the columns of a typed SELECT."""
+    grouped = bool(select.args.get("group"))
+    return tuple(
+        Field(
+            item.alias,
+            type_of(item.this),
+            nullable(item.this, grouped),
+            comments[item.alias],
+        )
+        for item in select.expressions
+    )

@@ -1,0 +1,265 @@
+"""The passes that bind a SELECT: their order, what each needs and what it gives.
+
+In: a SELECT as parsed. Out: the same tree in canonical form, changed in place by one pass after
+another. A pass that needs what an earlier one gives stands after it; a test holds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from sqlglot import exp
+
+from headwater.analyze.bind.grouping import bind_grouping
+from headwater.analyze.bind.join_conditions import move_to_joins
+from headwater.analyze.bind.merge_subqueries import merge_subqueries
+from headwater.analyze.bind.ordering import bind_order, break_ties
+from headwater.analyze.bind.outputs import (
+    comment_of,
+    expand_stars,
+    fields_of,
+    name_in_qualify,
+    name_outputs,
+)
+from headwater.analyze.bind.over_groups import lift_groups
+from headwater.analyze.bind.placement import check_aggregates, check_windows
+from headwater.analyze.bind.relations import Binder, RelationBinder
+from headwater.analyze.bind.scope import Relation, knows, resolve
+from headwater.analyze.bind.subqueries import bind_predicates
+from headwater.analyze.bind.unnesting import unnest_first
+from headwater.analyze.bind.windowing import complete_window_keys, recognise_date_trunc
+from headwater.analyze.definitions import Field
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.portable.collecting_aggregates import settle
+from headwater.analyze.typing.common_type import expect_boolean
+from headwater.analyze.typing.infer import infer
+from headwater.analyze.typing.window_functions import anchor_windows
+
+
+@dataclass(slots=True)
+class SelectBinding:
+    """One SELECT on its way through the passes.
+
+    Attributes:
+        binder: the binder of the statement.
+        select: the SELECT, changed in place.
+        named: whether its columns need names.
+        outer: the relations of the SELECT around, if it is a subquery of an expression.
+        bases: by SELECT, the relation that it reads if it reads one only.
+        relations: what its FROM gives.
+        grouped: whether all group keys are understood.
+        comments: by output, the comment of the column that it is.
+        fields: the columns of its result.
+    """
+
+    binder: Binder
+    select: exp.Select
+    named: bool
+    outer: Sequence[Relation]
+    bases: dict[int, tuple[exp.Select, Relation]]
+    relations: list[Relation] = field(default_factory=list)
+    grouped: bool = True
+    comments: dict[str, str] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
+
+    @property
+    def report(self) -> Diagnostics:
+        """Where errors go."""
+        return self.binder.report
+
+    @property
+    def columns(self) -> set[str]:
+        """Names of the columns in FROM."""
+        return {name for item in self.relations for name in item.fields}
+
+    @property
+    def roots(self) -> Iterator[exp.Expr]:
+        """The expressions outside FROM and ORDER BY."""
+        yield from self.select.expressions
+        for key in ("where", "having", "qualify"):
+            if node := self.select.args.get(key):
+                yield node
+        if group := self.select.args.get("group"):
+            yield from group.expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One step of binding a SELECT.
+
+    Attributes:
+        name: its name.
+        run: changes the binding in place.
+        needs: facts that must hold before it.
+        gives: facts that hold after it.
+    """
+
+    name: str
+    run: Callable[[SelectBinding], None]
+    needs: tuple[str, ...]
+    gives: tuple[str, ...]
+
+
+def _from(binding: SelectBinding) -> None:
+    binding.relations = RelationBinder(binding.binder).bind(binding.select)
+
+
+def _grouping(binding: SelectBinding) -> None:
+    binding.grouped = bind_grouping(binding.select, binding.columns, binding.report)
+
+
+def _date_add(binding: SelectBinding) -> None:
+    for root in binding.roots:
+        _rewrite_date_add(root)
+
+
+def _resolve(binding: SelectBinding) -> None:
+    outer, relations = binding.outer, binding.relations
+    for root in binding.roots:
+        for column in list(root.find_all(exp.Column)):
+            if not isinstance(column.this, exp.Star) and not _inside_query(column, root):
+                around = outer and not knows(column, relations)
+                seen = around and knows(column, outer)
+                resolve(column, outer if seen else relations, binding.report)
+
+
+def _comments(binding: SelectBinding) -> None:
+    binding.comments = {
+        item.alias: comment_of(item.this, binding.relations) for item in binding.select.selects
+    }
+
+
+def _subqueries(binding: SelectBinding) -> None:
+    around = binding.relations
+    bind = partial(binding.binder.bind_within, around)
+    bind_predicates(binding.select, around, bind, binding.report)
+
+
+def _merge(binding: SelectBinding) -> None:
+    read = [relation for relation in binding.relations if not relation.computed]
+    binding.relations = merge_subqueries(binding.select, read, binding.bases)
+
+
+def _windows(binding: SelectBinding) -> None:
+    recognise_date_trunc(binding.select, binding.relations, binding.binder.catalog)
+    complete_window_keys(binding.select)
+
+
+def _types(binding: SelectBinding) -> None:
+    for root in [*binding.roots, *_ordered(binding.select)]:
+        infer(root, binding.report)
+        if isinstance(root, (exp.Where, exp.Having, exp.Qualify)):
+            expect_boolean(root.this, root.key.upper(), binding.report)
+
+
+def _aggregates_placed(binding: SelectBinding) -> None:
+    if binding.grouped:
+        check_aggregates(binding.select, binding.report)
+
+
+def _base(binding: SelectBinding) -> None:
+    if len(binding.relations) == 1:
+        binding.bases[id(binding.select)] = (binding.select, binding.relations[0])
+
+
+def _fields(binding: SelectBinding) -> None:
+    binding.fields = fields_of(binding.select, binding.comments)
+
+
+def _ordered(select: exp.Select) -> list[exp.Expr]:
+    """Return what ORDER BY names beside outputs."""
+    order = select.args.get("order")
+    items = order.expressions if order is not None else []
+    return [item.this for item in items if not isinstance(item.this, exp.Column) or item.this.table]
+
+
+def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
+    inner = node.parent
+    while inner is not None and inner is not root.parent:
+        if isinstance(inner, exp.Query):
+            return True
+        inner = inner.parent
+    return False
+
+
+def _rewrite_date_add(root: exp.Expr) -> None:
+    """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
+    for node in list(root.find_all(exp.DateAdd)):
+        amount, unit = node.expression, node.text("unit").upper()
+        negative = isinstance(amount, exp.Neg)
+        literal = amount.this if negative else amount
+        if not (isinstance(literal, exp.Literal) and literal.is_int and unit):
+            continue
+        span = exp.Interval(this=exp.Literal.string(literal.name), unit=exp.Var(this=unit))
+        shifted = (exp.Sub if negative else exp.Add)(this=node.this.copy(), expression=span)
+        node.replace(shifted)
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("from", _from, (), ("relations",)),
+    Pass(
+        "stars",
+        lambda b: expand_stars(b.select, b.relations, b.report),
+        ("relations",),
+        ("columns listed",),
+    ),
+    Pass(
+        "names",
+        lambda b: name_outputs(b.select, b.named, b.report),
+        ("columns listed",),
+        ("outputs named",),
+    ),
+    Pass("date_add", _date_add, ("columns listed",), ("intervals",)),
+    Pass("grouping", _grouping, ("relations", "outputs named"), ("group keys",)),
+    Pass(
+        "qualify",
+        lambda b: name_in_qualify(b.select, b.columns),
+        ("relations", "outputs named"),
+        ("qualify",),
+    ),
+    Pass(
+        "order",
+        lambda b: bind_order(b.select, b.relations, b.report),
+        ("relations", "outputs named"),
+        ("order",),
+    ),
+    Pass("resolve", _resolve, ("relations", "group keys", "qualify"), ("columns resolved",)),
+    Pass("comments", _comments, ("columns resolved",), ("comments",)),
+    Pass("subqueries", _subqueries, ("columns resolved",), ("subqueries bound",)),
+    Pass("merge", _merge, ("columns resolved", "subqueries bound", "comments"), ("merged",)),
+    Pass("windows", _windows, ("group keys", "merged"), ("window keys",)),
+    Pass("types", _types, ("window keys", "order", "intervals"), ("types",)),
+    Pass(
+        "frames",
+        lambda b: anchor_windows(b.select, b.relations, b.report),
+        ("types",),
+        ("frames",),
+    ),
+    Pass("collect", lambda b: settle(b.select), ("types",), ("collections ordered",)),
+    Pass("ties", lambda b: break_ties(b.select, b.report), ("types", "order"), ("ties broken",)),
+    Pass(
+        "windows placed",
+        lambda b: check_windows(b.select, b.report),
+        ("qualify", "subqueries bound"),
+        ("windows placed",),
+    ),
+    Pass(
+        "aggregates placed",
+        _aggregates_placed,
+        ("window keys", "subqueries bound"),
+        ("aggregates placed",),
+    ),
+    Pass("joins", lambda b: move_to_joins(b.select), ("types", "merged"), ("join conditions",)),
+    Pass("unnest", lambda b: unnest_first(b.select), ("join conditions",), ("unnested",)),
+    Pass(
+        "lift groups",
+        lambda b: lift_groups(b.select),
+        ("aggregates placed", "frames", "unnested"),
+        ("groups lifted",),
+    ),
+    Pass("base", _base, ("merged",), ("base",)),
+    Pass("fields", _fields, ("types", "comments", "groups lifted"), ("fields",)),
+)
+"""In the order in which they run."""
