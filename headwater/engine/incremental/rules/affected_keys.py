@@ -53,4 +53,4 @@ def _change(tick: Tick, program: AffectedKeysProgram) -> Iterator[Change]:
         yield Change(lambda target: upsert(session, target, change, before), counts)
 
 
-WRITER = RuleWriter[AffectedKeysProgram](lambda program: program.all_sql, _change)
+WRITER: RuleWriter[AffectedKeysProgram] = RuleWriter(lambda program: program.all_sql, _change)

@@ -15,4 +15,4 @@ def _change(tick: Tick, program: LinearProgram) -> Iterator[Change]:
     yield Change(lambda target: tick.session.sql(program.sql).writeTo(target).append())
 
 
-WRITER = RuleWriter[LinearProgram](lambda program: program.sql, _change)
+WRITER: RuleWriter[LinearProgram] = RuleWriter(lambda program: program.sql, _change)

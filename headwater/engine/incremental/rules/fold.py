@@ -45,4 +45,4 @@ def _upsert(program: AggregateProgram) -> Upsert:
     )
 
 
-WRITER = RuleWriter[AggregateProgram](_whole_sql, _change)
+WRITER: RuleWriter[AggregateProgram] = RuleWriter(_whole_sql, _change)

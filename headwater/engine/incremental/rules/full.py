@@ -16,4 +16,4 @@ def _change(tick: Tick, program: FullProgram) -> Iterator[Change]:
     yield Change(whole_writer(tick.session, program.sql, tick.before))
 
 
-WRITER = RuleWriter[FullProgram](lambda program: program.sql, _change)
+WRITER: RuleWriter[FullProgram] = RuleWriter(lambda program: program.sql, _change)

@@ -73,4 +73,4 @@ def _merge(session: SparkSession, plan: ViewPlan, target: str) -> None:
     )
 
 
-WRITER = RuleWriter[UnitsProgram](lambda program: program.all_sql, _change)
+WRITER: RuleWriter[UnitsProgram] = RuleWriter(lambda program: program.all_sql, _change)
