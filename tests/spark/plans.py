@@ -11,8 +11,9 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
-from headwater.plan.query_shape import RelationShape, Shape, Window
-from headwater.plan.view_plan import Decision, Input, Operator, TableColumn, ViewPlan
+from headwater.plan.query_shape import RelationShape, Shape, ShapeKind, Window
+from headwater.plan.rules.contract import Engine, Input, InputKind, Rule
+from headwater.plan.view_plan import Decision, Operator, TableColumn, ViewPlan
 
 ANY = parse_one("SELECT 1")
 
@@ -34,7 +35,13 @@ def hand_made(
     accept: bool = False,
     table_format: str = "iceberg",
 ) -> ViewPlan:
-    engine = "streaming" if isinstance(program, StreamingProgram) else "incremental"
+    streams = isinstance(program, StreamingProgram)
+    rule = Rule(
+        "by hand",
+        Engine.STREAMING if streams else Engine.INCREMENTAL,
+        lambda facts: "a test",
+        lambda view, shape, catalog, allowed: program,
+    )
     plan = ViewPlan(
         view=View(
             name,
@@ -43,11 +50,11 @@ def hand_made(
             tuple(r.name for r in relations) + views,
             options={"format": table_format},
         ),
-        shape=Shape("linear", relations, ANY),
+        shape=Shape(ShapeKind.LINEAR, relations, ANY),
         root=Operator("Scan", name),
-        decision=Decision(engine, "by hand", "a test"),
-        inputs=tuple(Input(r.name, "table") for r in relations)
-        + tuple(Input(view, "view") for view in views),
+        decision=Decision(rule, "a test"),
+        inputs=tuple(Input(r.name, InputKind.TABLE) for r in relations)
+        + tuple(Input(view, InputKind.VIEW) for view in views),
         mode=ChangelogMode.APPEND,
         stream_key=(),
         emit=Emit.ON_WINDOW_CLOSE,
