@@ -120,10 +120,11 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
 """What a function of the allow-list may carry if that is more than ``this`` and others like it."""
 
 _OF_WINDOWS = frozenset(("this", "offset", "default"))
+_OF_FUNCTIONS = frozenset(("this", "expression", "expressions"))
 
 ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
     **{kind: frozenset(kind.arg_types) & _OF_WINDOWS for kind in WINDOW_FUNCTIONS},
-    **dict.fromkeys(FUNCTIONS, frozenset(("this", "expression", "expressions"))),
+    **dict.fromkeys(FUNCTIONS, _OF_FUNCTIONS),
     **_ARGUMENTS,
     **_QUERIES,
     **_OPERATORS,
@@ -143,7 +144,9 @@ def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
         report: where errors go.
     """
     for node in root.walk():
-        allowed = ALLOWED.get(type(node))
+        # a function may have been added since this module was read
+        added = _OF_FUNCTIONS if type(node) in FUNCTIONS else None
+        allowed = ALLOWED.get(type(node), added)
         name = _WORDS.sub(" ", type(node).__name__).upper()
         if allowed is None:
             _refuse(name, node, report)

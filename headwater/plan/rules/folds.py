@@ -13,7 +13,7 @@ and a sum of floating point numbers would keep the error of everything that ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -77,7 +77,7 @@ INTEGERS = (
     exp.DataType.Type.BIGINT,
 )
 
-Rule = Callable[[exp.Expr, str], Fold | None]
+Folding = Callable[[exp.Expr, str], Fold | None]
 """Folds a call, given the condition of its FILTER (empty for none)."""
 
 
@@ -108,7 +108,7 @@ def _count(call: exp.Expr, condition: str) -> Fold:
     )
 
 
-def _simple(merge: str) -> Rule:
+def _simple(merge: str) -> Folding:
     def rule(call: exp.Expr, condition: str) -> Fold:
         kind = spark_type(type_of(call))
         partial = f"CAST({call.sql(dialect='spark')}{_where(condition)} AS {kind})"
@@ -130,7 +130,7 @@ def _add(scale: int) -> str:
     return f"CAST({{t}} AS {narrow}) + CAST({{s}} AS {narrow})"
 
 
-def _by(extreme: str, merge: str) -> Rule:
+def _by(extreme: str, merge: str) -> Folding:
     """min_by and max_by: the state is what the winner was compared by; it ends with its value."""
 
     def rule(call: exp.Expr, condition: str) -> Fold:
@@ -224,7 +224,7 @@ def _signed_avg(call: exp.Expr, condition: str) -> Fold | None:
     return Fold(parts, "CAST({0} AS DOUBLE) / nullif({1}, 0)") if parts else None
 
 
-def _signed_bool(decides: str, value: str) -> Rule:
+def _signed_bool(decides: str, value: str) -> Folding:
     def rule(call: exp.Expr, condition: str) -> Fold:
         deciding = decides.format(call.this.sql(dialect="spark"))
         parts = (
@@ -241,7 +241,7 @@ def type_of(node: exp.Expr) -> exp.DataType:
     return node.type if isinstance(node.type, exp.DataType) else exp.DataType.build("unknown")
 
 
-FOLDS: Mapping[type[exp.Expr], Rule] = {
+FOLDS: dict[type[exp.Expr], Folding] = {
     exp.Count: _count,
     exp.CountIf: _count,
     exp.Sum: _sum,
@@ -255,9 +255,9 @@ FOLDS: Mapping[type[exp.Expr], Rule] = {
     exp.ApproxDistinct: _approx_distinct,
     exp.ApproxQuantile: _approx_percentile,
 }
-"""Over rows that only come."""
+"""Over rows that only come; an entry can be added from outside."""
 
-SIGNED_FOLDS: Mapping[type[exp.Expr], Rule] = {
+SIGNED_FOLDS: dict[type[exp.Expr], Folding] = {
     exp.Count: _signed_count,
     exp.CountIf: _signed_count_if,
     exp.Sum: _signed_sum,
@@ -265,4 +265,4 @@ SIGNED_FOLDS: Mapping[type[exp.Expr], Rule] = {
     exp.LogicalAnd: _signed_bool("NOT ({0})", "{1} = 0"),
     exp.LogicalOr: _signed_bool("{0}", "{1} > 0"),
 }
-"""Over rows that come and go."""
+"""Over rows that come and go; a view with any other aggregate goes to rule 4."""
