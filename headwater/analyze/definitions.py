@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import Enum
+from enum import Enum, StrEnum
 
 from sqlglot import exp
 
@@ -43,6 +43,22 @@ class Emit(Enum):
 
     CHANGES = "changes"
     ON_WINDOW_CLOSE = "on window close"
+
+
+class OnError(StrEnum):
+    """What becomes of rows that cannot be decoded, or on which a query fails."""
+
+    QUARANTINE = "quarantine"
+    FAIL = "fail"
+    DROP = "drop"
+
+
+class OnSchemaChange(StrEnum):
+    """What becomes of fields that a source does not name, and of a table with other columns."""
+
+    IGNORE = "ignore"
+    FAIL = "fail"
+    EVOLVE = "evolve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +141,8 @@ class Source:
         encode: ``json``, ``csv``, ``parquet``, ``avro`` or ``raw``; empty for connectors without
             one.
         encode_options: options of the encoding, for example ``header`` of CSV.
-        on_error: ``quarantine``, ``fail`` or ``drop``.
-        on_schema_change: what becomes of fields that it does not name, and of a table whose columns
-            differ from it: ``ignore``, ``fail`` or ``evolve``.
+        on_error: what becomes of records that cannot be decoded.
+        on_schema_change: what becomes of unknown fields and of other columns.
         position: of changes, the columns that order those of one key; landing adds them.
         start: where its first reading begins.
         comment: free text.
@@ -145,8 +160,8 @@ class Source:
     format: str = "plain"
     encode: str = ""
     encode_options: Mapping[str, str] = field(default_factory=dict)
-    on_error: str = "quarantine"
-    on_schema_change: str = "ignore"
+    on_error: OnError = OnError.QUARANTINE
+    on_schema_change: OnSchemaChange = OnSchemaChange.IGNORE
     position: tuple[Field, ...] = ()
     start: StartFrom = StartFrom()
     comment: str = ""
@@ -258,7 +273,7 @@ class View:
         options: ``WITH`` options: ``format``, ``engine``, …
         span: where it is defined.
         text: canonical SQL of the definition; comments are no part of it.
-        on_error: what becomes of rows on which the query fails: ``quarantine``, ``fail``, ``drop``.
+        on_error: what becomes of rows on which the query fails.
         changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
         reads_all: whether it may read columns that it does not name: by ``*``, or to order rows
             that tie.
@@ -276,7 +291,7 @@ class View:
     options: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
     text: str = ""
-    on_error: str = "quarantine"
+    on_error: OnError = OnError.QUARANTINE
     changes: str = ""
     reads_all: bool = False
 

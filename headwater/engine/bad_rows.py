@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.analyze.definitions import OnError
 from headwater.engine.inputs import CHANGE, InputTable, SnapshotRange, register_change
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
@@ -123,7 +124,7 @@ class BadRowFilter:
         rows = session.sql("\nUNION ALL\n".join(queries)).persist()
         try:
             count = rows.count()
-            if self._plan.view.on_error == "drop":
+            if self._plan.view.on_error == OnError.DROP:
                 yield Bad({"dropped": count})
             else:
                 yield Bad({"quarantined": count}, (self._side(rows),) if count else ())

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
+from headwater.analyze.definitions import OnSchemaChange
 from headwater.engine.follow_definition import follow, follow_input
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
@@ -145,7 +146,7 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     columns = tuple(
         (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
     )
-    evolves = origin.source is not None and origin.source.on_schema_change == "evolve"
+    evolves = origin.source is not None and origin.source.on_schema_change == OnSchemaChange.EVOLVE
     spec = TableSpec(
         plan.late.into,
         columns,

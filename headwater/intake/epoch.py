@@ -14,7 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import OnError, OnSchemaChange, Source
 from headwater.connectors.contract import Connector, Range, Rows
 from headwater.connectors.files import ledger
 from headwater.errors import ServiceError, TerminalError
@@ -149,11 +149,11 @@ class EpochWrite:
         rows = self._staged(target)
         self._landing.connector.check_unchanged(self.taken)
         source, found = self._landing.source, self._found
-        if found.bad and source.on_error == "fail":
+        if found.bad and source.on_error == OnError.FAIL:
             raise self._first_bad(rows)
-        if source.on_error == "quarantine" and self._epoch.kept not in (None, found.bad):
+        if source.on_error == OnError.QUARANTINE and self._epoch.kept not in (None, found.bad):
             raise self._judged_otherwise()
-        if found.unknown and source.on_schema_change == "fail":
+        if found.unknown and source.on_schema_change == OnSchemaChange.FAIL:
             raise self._first_unknown(rows)
         marker = replace(self.marker, counts=self._counts())
         if not self._epoch.planned:
@@ -161,7 +161,7 @@ class EpochWrite:
             self._landing.write_ledger(marker, plan)
         again = self._landing.connector.read_before(self.taken)
         if found.bad or found.unknown or again:
-            self._write_quarantine(rows, marker, again, keep=source.on_error == "quarantine")
+            self._write_quarantine(rows, marker, again, keep=source.on_error == OnError.QUARANTINE)
 
     def result(self) -> StepResult:
         """Return what the epoch did."""
@@ -193,7 +193,7 @@ class EpochWrite:
 
     def _counts(self) -> dict[str, int]:
         seen, bad = self._found.seen, self._found.bad
-        kept = bad if self._landing.source.on_error == "quarantine" else 0
+        kept = bad if self._landing.source.on_error == OnError.QUARANTINE else 0
         return {"in": seen, "out": seen - bad, "quarantined": kept, "dropped": bad - kept}
 
     def _write_quarantine(

@@ -11,7 +11,7 @@ the newest commit's snapshot differ from those of the table, whatever crashed in
 
 from __future__ import annotations
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import OnSchemaChange, Source
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import (
@@ -48,7 +48,7 @@ def follow(
     change = difference(table.columns(), table.stored_columns(ddl))
     if not change:
         return
-    if source.on_schema_change != "evolve":
+    if source.on_schema_change != OnSchemaChange.EVOLVE:
         raise schema_changed(source.name, change, "say ON SCHEMA CHANGE EVOLVE, ")
     own = {column.name for column in source.columns}
     check_evolution(

@@ -19,7 +19,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, ChangelogMode, View
+from headwater.analyze.definitions import Catalog, ChangelogMode, OnError, View
 from headwater.analyze.failing.failing_rows import fails, is_certain, negated, safe
 from headwater.analyze.failing.fallible import can_fail, failing, fails_on_ordinary_data
 from headwater.analyze.failing.nonzero_divisors import PROVEN, Facts, facts_of, mark_proven
@@ -158,7 +158,7 @@ def guard_of(
     Raises:
         SqlError: ``FALLIBLE_EXPRESSION`` for what can fail where no row can be blamed.
     """
-    if view.on_error == "fail":
+    if view.on_error == OnError.FAIL:
         return None
     query = view.query.copy()
     finder = _Finder(query, catalog, allowed)
@@ -166,7 +166,7 @@ def guard_of(
     for select in reversed(list(selects(query))):
         finder.look_at(select)
     guard = finder.guard()
-    if guard is None or view.on_error == "drop":
+    if guard is None or view.on_error == OnError.DROP:
         return guard
     corrected = {bad for bad in guard.bad if modes[bad.input] is not ChangelogMode.APPEND}
     read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}

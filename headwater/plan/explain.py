@@ -6,7 +6,7 @@ Out: text; :func:`facts` gives the same as rows for ``--output json``.
 
 from __future__ import annotations
 
-from headwater.analyze.definitions import ChangelogMode, Emit
+from headwater.analyze.definitions import ChangelogMode, Emit, OnError
 from headwater.plan.operators import duration
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.view_plan import Operator, ViewPlan
@@ -34,9 +34,9 @@ def facts(plan: ViewPlan) -> dict[str, str]:
         "partitioned": ", ".join(plan.partitioned_by) or "no",
     }
     if plan.guard:
-        kept = "quarantine" if plan.view.on_error == "quarantine" else "drop"
+        kept = "quarantine" if plan.view.on_error == OnError.QUARANTINE else "drop"
         found["bad rows"] = f"{kept} those that fail in {', '.join(plan.guard.expressions)}"
-    elif plan.view.on_error == "fail":
+    elif plan.view.on_error == OnError.FAIL:
         found["bad rows"] = "stop the view"
     return found
 

@@ -14,7 +14,14 @@ from functools import partial
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
+from headwater.analyze.definitions import (
+    Catalog,
+    ChangelogMode,
+    Emit,
+    LateRows,
+    OnSchemaChange,
+    View,
+)
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
@@ -139,7 +146,10 @@ def _identity(view: View, catalog: Catalog) -> str:
 
 
 def _evolves(view: View, catalog: Catalog) -> bool:
-    return bool(view.changes) and catalog.sources[view.changes].on_schema_change == "evolve"
+    return (
+        bool(view.changes)
+        and catalog.sources[view.changes].on_schema_change == OnSchemaChange.EVOLVE
+    )
 
 
 def _check_emission(view: View, shape: Shape) -> None:

@@ -41,6 +41,8 @@ from headwater.analyze.definitions import (
     UPSERTED,
     Column,
     Field,
+    OnError,
+    OnSchemaChange,
     Source,
     Watermark,
 )
@@ -84,8 +86,10 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         encode_options=_encoding(statement, connector_name, connector, encode, report),
         position=_position(connector) if keyed else (),
         left_out=unchanged,
-        on_error=str(statement.args.get("on_error") or "quarantine").lower(),
-        on_schema_change=str(statement.args.get("on_schema_change") or "ignore").lower(),
+        on_error=OnError(str(statement.args.get("on_error") or "quarantine").lower()),
+        on_schema_change=OnSchemaChange(
+            str(statement.args.get("on_schema_change") or "ignore").lower()
+        ),
         start=bind_start(statement, connector, report),
         comment=statement.text("comment"),
         span=report.place(None),

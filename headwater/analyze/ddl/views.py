@@ -18,7 +18,7 @@ from headwater.analyze.bind.ordering import limited_unions
 from headwater.analyze.bind.query import QueryBinder
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
-from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, View
+from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
@@ -72,7 +72,7 @@ def bind_view(
         options=options,
         span=report.place(None),
         text=to_sql(_without_comments(statement)),
-        on_error=str(statement.args.get("on_error") or "quarantine").lower(),
+        on_error=OnError(str(statement.args.get("on_error") or "quarantine").lower()),
         reads_all=_reads_all(statement.expression),
     )
     for view_rule in bound_rules.RULES:

@@ -17,7 +17,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.folder import Checkpoint
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
@@ -178,7 +178,7 @@ class SourceQuarantine:
         if (bad := rows.count()) == 0:
             return
         name, policy = self._source.name, self._source.on_error
-        if policy == "fail":
+        if policy == OnError.FAIL:
             reason = rows.first()["reason"]  # type: ignore[index]
             self._failure = TerminalError(
                 "BAD_ROW",
@@ -186,7 +186,7 @@ class SourceQuarantine:
                 hint="correct the input and start again, or say ON ERROR QUARANTINE",
             )
             raise self._failure
-        kept = policy == "quarantine"
+        kept = policy == OnError.QUARANTINE
         self._table.refresh()
         known = dict(counts(self._table, name))
         known["quarantined" if kept else "dropped"] += bad

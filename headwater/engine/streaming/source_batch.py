@@ -18,7 +18,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.files.place import is_hidden
 from headwater.connectors.kafka.stream import SameTopics
@@ -122,7 +122,7 @@ class SourceBatchWriter:
             same.check()
         for name in with_bad_rows(query, list(self._sources)):
             self._on_bad(name)
-            if self._sources[name].on_error == "fail":
+            if self._sources[name].on_error == OnError.FAIL:
                 raise TerminalError(
                     "BAD_ROW",
                     f'source "{name}" has bad rows',
