@@ -1,7 +1,7 @@
 """A rule, a pass, a refusal, an aggregate and a function from outside: one entry of a table each.
 
 Only tables are changed here, never code. That a foreign program's writer maintains a view is shown
-with Spark in ``tests/spark/incremental/test_extending.py``.
+with Spark in ``tests/spark/incremental/test_foreign_rule.py``.
 """
 
 from __future__ import annotations
