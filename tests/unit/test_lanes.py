@@ -49,7 +49,7 @@ def operators(plan: ViewPlan) -> set[str]:
 def planned(files: list[str]) -> tuple[set[str], set[str]]:
     """Return the rules and the operators of the views in some files."""
     found = [plan for file in files for plan in plans(file)]
-    rules = {plan.decision.rule for plan in found}
+    rules = {plan.decision.rule.name for plan in found}
     return rules, {name for plan in found for name in operators(plan)}
 
 

@@ -47,4 +47,4 @@ def test_a_foreign_rule_maintains_a_view_in_a_tick(spark, lake, monkeypatch):
     running.open()  # it goes on from its table alone
     assert not running.tick()
     assert (running.held("v"), gains) == ([(3,)], [1])
-    assert running.views["v"].marker.counts == {"gained": 1}
+    assert running.views["v"].marker.counts == {"changed": 1, "gained": 1}
