@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pyspark.sql.types import DataType, DecimalType, StringType
 from sqlglot import exp, parse_one
 
-from headwater.engine.incremental.fold import whole_state_sql
+from headwater.engine.incremental.registry import writer_of
 from headwater.lake.iceberg.merge import Upsert, same_keys
 from headwater.plan.program import (
     CURRENT,
@@ -134,7 +134,7 @@ class Fold(Merged):
         whole = {f"{name}__change": f"{name}__whole" for name in inputs}
         whole |= {f"{name}__before": f"{name}__nothing" for name in inputs}
         self.changes = self.world.sql(program.change_sql)
-        self.whole = self.world.sql(whole_state_sql(program), **whole)
+        self.whole = self.world.sql(writer_of(program).whole_sql(program), **whole)
         self.ends = ""
         if program.restart_when:
             read = {table.name for table in _tables(program.change_sql)}

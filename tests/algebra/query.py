@@ -72,7 +72,7 @@ def kept(case: Case) -> Kept:
     """
     catalog, plans = planned(definition(case))
     plan = plans["v"]
-    if case.rule != "units" or plan.decision.rule.startswith("rule 4"):
+    if case.rule != "units" or plan.decision.rule.name.startswith("rule 4"):
         return Kept.of(plan)
     view = replace(plan.view, query=portable(plan.view.query, "spark"))
     program = units_program(view, shape_of(view, catalog), catalog, plan.lateness)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pytest
 
-from headwater.plan import strategy
+from headwater.plan.rules import contract
 
 
 class Trial(Protocol):
@@ -31,7 +31,7 @@ class Rule:
     """
 
     name: str
-    covers: tuple[strategy.Rule, ...]
+    covers: tuple[contract.Rule, ...]
     trial: Callable[[str, int], Trial]
     mistake: Callable[[pytest.MonkeyPatch], None]
     cases: int = 8

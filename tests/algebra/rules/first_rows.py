@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan import strategy
 from headwater.plan.rules import top_n
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
@@ -18,7 +17,7 @@ def _only_what_came(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "first rows",
-    (strategy.first_rows,),
+    (top_n.RULE,),
     trials("first rows", queries.first),
     _only_what_came,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan import strategy
+from headwater.plan.rules import fold
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -17,7 +17,7 @@ def _nothing_goes(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "fold",
-    (strategy.self_maintainable,),
+    (fold.RULE,),
     trials("fold", queries.folded),
     _nothing_goes,
     cases=16,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan.rules import simple_programs
+from headwater.plan.rules import full
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -12,9 +12,9 @@ from tests.fuzz import queries
 
 def _only_the_change(patch: pytest.MonkeyPatch) -> None:
     """Only what came is read."""
-    read = simple_programs.batch_read
+    read = full.batch_read
     patch.setattr(
-        simple_programs,
+        full,
         "batch_read",
         lambda relation, name, allowed: read(relation, f"{name}__change", allowed),
     )
@@ -22,7 +22,7 @@ def _only_the_change(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "full",
-    (),
+    (full.RULE,),
     trials("full", lambda rnd: queries.query(rnd, 1), "WITH (engine = 'full')"),
     _only_the_change,
     cases=4,

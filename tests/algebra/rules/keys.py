@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan import strategy
-from headwater.plan.rules import simple_programs
+from headwater.plan.rules import affected_keys
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -13,13 +12,13 @@ from tests.fuzz import queries
 
 def _keys_of_before(patch: pytest.MonkeyPatch) -> None:
     """The keys touched are looked for among the rows that were there before."""
-    wrong = type("Wrong", (), {"CHANGE": simple_programs.RowsRead.BEFORE})
-    patch.setattr(simple_programs, "RowsRead", wrong)
+    wrong = type("Wrong", (), {"CHANGE": affected_keys.RowsRead.BEFORE})
+    patch.setattr(affected_keys, "RowsRead", wrong)
 
 
 RULE = Rule(
     "keys",
-    (strategy.affected_keys,),
+    (affected_keys.RULE,),
     trials("keys", queries.grouped),
     _keys_of_before,
 )

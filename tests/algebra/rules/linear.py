@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan import strategy
+from headwater.plan.rules import append, streaming
 from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.join_patterns import RowsRead
 from tests.algebra.query import QueryTrial, trials
@@ -39,7 +39,7 @@ def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "linear",
-    (strategy.linear_stream, strategy.linear_tick, strategy.joined_tick),
+    (streaming.LINEAR, append.LINEAR, append.JOINED),
     _trial,
     _both_as_they_are,
     cases=12,

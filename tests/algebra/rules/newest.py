@@ -8,7 +8,6 @@ from random import Random
 import duckdb
 import pytest
 
-from headwater.plan import strategy
 from headwater.plan.rules import newest
 from tests import left_out
 from tests.algebra.rule import Rule
@@ -67,4 +66,4 @@ def _last_to_arrive(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(newest, "_later", lambda places: "true")
 
 
-RULE = Rule("newest", (strategy.newest_row,), _Trial, _last_to_arrive)
+RULE = Rule("newest", (newest.RULE,), _Trial, _last_to_arrive)

@@ -16,8 +16,8 @@ import duckdb
 import pytest
 
 from headwater.analyze.definitions import Catalog
-from headwater.plan import strategy
 from headwater.plan.program import Program, StreamingProgram
+from headwater.plan.rules import streaming
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra.rule import Rule
@@ -147,7 +147,7 @@ def _heartbeats_are_rows(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "streams",
-    (strategy.window_close, strategy.interval_join, strategy.distinct_in_time),
+    (streaming.WINDOW_CLOSE, streaming.INTERVAL_JOIN, streaming.DEDUPLICATE),
     _Trial,
     _heartbeats_are_rows,
     cases=12,

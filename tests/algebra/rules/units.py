@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan import strategy
+from headwater.plan.rules import recompute_units
 from headwater.plan.rules.join_patterns import patterns
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
@@ -24,7 +24,7 @@ def _found_nothing(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "units",
-    (strategy.affected_units,),
+    (recompute_units.RULE,),
     trials("units", queries.query),
     _found_nothing,
     cases=14,

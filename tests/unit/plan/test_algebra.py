@@ -9,6 +9,7 @@ import pytest
 
 from headwater.lake.iceberg.merge import Upsert
 from headwater.plan import planner, strategy
+from headwater.plan.rules import contract, registry
 from headwater.plan.rules.fold import group_keys
 from headwater.plan.view_plan import Decision
 from tests.algebra.rule import Rule
@@ -37,19 +38,19 @@ def test_a_planted_mistake_is_seen(rule: Rule, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_rule_of_the_planner_is_tried() -> None:
-    covered = [each.__name__ for rule in RULES.values() for each in rule.covers]
-    assert sorted(covered) == sorted(each.__name__ for each in strategy.RULES)
+    covered = [each.name for rule in RULES.values() for each in rule.covers]
+    assert sorted(covered) == sorted(each.name for each in registry.RULES)
 
 
 @pytest.mark.parametrize("name", [rule.name for rule in RULES.values() if rule.covers])
 def test_the_trials_of_a_rule_are_kept_by_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    covered = {rule.__name__ for rule in RULES[name].covers}
+    covered = {rule.name for rule in RULES[name].covers}
     deciding: set[str] = set()
 
-    def decide(facts: strategy.Facts) -> Decision:
+    def decide(facts: contract.Facts) -> Decision:
         decision = strategy.decide(facts)
         if facts.view.name in ("v", "docs"):
-            deciding.update(r.__name__ for r in strategy.RULES if r(facts) == decision)
+            deciding.add(decision.rule.name)
         return decision
 
     monkeypatch.setattr(planner, "decide", decide)

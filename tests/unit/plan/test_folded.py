@@ -14,7 +14,7 @@ from tests.fuzz.schemas import Draw
 
 def rule(query: str) -> str:
     """The rule that keeps a query."""
-    return planned(definition(Case(query, ())))[1]["v"].decision.rule
+    return planned(definition(Case(query, ())))[1]["v"].decision.rule.name
 
 
 def wrong_in_some(text: str) -> bool:
