@@ -38,8 +38,7 @@ from headwater.lake.protocol.table import ATTEMPT
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
-from headwater.serve.lake_reader import LakeReader, current_snapshot_id
-from headwater.serve.relations import create_view
+from headwater.serve.lake_reader import LakeReader
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query
 
@@ -148,7 +147,7 @@ class Table:
         found = LakeReader(self.config).table(self.name)
         assert found is not None
         with duckdb_connection() as connection:
-            create_view(connection, "t", found, current_snapshot_id(found), ["id", "value"])
+            found.create_view(connection, "t", found.snapshot_id(), ["id", "value"])
             row = connection.execute("SELECT count(*), sum(value) FROM t").fetchone()
         assert row
         return int(row[0])

@@ -109,7 +109,7 @@ def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
     newest = table.newest(plan.view.name) if plan.follows else None
     if newest is None or not isinstance(table, LakeTable):  # it may have said so before
         return Followed(Evolved(since=last.since))
-    change = difference(table.columns_at(newest.snapshot_id), table.columns())
+    change = difference(table.columns(newest.snapshot_id), table.columns())
     shown = {each.name for each in plan.view.fields}
     own = replace(
         change,

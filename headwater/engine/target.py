@@ -14,7 +14,7 @@ from headwater.engine.follow_definition import follow, follow_input
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.evolve import difference, means_otherwise
+from headwater.lake.evolve import other_meaning
 from headwater.lake.iceberg.comments import comments_of, set_comments
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, Outcome
@@ -101,7 +101,11 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
             hint="undo the change or give the new definition a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )
-    if marker and not plan.follows and (meaning := _other_meaning(lake, plan, marker)):
+    if (
+        marker
+        and not plan.follows
+        and (meaning := other_meaning(plan, partial(_last_read, lake, marker)))
+    ):
         raise TerminalError(
             "DEFINITION_CHANGED",
             f'view "{plan.view.name}" has another meaning since its table was written: {meaning}',
@@ -119,18 +123,13 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     return table
 
 
-def _other_meaning(lake: Lake, plan: ViewPlan, marker: Marker) -> str:
-    """What of a view means something else as a table that it reads has evolved."""
-    for name in (each.name for each in plan.inputs if each.evolves):
-        position = marker.cut_to.get(name)
-        if position is None or not lake.exists(name):
-            continue
-        table = lake.table(name)
-        if table.snapshot(int(position)) is not None:
-            change = difference(table.columns_at(int(position)), table.columns())
-            if meaning := means_otherwise(plan.view, name, change):
-                return meaning
-    return ""
+def _last_read(lake: Lake, marker: Marker, name: str) -> tuple[LakeTable, int] | None:
+    """Return a table and the snapshot of it that a view has read last, if both are there."""
+    position = marker.cut_to.get(name)
+    if position is None or not lake.exists(name):
+        return None
+    table, read = lake.table(name), int(position)
+    return None if table.snapshot(read) is None else (table, read)
 
 
 def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTable | None:
@@ -169,7 +168,7 @@ def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> C
     """
     newest = table.snapshot_id()
     snapshot = table.snapshot(newest) if outcome is Outcome.COMMITTED else None
-    rows = int(snapshot.summary.get("added-records", 0)) if snapshot else 0
+    rows = snapshot.added if snapshot else 0
     at = snapshot.at if snapshot else table.committed_at()
     seconds = time.monotonic() - began
     return Committed(marker.view, marker, rows, newest, at, seconds, outcome)

@@ -106,7 +106,7 @@ def evolution(source: Source, table: LakeTable, last: Marker) -> Evolved:
     newest = table.newest(source.name)
     if newest is None:
         return Evolved()
-    found = evolved(difference(table.columns_at(newest.snapshot_id), table.columns()), last)
+    found = evolved(difference(table.columns(newest.snapshot_id), table.columns()), last)
     lacking = sorted(_never_null(source).intersection(found.since))
     if lacking:
         raise TerminalError(

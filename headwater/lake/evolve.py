@@ -12,14 +12,18 @@ snapshots do, and views were computed from them. So a name that was dropped is n
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import View
 from headwater.errors import TerminalError
 from headwater.lake.protocol.marker import Marker
+
+if TYPE_CHECKING:
+    from headwater.plan.view_plan import ViewPlan
 
 _WIDER = frozenset({("INT", "BIGINT"), ("FLOAT", "DOUBLE")})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
@@ -97,6 +101,34 @@ def evolved(change: ColumnDifference, last: Marker) -> Evolved:
     since = {**last.since, **dict.fromkeys(change.added, last.epoch + 1)}
     kept = {column: epoch for column, epoch in since.items() if column not in change.dropped}
     return Evolved(change.changes(), kept)
+
+
+class EvolvingTable(Protocol):
+    """A table whose columns change, and are known for each snapshot that is kept."""
+
+    def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
+        """Return the columns with their types, of a snapshot or of now."""
+
+
+def other_meaning(
+    plan: ViewPlan, read: Callable[[str], tuple[EvolvingTable, int | None] | None]
+) -> str:
+    """Return what of a view has another meaning since a table that it reads has evolved.
+
+    Args:
+        plan: the view's plan.
+        read: gives an input and the snapshot of it that the view has read last, if there is one.
+
+    Returns:
+        A clause; empty if the view can go on.
+    """
+    for name in (each.name for each in plan.inputs if each.evolves):
+        table, position = read(name) or (None, None)
+        if table is not None and position is not None:
+            change = difference(table.columns(position), table.columns())
+            if meaning := means_otherwise(plan.view, name, change):
+                return meaning
+    return ""
 
 
 def means_otherwise(view: View, table: str, change: ColumnDifference) -> str:

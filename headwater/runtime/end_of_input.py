@@ -66,7 +66,7 @@ def since_closing(table: InputTable) -> tuple[int | None, int | None]:
     column = table.source.watermark.column
     newest: int | None = None
     here = table.iceberg
-    for snapshot in here.ancestors(here.snapshot_id()):
+    for snapshot in here.ancestors():
         marker = snapshot.marker
         if marker and marker.epoch and marker.cut_from == marker.cut_to:
             return newest, marker.watermark

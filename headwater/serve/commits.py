@@ -13,19 +13,12 @@ from typing import TYPE_CHECKING
 from headwater.lake.protocol.commits import COLUMNS
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import QUARANTINE, SIDE_TABLES
-from headwater.serve.lake_reader import (
-    LakeReader,
-    StoredCommit,
-    ancestors,
-    commits,
-    current_snapshot_id,
-    marker_of,
-)
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from headwater.serve.lake_reader import StoredTable
+    from headwater.lake.protocol.history import Commit, History
 
 Places = Mapping[str, Mapping[int, tuple[int, datetime]]]
 """By table and snapshot, how many rows had been changed up to it, and when it was committed."""
@@ -69,22 +62,24 @@ def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
             yield row if commit.marker.view == name else {**row, "rows_in": None}
 
 
-def _commits(table: StoredTable) -> list[StoredCommit]:
+def _commits(table: History) -> list[Commit]:
     """The commits of a table, oldest first; a side table's bear the name of what it belongs to."""
-    snapshots = ancestors(table, current_snapshot_id(table))
-    marker = next(filter(None, map(marker_of, snapshots)), None)
-    return list(commits(table, view=marker.view))[::-1] if marker else []
+    marker = next((each.marker for each in table.ancestors() if each.marker), None)
+    return list(table.commits(marker.view))[::-1] if marker else []
 
 
-def _places(found: list[StoredCommit]) -> dict[int, tuple[int, datetime]]:
+def _places(found: list[Commit]) -> dict[int, tuple[int, datetime]]:
     changed = accumulate(each.added + each.removed for each in found)
-    places = {each.snapshot_id: (rows, each.at) for each, rows in zip(found, changed, strict=True)}
+    places = {
+        each.snapshot_id: (rows, each.committed_at)
+        for each, rows in zip(found, changed, strict=True)
+    }
     if found and found[0].marker.epoch == 0:  # what was before has held nothing
-        places[BEFORE] = (0, found[0].at)
+        places[BEFORE] = (0, found[0].committed_at)
     return places
 
 
-def _row(commit: StoredCommit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
+def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str, object]:
     marker, bad = commit.marker, refused.get(commit.marker.epoch)
     read = [
         (places[name][int(end)], _before(marker, places[name], name))
@@ -97,8 +92,8 @@ def _row(commit: StoredCommit, places: Places, refused: Mapping[int, int]) -> di
     return {
         "epoch": marker.epoch,
         "watermark": marker.watermark,
-        "committed_at": commit.at,
-        "freshness": (commit.at - newest).total_seconds() if newest else None,
+        "committed_at": commit.committed_at,
+        "freshness": (commit.committed_at - newest).total_seconds() if newest else None,
         "rows_in": commit.added + (bad or 0) if landed else sum(known) if known else None,
         "rows_out": commit.added,
         "rows_removed": commit.removed,

@@ -1,126 +1,97 @@
 """A Delta table as readers without a JVM see it; a snapshot is a version.
 
-In: the folder of a table. Out: its history in PyIceberg's words, from the log, and relations in
-DuckDB over the data files of one version, which the package ``deltalake`` finds.
+The history comes from the log. DuckDB reads the data files of one version, which the package
+``deltalake`` finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.delta.changed_files import are_there, differing
-from headwater.lake.delta.log import DeltaCommit, newest_version, read_commit
-from headwater.lake.protocol.marker import Marker
+from headwater.lake.delta.log import ICEBERG_WORDS, is_kept, newest_version, read_snapshot
+from headwater.lake.protocol.history import COMPACTION, Snapshot
 from headwater.serve.connection import quoted
+from headwater.serve.stored_table import StoredTable
 
 if TYPE_CHECKING:
     import deltalake
     import duckdb
     import pyarrow as pa
-    from pyiceberg.table.snapshots import Snapshot, Summary
 
 
-class StoredDeltaTable:
-    """One Delta table as it was when it was opened.
+class StoredDeltaTable(StoredTable):
+    """One Delta table.
 
     Args:
-        namespace: namespace of its project.
-        name: its name.
+        name: its name in the project.
         location: its folder.
     """
 
-    def __init__(self, namespace: str, name: str, location: Path) -> None:
-        self._name = (namespace, name)
+    is_delta = True
+
+    def __init__(self, name: str, location: Path) -> None:
+        self.name = name
+        self.refs = {}
         self._location = location
         self._version = newest_version(location)
 
-    def name(self) -> tuple[str, ...]:
-        """Return namespace and name."""
-        return self._name
-
-    def current_snapshot(self) -> Snapshot | None:
+    def snapshot_id(self) -> int | None:
         """Return the newest version, or None if it has none."""
-        return None if self._version is None else self.snapshot_by_id(self._version)
+        return self._version
 
-    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
         """Return one version, or None if it is unknown or was cleaned up.
 
-        Args:
-            snapshot_id: number of the version.
+        If somebody else wrote it, its rows are counted from its files.
         """
-        from pyiceberg.table.snapshots import Snapshot
-
-        found = read_commit(self._location, snapshot_id)
+        found = read_snapshot(self._location, snapshot_id)
         if found is None:
             return None
-        return Snapshot(
-            snapshot_id=snapshot_id,
-            parent_snapshot_id=snapshot_id - 1 if snapshot_id else None,
-            sequence_number=snapshot_id,
-            timestamp_ms=found.at,
-            manifest_list="",
-            summary=self._summary(found),
-        )
+        operation, summary = found.operation, dict(found.summary)
+        if found.marker is None:
+            changed = differing(self._location, snapshot_id - 1, snapshot_id)
+            summary["added-records"] = str(sum(file.rows for file in changed.come))
+            summary["deleted-records"] = str(sum(file.rows for file in changed.gone))
+            if operation not in ICEBERG_WORDS:
+                if not snapshot_id:  # the statement that created it
+                    return replace(found, operation="", summary={})
+                operation = "overwrite" if changed.rows else COMPACTION
+        if snapshot_id >= self._same_rows_since:
+            summary["total-records"] = str(self._rows)
+        return replace(found, operation=operation, summary=summary)
 
-    def _summary(self, commit: DeltaCommit) -> Summary | None:
-        """What a commit did, counted from its files where somebody else made it."""
-        from pyiceberg.table.snapshots import Operation, Summary
+    def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
+        """Return name and type of every column, of now or of a version."""
+        version = self._version if snapshot_id is None else snapshot_id
+        return {field.name: str(field.type) for field in self._open(version).schema().fields}
 
-        properties, version = dict(commit.summary), commit.version
-        operation = next((each for each in Operation if each.value == commit.operation), None)
-        if Marker.from_summary(commit.summary) is None:
-            changed = differing(self._location, version - 1, version)
-            properties["added-records"] = str(sum(file.rows for file in changed.come))
-            properties["deleted-records"] = str(sum(file.rows for file in changed.gone))
-            if operation is None and version:
-                operation = Operation.OVERWRITE if changed.rows else Operation.REPLACE
-        if version >= self._same_rows_since:
-            properties["total-records"] = str(self._rows)
-        return Summary(operation, **properties) if operation else None
+    def is_readable(self, snapshot_id: int) -> bool:
+        """Return whether a version and its data files are kept; the log may outlive the files."""
+        known = is_kept(self._location, snapshot_id)
+        return known and are_there(self._location, snapshot_id, self._version or 0)
 
-    def is_vacuumed(self, version: int) -> bool:
-        """Return whether data files of a version are gone, though the log tells of it.
-
-        Args:
-            version: its number.
-        """
-        return not are_there(self._location, version, self._version or 0)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of its columns now, in order."""
-        return tuple(field.name for field in self._open(self._version).schema().fields)
+    def lost_files(self) -> list[str]:
+        """Return nothing: Delta's own reader says which file is missing."""
+        return []
 
     def select(
         self,
         connection: duckdb.DuckDBPyConnection,
         name: str,
-        version: int | None,
+        snapshot_id: int | None,
         columns: Sequence[str],
     ) -> str:
-        """Make the rows of one version known to DuckDB.
-
-        Args:
-            connection: where.
-            name: the name under which they are kept there.
-            version: the version; None reads an empty table.
-            columns: the columns wanted.
-
-        Returns:
-            The SELECT that reads them.
-
-        Raises:
-            ConfigError: ``DELTA_READER_MISSING``.
-            ServiceError: ``READ_FAILED``.
-        """
+        """Return the SELECT by which DuckDB reads one version."""
         import deltalake
         import pyarrow.dataset as ds
 
-        table = self._open(version)
+        table = self._open(snapshot_id)
         held = [field.name for field in table.schema().fields]
         chosen = ", ".join(quoted(column) for column in columns if column in held)
         options = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
@@ -133,8 +104,8 @@ class StoredDeltaTable:
                 rows = table.to_pyarrow_dataset(parquet_read_options=options)
                 connection.register(name, rows)
         except (OSError, deltalake.exceptions.DeltaError) as error:
-            raise _unreadable(self._name[-1], error) from error
-        some = "" if version is not None else " WHERE false"
+            raise _unreadable(self.name, error) from error
+        some = "" if snapshot_id is not None else " WHERE false"
         body = f"SELECT {chosen} FROM {quoted(name)}{some}"
         if set(columns) <= set(held):
             return body
@@ -177,7 +148,7 @@ class StoredDeltaTable:
         try:
             return deltalake.DeltaTable(self._location, version=version)
         except (OSError, deltalake.exceptions.DeltaError) as error:
-            raise _unreadable(self._name[-1], error) from error
+            raise _unreadable(self.name, error) from error
 
 
 def _marks_rows(table: deltalake.DeltaTable) -> bool:

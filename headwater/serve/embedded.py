@@ -23,21 +23,14 @@ from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
-from headwater.serve.lake_reader import (
-    LakeReader,
-    ancestors,
-    current_snapshot_id,
-    marker_of,
-    summary_of,
-)
-from headwater.serve.relations import column_names, create_view
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
     import duckdb
-    from pyiceberg.table.snapshots import Snapshot
 
+    from headwater.lake.protocol.history import History, Snapshot
     from headwater.project import Project
-    from headwater.serve.lake_reader import History, StoredTable
+    from headwater.serve.stored_table import StoredTable
 
 SNAPSHOTS = "$snapshots"
 
@@ -102,10 +95,10 @@ class Embedded:
                 _create_snapshots(connection, target, table)
             else:
                 table = self._table(node, node.name, tables)
-                names = column_names(table)
+                names = table.columns()
                 hidden = [name for name in names if name in named]
                 shown = [name for name in names if not name.startswith("_") or name in hidden]
-                create_view(connection, target, table, _snapshot_id(node, table), shown)
+                table.create_view(connection, target, _snapshot_id(node, table), shown)
             _rename(node, target, hidden)
 
     def _table(self, node: exp.Table, name: str, loaded: dict[str, StoredTable]) -> StoredTable:
@@ -175,11 +168,11 @@ def _first_line(error: Exception) -> str:
 def _snapshot_id(node: exp.Table, table: History) -> int | None:
     version = node.args.get("version")
     if version is None:
-        return current_snapshot_id(table)
+        return table.snapshot_id()
     value = version.expression
     if version.name.upper() == "VERSION" and isinstance(value, exp.Literal) and value.is_int:
         snapshot_id = int(value.name)
-        if table.snapshot_by_id(snapshot_id) is not None:
+        if table.snapshot(snapshot_id) is not None:
             return snapshot_id
         raise ConfigError(
             "UNKNOWN_SNAPSHOT",
@@ -233,7 +226,7 @@ def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: H
             "summary": text_map,
         }
     )
-    snapshots = list(ancestors(table, current_snapshot_id(table)))[::-1]
+    snapshots = list(table.ancestors())[::-1]
     connection.register(
         name, pa.Table.from_pylist([_snapshot_row(each) for each in snapshots], schema=schema)
     )
@@ -241,13 +234,13 @@ def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: H
 
 def _snapshot_row(snapshot: Snapshot) -> dict[str, object]:
     row: dict[str, object] = {
-        "committed_at": snapshot.timestamp_ms * 1000,
-        "snapshot_id": snapshot.snapshot_id,
-        "parent_id": snapshot.parent_snapshot_id,
-        "operation": snapshot.summary.operation.value if snapshot.summary else None,
-        "summary": list(summary_of(snapshot).items()),
+        "committed_at": snapshot.at * 1000,
+        "snapshot_id": snapshot.id,
+        "parent_id": snapshot.parent,
+        "operation": snapshot.operation or None,
+        "summary": list(snapshot.summary.items()),
     }
-    marker = marker_of(snapshot)
+    marker = snapshot.marker
     if marker is not None:
         row |= {
             "view": marker.view,

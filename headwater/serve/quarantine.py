@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ConfigError
 from headwater.lake.reserved_names import quarantine_of
-from headwater.serve.connection import duckdb_connection
+from headwater.serve.connection import duckdb_connection, literal
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake_reader import LakeReader, current_snapshot_id
-from headwater.serve.relations import column_names, create_view, literal
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
     import duckdb
@@ -139,11 +138,11 @@ def _asked(
 
 def _register(connection: duckdb.DuckDBPyConnection, lake: LakeReader, name: str) -> bool:
     table = lake.table(quarantine_of(name))
-    snapshot = current_snapshot_id(table) if table is not None else None
+    snapshot = table.snapshot_id() if table is not None else None
     if table is None or snapshot is None:
         return False
-    columns = column_names(table)
-    create_view(connection, "kept", table, snapshot, columns)
+    columns = list(table.columns())
+    table.create_view(connection, "kept", snapshot, columns)
     path = "_path" if "_path" in columns else "NULL::VARCHAR"
     # bytes that are no UTF-8 are shown escaped
     text = f"left(coalesce(TRY(decode(raw)), raw::VARCHAR), {_RAW_SHOWN})"

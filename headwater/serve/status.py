@@ -16,9 +16,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
-from headwater.serve.lake_reader import LakeReader, StoredCommit, commits, commits_of_others
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
     from headwater.analyze.definitions import Catalog
@@ -141,7 +142,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-class _Histories(dict[str, list[StoredCommit]]):
+class _Histories(dict[str, list[Commit]]):
     """The commits of each table, newest first, read once."""
 
     def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
@@ -149,17 +150,17 @@ class _Histories(dict[str, list[StoredCommit]]):
         self._lake, self._catalog = lake, catalog
         self.external = catalog.external
 
-    def __missing__(self, name: str) -> list[StoredCommit]:
+    def __missing__(self, name: str) -> list[Commit]:
         table = self._lake.table(name)
         if table is None:
             self[name] = []
         elif name in self.external:
-            self[name] = list(commits_of_others(table, name))
+            self[name] = list(table.commits_of_others(name))
         else:
-            self[name] = list(commits(table, view=name.removesuffix(SINK)))
+            self[name] = list(table.commits(name.removesuffix(SINK)))
         return self[name]
 
-    def cut(self, commit: StoredCommit) -> set[str]:
+    def cut(self, commit: Commit) -> set[str]:
         """Return what a commit of a view is made of; what was expired since is left out."""
         found: set[str] = set()
         for name, position in commit.marker.cut_to.items():
@@ -181,7 +182,7 @@ class _Histories(dict[str, list[StoredCommit]]):
     def rejected(self, name: str) -> Counter[str]:
         """Return how many rows of a table were refused, as its quarantine's marker says."""
         table = self._lake.table(quarantine_of(name))
-        newest = next(commits(table, view=name), None) if table is not None else None
+        newest = next(table.commits(name), None) if table is not None else None
         return Counter(newest.marker.counts if newest else {})
 
 
@@ -224,7 +225,7 @@ def _row(
         epoch=newest.marker.epoch,
         watermark=from_micros(watermark),
         lag=_lag(newest, inputs, histories) if inputs else None,
-        age=max(now - newest.at, timedelta(0)),
+        age=max(now - newest.committed_at, timedelta(0)),
         rows_in=_rows_in(kind, newest, inputs, histories, written + refused),
         rows_out=None if kind == "sink" else written,
         late=None if histories.uncounted(name) else counts["late"],
@@ -246,13 +247,13 @@ def from_micros(micros: int | None) -> datetime | None:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
 
 
-def _lag(newest: StoredCommit, inputs: tuple[str, ...], histories: _Histories) -> int:
+def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
     """Count the commits of the inputs after the cut of a view's newest commit."""
     return sum(_behind(newest, name, histories[name]) for name in inputs)
 
 
 def _rows_in(
-    kind: str, newest: StoredCommit, inputs: tuple[str, ...], histories: _Histories, taken: int
+    kind: str, newest: Commit, inputs: tuple[str, ...], histories: _Histories, taken: int
 ) -> int | None:
     """Count the rows of the inputs up to the cut of a view's newest commit; of a SOURCE, nobody."""
     if not inputs:
@@ -260,7 +261,7 @@ def _rows_in(
     return sum(_added(histories[name][_behind(newest, name, histories[name]) :]) for name in inputs)
 
 
-def _added(history: Sequence[StoredCommit]) -> int:
+def _added(history: Sequence[Commit]) -> int:
     """Count the rows added by commits; of expired ones, the rows that are still there."""
     if not history:
         return 0
@@ -270,7 +271,7 @@ def _added(history: Sequence[StoredCommit]) -> int:
     )
 
 
-def _behind(newest: StoredCommit, name: str, history: Sequence[StoredCommit]) -> int:
+def _behind(newest: Commit, name: str, history: Sequence[Commit]) -> int:
     position = newest.marker.cut_to.get(name)
     return next(
         (n for n, commit in enumerate(history) if str(commit.snapshot_id) == position), len(history)

@@ -13,18 +13,17 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
-from headwater.lake.evolve import difference, means_otherwise
+from headwater.lake.evolve import other_meaning
 from headwater.serve.compare import Columns, RowDifference, compare
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake_reader import LakeReader, StoredCommit, current_snapshot_id, newest_commit
-from headwater.serve.relations import column_names, columns_at, create_view
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
+    from headwater.lake.protocol.history import Commit, History
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
-    from headwater.serve.lake_reader import StoredTable
+    from headwater.serve.stored_table import StoredTable
 
 ROWS_SHOWN = 20
 NO_SNAPSHOT = "-1"
@@ -59,7 +58,7 @@ class Case:
     project: Project
     plan: ViewPlan
     columns: Columns
-    commit: StoredCommit
+    commit: Commit
     table: StoredTable
     read_at: int | None
     inputs: Mapping[str, tuple[StoredTable, int | None]]
@@ -90,7 +89,7 @@ class VerifyResult:
     view: str
     verdict: Verdict
     reason: str = ""
-    commit: StoredCommit | None = None
+    commit: Commit | None = None
     columns: tuple[str, ...] = ()
     difference: RowDifference | None = None
 
@@ -147,13 +146,13 @@ def _verify_one(
         reason = f"source {', '.join(sources)} is not kept, so its rows cannot be read again"
         return VerifyResult(name, Verdict.NOT_KEPT, reason)
     table = lake.table(name)
-    commit = newest_commit(table, snapshot) if table is not None else None
+    commit = _newest_commit(table, snapshot) if table is not None else None
     if table is None or commit is None:
         return VerifyResult(name, Verdict.NO_COMMIT, "run: headwater run --once")
     if commit.marker.fingerprint not in ("", plan.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
-    if meaning := _other_meaning(lake, plan, commit):
+    if meaning := other_meaning(plan, lambda name: _input(lake, name, commit)):
         reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if lacking := _lacking(plan, table, snapshot):
@@ -162,7 +161,7 @@ def _verify_one(
     if reason := _gone(project, lake, plan, commit):
         return VerifyResult(name, Verdict.NOT_KEPT, reason, commit)
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
-    read_at = snapshot if snapshot is not None else current_snapshot_id(table)
+    read_at = snapshot if snapshot is not None else table.snapshot_id()
     columns = _columns(plan)
     inputs = {each.name: _input(lake, each.name, commit) for each in plan.inputs}
     case = Case(project, plan, columns, commit, table, read_at, inputs)
@@ -175,15 +174,40 @@ def _verify_one(
     return VerifyResult(name, verdict, "", commit, columns.names, difference)
 
 
+def _newest_commit(table: History, snapshot_id: int | None) -> Commit | None:
+    """Return the newest commit at or before a snapshot, or None if there is none."""
+    if snapshot_id is not None and table.snapshot(snapshot_id) is None:
+        raise ConfigError(
+            "UNKNOWN_SNAPSHOT",
+            f'table "{table.name}" has no snapshot {snapshot_id}; maybe it was expired',
+            hint=f"list them with: headwater sql 'SELECT * FROM \"{table.name}$snapshots\"'",
+        )
+    found = next(table.commits(start=snapshot_id), None)
+    if snapshot_id is not None and found is not None and found.snapshot_id == snapshot_id:
+        _refuse_part(table, found)
+    return found
+
+
+def _refuse_part(table: History, found: Commit) -> None:
+    """Refuse a snapshot that was published only with a later one of the same epoch."""
+    for whole in table.commits():
+        if whole.marker.epoch == found.marker.epoch and whole.snapshot_id != found.snapshot_id:
+            raise ConfigError(
+                "PART_OF_A_COMMIT",
+                f"snapshot {found.snapshot_id} is only a part of epoch {found.marker.epoch}",
+                hint=f"the whole epoch is snapshot {whole.snapshot_id}",
+            )
+
+
 def _lacking(plan: ViewPlan, table: StoredTable, snapshot: int | None) -> str:
     """A column of a keyed table that the table gets, or got later (ON SCHEMA CHANGE EVOLVE)."""
-    if not plan.follows or isinstance(table, StoredDeltaTable):
+    if not plan.follows or table.is_delta:
         return ""
-    held = columns_at(table, snapshot)
+    held = table.columns(snapshot)
     return next((each.name for each in plan.view.fields if each.name not in held), "")
 
 
-def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: StoredCommit) -> str:
+def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) -> str:
     """What a commit has read of tables that others write, and did not keep."""
     for each in plan.inputs:
         if each.name in project.catalog.external:
@@ -191,19 +215,6 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: StoredComm
                 _input(lake, each.name, commit)
             except ServiceError as error:
                 return error.message
-    return ""
-
-
-def _other_meaning(lake: LakeReader, plan: ViewPlan, commit: StoredCommit) -> str:
-    """What of a view means something else as a table that it reads has evolved."""
-    for each in plan.inputs:
-        if not each.evolves:
-            continue
-        table, position = _input(lake, each.name, commit)
-        if position is not None and not isinstance(table, StoredDeltaTable):
-            change = difference(columns_at(table, position), columns_at(table))
-            if meaning := means_otherwise(plan.view, each.name, change):
-                return meaning
     return ""
 
 
@@ -219,7 +230,7 @@ def _columns(plan: ViewPlan) -> Columns:
     return Columns(names, of("exact"), of("float"), of("approximate"), of("floats"))
 
 
-def _input(lake: LakeReader, name: str, commit: StoredCommit) -> tuple[StoredTable, int | None]:
+def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:
     """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
     table = lake.table(name)
     if table is None:
@@ -227,8 +238,7 @@ def _input(lake: LakeReader, name: str, commit: StoredCommit) -> tuple[StoredTab
     position = commit.marker.cut_to.get(name, NO_SNAPSHOT)
     if position == NO_SNAPSHOT:
         return table, None
-    vacuumed = isinstance(table, StoredDeltaTable) and table.is_vacuumed(int(position))
-    if vacuumed or table.snapshot_by_id(int(position)) is None:
+    if not table.is_readable(int(position)):
         raise ServiceError(
             "SNAPSHOT_EXPIRED",
             f'snapshot {position} of "{name}", which epoch {commit.marker.epoch} of'
@@ -257,7 +267,7 @@ def compare_embedded(case: Case, limit: int) -> RowDifference:
         bounds=bool(columns.bounded),
     )
     with duckdb_connection() as connection, translated_errors():
-        create_view(connection, "@table", case.table, case.read_at, columns.names)
+        case.table.create_view(connection, "@table", case.read_at, columns.names)
         for name, (source, position) in case.inputs.items():
-            create_view(connection, f"{name}@cut", source, position, column_names(source))
+            source.create_view(connection, f"{name}@cut", position, list(source.columns()))
         return compare(connection, columns, 'FROM "@table"', at_rest, limit)

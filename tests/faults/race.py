@@ -31,8 +31,8 @@ from typing import Any
 
 import deltalake
 
-from headwater.serve.delta import StoredDeltaTable as StoredDelta
-from headwater.serve.lake_reader import LakeReader, ancestors, current_snapshot_id, marker_of
+from headwater.serve.iceberg import StoredIcebergTable
+from headwater.serve.lake_reader import LakeReader
 from tests.faults.contender import ROWS, VIEW, settings
 
 ROOT = Path(__file__).parents[2]
@@ -184,18 +184,14 @@ def check_table(folder: Path, uri: str | None, epochs: int, tally: Tally) -> Non
     config = settings(folder, "left", uri)
     table = LakeReader(config).table(VIEW)
     assert table is not None
-    found = [
-        marker.epoch
-        for snapshot in ancestors(table, current_snapshot_id(table))
-        if (marker := marker_of(snapshot))
-    ]
+    found = [marker.epoch for snapshot in table.ancestors() if (marker := snapshot.marker)]
     if found != list(reversed(range(epochs))):
         tally.violations.append(f"the history has the epochs {found}")
-    if isinstance(table, StoredDelta):
+    if isinstance(table, StoredIcebergTable):
+        rows = table.iceberg.scan().to_arrow().to_pylist()
+    else:
         stored = deltalake.DeltaTable(config.warehouse / config.namespace / VIEW)
         rows = stored.to_pyarrow_table().to_pylist()
-    else:
-        rows = table.scan().to_arrow().to_pylist()
     counts = Counter((row["epoch"], row["writer"]) for row in rows)
     if sorted(epoch for epoch, _ in counts) != list(range(epochs)) or set(counts.values()) > {ROWS}:
         tally.violations.append(f"the table has the rows {counts}")

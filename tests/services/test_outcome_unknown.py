@@ -19,7 +19,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
-from headwater.serve.lake_reader import LakeReader, ancestors
+from headwater.serve.lake_reader import LakeReader
 from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import CUTS, Proxy
 
@@ -44,7 +44,7 @@ class Breakable(LakeTable):
 
     def replace_staged(self, view: str) -> None:
         """Point the staging branch elsewhere, so that staging has something to commit."""
-        first = list(self.ancestors(self.snapshot_id()))[-1].id
+        first = list(self.ancestors())[-1].id
         branch = self.staging_branch(view)
         self.java.manageSnapshots().replaceBranch(branch, first).commit()
 
@@ -100,12 +100,12 @@ def check_files(lake: Lake, config) -> None:
     assert table is not None
     assert reader._catalog is not None
     reader._catalog.close()
-    heads = [ref.snapshot_id for ref in table.metadata.refs.values()]
-    known = {each.snapshot_id: each for head in heads for each in ancestors(table, head)}
+    known = {each.id for head in table.refs.values() for each in table.ancestors(head)}
     assert known
-    for snapshot in known.values():
-        for manifest in snapshot.manifests(table.io):
-            for entry in manifest.fetch_manifest_entry(table.io):
+    iceberg = table.iceberg
+    for snapshot in map(iceberg.snapshot_by_id, known):
+        for manifest in snapshot.manifests(iceberg.io):
+            for entry in manifest.fetch_manifest_entry(iceberg.io):
                 path = Path(unquote(urlparse(entry.data_file.file_path).path))
                 assert path.is_file(), f"{path} of snapshot {snapshot.snapshot_id} was deleted"
 

@@ -16,8 +16,9 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, Column, Source, Watermark
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.history import Snapshot
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Snapshot, Table
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec
 
 MICROSECOND = timedelta(microseconds=1)

@@ -13,7 +13,7 @@ from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.embedded import Embedded
-from headwater.serve.lake_reader import LakeReader, commits
+from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 
@@ -64,7 +64,7 @@ class Shop:
         """How often a view was computed anew."""
         table = LakeReader(self.project.config).table(view)
         assert table is not None
-        return sum(RECOMPUTED in commit.marker.counts for commit in commits(table))
+        return sum(RECOMPUTED in commit.marker.counts for commit in table.commits())
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         with Embedded(self.project).query(sql) as result:

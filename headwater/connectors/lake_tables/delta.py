@@ -20,8 +20,8 @@ from headwater.lake.catalog import Lake
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import is_entered
 from headwater.lake.java import active
+from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Commit
 
 
 class DeltaFolder(TableOutlet):

@@ -23,8 +23,9 @@ from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.merge import Before, Upsert, upsert
 from headwater.lake.java import active, in_session
 from headwater.lake.protocol.commit import commit
+from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Commit, Table
+from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec
 from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name as quoted

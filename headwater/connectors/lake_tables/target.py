@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg.table import LakeTable
-from headwater.lake.protocol.table import Commit
+from headwater.lake.protocol.history import Commit
 from headwater.lake.reserved_names import MARKER_TAG
 
 
@@ -66,7 +66,7 @@ class SinkTarget(LakeTable):
 
     def total_rows(self) -> int:
         """Return the number of rows; 1 if who wrote the newest snapshot does not tell it."""
-        snapshot = self.snapshot(self.snapshot_id())
+        snapshot = self.current()
         return int(snapshot.summary.get("total-records", 1)) if snapshot else 0
 
     def newest(self, view: str | None = None, *, before: int | None = None) -> Commit | None:
@@ -81,7 +81,7 @@ class SinkTarget(LakeTable):
         if kept is None and before is None and self.first and self._is_ancestor(self.first):
             for snapshot in self.since(self.first):
                 if (marker := snapshot.marker) and view in (None, marker.view):
-                    return Commit(snapshot.id, marker)
+                    return Commit.of(snapshot, marker)
             return None
         return super().newest(view, before=before)
 

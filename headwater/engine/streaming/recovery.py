@@ -27,8 +27,9 @@ from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.replay import relevant_settings, run_again
 from headwater.errors import TerminalError
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Commit, Table
+from headwater.lake.protocol.table import Table
 
 
 @dataclass
@@ -170,21 +171,15 @@ class Recovery:
     def _markers(self) -> Mapping[int, Marker]:
         """The markers of the table by epoch."""
         if not self._history:
-            for snapshot in self.target.ancestors(self.target.snapshot_id()):
-                marker = snapshot.marker
-                if marker and marker.view == self.owner.view:
-                    # of several snapshots of one epoch the last one is the whole of it
-                    self._history.setdefault(marker.epoch, Commit(snapshot.id, marker))
+            commits = self.target.commits(self.owner.view)
+            self._history.update((commit.marker.epoch, commit) for commit in commits)
         return {epoch: commit.marker for epoch, commit in self._history.items()}
 
     def _reaches(self, name: str, after: str | None, upto: str) -> bool:
         """Whether an input's snapshots after one, or from its first, up to another are all kept."""
-        item, oldest = self.inputs[name], None
+        item = self.inputs[name]
         item.know(int(upto))
-        for oldest in item.table.ancestors(int(upto)):
-            if str(oldest.id) == after:
-                return True
-        return after is None and oldest is not None and oldest.parent is None
+        return item.table.reaches(None if after is None else int(after), int(upto))
 
     def _refused(self, verdict: Resume) -> TerminalError:
         view = self.owner.view

@@ -18,7 +18,8 @@ from headwater.checkpoints.folder import Checkpoint
 from headwater.engine.streaming.failures import failed
 from headwater.errors import TerminalError
 from headwater.lake.java import java_class, java_session
-from headwater.lake.protocol.table import Commit, Table
+from headwater.lake.protocol.history import Commit
+from headwater.lake.protocol.table import Table
 
 _OFFSETS = "org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata"
 _INEXACT = ("double", "float", "map<", "variant")

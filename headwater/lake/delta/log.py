@@ -11,32 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
+
+from headwater.lake.protocol.history import Snapshot
 
 FOLDER = "_delta_log"
 _COMMIT = re.compile(r"(\d{20})\.json")
 _OPERATIONS = {"WRITE": "append", "MERGE": "overwrite", "OPTIMIZE": "replace", "DELETE": "delete"}
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaCommit:
-    """One version of a Delta table.
-
-    Attributes:
-        version: its number, from 0.
-        at: when it was committed, in milliseconds since 1970 UTC.
-        operation: ``append``, ``overwrite``, ``delete``, ``replace`` (compaction), or Delta's own
-            word in lower case.
-        summary: the properties of the commit marker; ``added-records`` and ``deleted-records``
-            where Delta counted them.
-    """
-
-    version: int
-    at: int
-    operation: str
-    summary: Mapping[str, str]
+ICEBERG_WORDS = frozenset(_OPERATIONS.values())
+"""The operations that Iceberg has a word for."""
 
 
 def is_delta(table: Path | None) -> TypeGuard[Path]:
@@ -66,12 +50,12 @@ def newest_version(table: Path, known: int | None = None) -> int | None:
     return max((int(m[1]) for name in names if (m := _COMMIT.fullmatch(name))), default=None)
 
 
-def read_commit(table: Path, version: int) -> DeltaCommit | None:
+def read_snapshot(table: Path, version: int) -> Snapshot | None:
     """Return one version, or None if it is not there or not kept any more.
 
-    Args:
-        table: folder of the table.
-        version: its number.
+    Its operation is Delta's own word in lower case if Iceberg has none for it. Its summary holds
+    the properties of the commit marker, and ``added-records`` and ``deleted-records`` if Delta
+    counted them.
     """
     info: Mapping[str, Any] = {}
     try:
@@ -82,7 +66,8 @@ def read_commit(table: Path, version: int) -> DeltaCommit | None:
                     break
     except FileNotFoundError:
         return None
-    return DeltaCommit(version, int(info.get("timestamp", 0)), _operation(info), _summary(info))
+    parent, at = version - 1 if version else None, int(info.get("timestamp", 0))
+    return Snapshot(version, parent, _operation(info), _summary(info), at, version)
 
 
 def actions(table: Path, version: int) -> list[Mapping[str, Any]]:

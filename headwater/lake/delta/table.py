@@ -25,12 +25,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import ServiceError
 from headwater.lake.delta.changed_files import DataFile, are_there, differing
-from headwater.lake.delta.log import is_kept, newest_version, read_commit
+from headwater.lake.delta.log import is_kept, newest_version, read_snapshot
 from headwater.lake.java import active, java_class, java_session
+from headwater.lake.protocol.history import Snapshot
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import (
     ATTEMPT,
-    Snapshot,
     Table,
     Write,
     described,
@@ -92,9 +92,10 @@ class DeltaTable(Table):
         if newest < self._change:  # another table in the same folder
             self._change = 0
         for version in range(newest, self._change, -1):
-            commit = read_commit(self.location, version)
-            marked = commit is not None and Marker.from_summary(commit.summary) is not None
-            if marked or differing(self.location, version - 1, version).rows:
+            snapshot = self.snapshot(version)
+            if (snapshot and snapshot.marker) or differing(
+                self.location, version - 1, version
+            ).rows:
                 self._change = version
                 break
         return self._change
@@ -105,11 +106,7 @@ class DeltaTable(Table):
         Args:
             snapshot_id: number of the version.
         """
-        found = read_commit(self.location, snapshot_id)
-        if found is None:
-            return None
-        parent = snapshot_id - 1 if snapshot_id else None
-        return Snapshot(snapshot_id, parent, found.operation, found.summary, found.at)
+        return read_snapshot(self.location, snapshot_id)
 
     def total_rows(self) -> int | None:
         """Return 0 for a table that was only created, otherwise None: Delta does not count rows."""
@@ -184,8 +181,8 @@ class DeltaTable(Table):
 
     def was_there(self, snapshot_id: int, at: int) -> bool:
         """Return whether a version existed at a time: versions of another table begin anew."""
-        commit = read_commit(self.location, snapshot_id)
-        return commit is None or commit.at <= at  # the log forgets what is old
+        snapshot = self.snapshot(snapshot_id)
+        return snapshot is None or snapshot.at <= at  # the log forgets what is old
 
     # -- columns
 

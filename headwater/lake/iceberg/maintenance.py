@@ -119,7 +119,7 @@ class Job:
 
     def history(self) -> SnapshotHistory:
         """Return the table's history as of the last refresh."""
-        return SnapshotHistory(self.table.metadata())
+        return SnapshotHistory(self.table.metadata(), self.table.name)
 
 
 def maintain(job: Job) -> MaintenanceResult:
@@ -158,7 +158,7 @@ def size_of(table: LakeTable) -> Size:
         table: the table.
     """
     java = table.java
-    snapshot = table.snapshot(table.snapshot_id())
+    snapshot = table.current()
     summary: Mapping[str, str] = snapshot.summary if snapshot else {}
     return Size(
         len(java.snapshots()),

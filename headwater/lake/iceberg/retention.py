@@ -8,66 +8,32 @@ the oldest snapshot finds rows there, not a compaction, which Iceberg's streamin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from headwater.config.settings import Maintenance
-from headwater.lake.protocol.marker import PREFIX, Marker
+from headwater.lake.protocol.history import COMPACTION, History, Snapshot
+from headwater.lake.protocol.marker import PREFIX
 
 MAINTENANCE = PREFIX + "maintenance"
 """Summary property of the snapshots that maintenance writes: the step's name."""
 
-COMPACTION = "replace"
-"""Iceberg's operation of a snapshot that holds the rows of the one before it in other files."""
-
 MAIN = "main"
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotEntry:
-    """One snapshot in the metadata.
-
-    Attributes:
-        id: its id.
-        parent: id of the one before it, None for the first.
-        at: when it was made, milliseconds since 1970 UTC.
-        operation: Iceberg's operation.
-        summary: its summary.
-    """
-
-    id: int
-    parent: int | None
-    at: int
-    operation: str
-    summary: Mapping[str, str]
-
-    @property
-    def view(self) -> str | None:
-        """Whose commit it is, None if no view's."""
-        marker = Marker.from_summary(self.summary)
-        return marker.view if marker else None
-
-    def count(self, name: str) -> int:
-        """Return a number of the summary, 0 if it is not there.
-
-        Args:
-            name: the property, for example ``added-data-files``.
-        """
-        return int(self.summary.get(name, 0))
-
-
-class SnapshotHistory:
+class SnapshotHistory(History):
     """The snapshots and references of a table.
 
     Args:
         metadata: Iceberg's table metadata as JSON says it.
+        name: the table's name.
     """
 
-    def __init__(self, metadata: Mapping[str, Any]) -> None:
-        found = (_entry(fields) for fields in metadata.get("snapshots", ()))
-        self.snapshots: Mapping[int, SnapshotEntry] = {entry.id: entry for entry in found}
+    def __init__(self, metadata: Mapping[str, Any], name: str = "") -> None:
+        self.name = name
+        found = map(Snapshot.from_json, metadata.get("snapshots", ()))
+        self.snapshots: Mapping[int, Snapshot] = {entry.id: entry for entry in found}
         self.refs: Mapping[str, int] = {
             name: int(ref["snapshot-id"]) for name, ref in metadata.get("refs", {}).items()
         }
@@ -78,24 +44,22 @@ class SnapshotHistory:
         Args:
             refs: names of the references to leave out.
         """
-        other = SnapshotHistory({})
+        other = SnapshotHistory({}, self.name)
         other.snapshots = self.snapshots
         other.refs = {name: head for name, head in self.refs.items() if name not in refs}
         return other
 
-    def ancestors(self, snapshot_id: int | None) -> Iterator[SnapshotEntry]:
-        """Yield a snapshot and those before it, newest first, as far as they are kept.
+    def snapshot_id(self) -> int | None:
+        """Return the head of ``main``, or None if the table has no snapshot yet."""
+        return self.refs.get(MAIN)
 
-        Args:
-            snapshot_id: where to start.
-        """
-        while snapshot_id is not None and (entry := self.snapshots.get(snapshot_id)):
-            yield entry
-            snapshot_id = entry.parent
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
+        """Return one snapshot, or None if it is unknown or was expired."""
+        return self.snapshots.get(snapshot_id)
 
-    def main(self) -> list[SnapshotEntry]:
+    def main(self) -> list[Snapshot]:
         """Return the history of ``main``, newest first."""
-        return list(self.ancestors(self.refs.get(MAIN)))
+        return list(self.ancestors())
 
     def reachable(self) -> set[int]:
         """Return the snapshots that a branch or tag leads to."""
@@ -105,8 +69,8 @@ class SnapshotHistory:
         """Return per view that writes the table the snapshot with its newest marker."""
         newest: dict[str, int] = {}
         for entry in self.main():
-            if entry.view is not None:
-                newest.setdefault(entry.view, entry.id)
+            if marker := entry.marker:
+                newest.setdefault(marker.view, entry.id)
         return newest
 
     def added_since(self, step: str, kind: str) -> int:
@@ -156,7 +120,9 @@ def expirable(
         ),
         default=-1,
     )
-    while last + 1 < len(main) and (main[last].view is None or main[last].operation == COMPACTION):
+    while last + 1 < len(main) and (
+        main[last].marker is None or main[last].operation == COMPACTION
+    ):
         last += 1
     kept = {*fixed, *(entry.id for entry in main[: last + 1])}
     on_main = {entry.id for entry in main}
@@ -168,14 +134,3 @@ def expirable(
             kept.add(entry.id)
     # what no branch leads to was staged and given up, whatever its age: nobody can read it
     return [snapshot_id for snapshot_id in history.snapshots if snapshot_id not in kept]
-
-
-def _entry(fields: Mapping[str, Any]) -> SnapshotEntry:
-    summary = dict(fields.get("summary", {}))
-    return SnapshotEntry(
-        int(fields["snapshot-id"]),
-        fields.get("parent-snapshot-id"),
-        int(fields["timestamp-ms"]),
-        summary.pop("operation", ""),
-        summary,
-    )

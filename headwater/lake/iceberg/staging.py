@@ -13,13 +13,12 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from headwater.errors import TerminalError
+from headwater.lake.protocol.history import Snapshot
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import (
     ATTEMPT,
     Moved,
-    Snapshot,
     Write,
-    is_commit_of,
     lost_race,
     overtaken,
     session_settings,
@@ -133,7 +132,7 @@ class BranchStaging:
     def _check_main(self, staged: set[int]) -> None:
         moved = list(self._table.since(self._base))
         for snapshot in moved:
-            if is_commit_of(snapshot, self._marker.view):
+            if snapshot.is_commit_of(self._marker.view):
                 raise overtaken(snapshot, self._marker)
         if any(snapshot.id in staged for snapshot in moved):
             raise Moved

@@ -20,12 +20,12 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.lake.evolve import ColumnDifference
 from headwater.lake.iceberg.staging import BranchStaging
 from headwater.lake.java import elements, java_class, java_session
+from headwater.lake.protocol.history import COMPACTION, Commit, Snapshot
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Commit, Snapshot, Staging, Table, described, struct_of
+from headwater.lake.protocol.table import Staging, Table, described, struct_of
 from headwater.lake.reserved_names import BRANCH_PREFIX, MARKER_TAG
 
 _ICEBERG = "org.apache.iceberg"
-_REMOVED = ("deleted-records", "added-position-deletes")
 
 
 class LakeTable(Table):
@@ -78,26 +78,19 @@ class LakeTable(Table):
         if found is None:
             return None
         parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
-        fields = json.loads(parser.toJson(found))
-        summary = fields.get("summary", {})
-        return Snapshot(
-            fields["snapshot-id"],
-            fields.get("parent-snapshot-id"),
-            summary.get("operation", ""),
-            summary,
-            fields["timestamp-ms"],
-        )
+        return Snapshot.from_json(json.loads(parser.toJson(found)))
 
     def kept_commit(self) -> Commit | None:
         """Return the commit that the marker's tag points at, if it does."""
         tagged = self.ref(self.marker_tag)
         kept = self.snapshot(tagged) if tagged is not None else None
-        return Commit(kept.id, kept.marker) if kept and kept.marker else None
+        marker = kept.marker if kept else None
+        return Commit.of(kept, marker) if kept and marker else None
 
     def total_rows(self) -> int:
         """Return the number of rows written and not removed with their file."""
-        snapshot = self.snapshot(self.snapshot_id())
-        return int(snapshot.summary.get("total-records", 0)) if snapshot else 0
+        snapshot = self.current()
+        return snapshot.count("total-records") if snapshot else 0
 
     # -- rows and bounds
 
@@ -119,11 +112,11 @@ class LakeTable(Table):
             if snapshot.id == after:
                 return rows
             if after is None and self.is_expired(snapshot.parent):
-                return rows + int(snapshot.summary.get("total-records", 0))
+                return rows + snapshot.count("total-records")
             if snapshot.operation == "append" or corrected:
-                rows += int(snapshot.summary.get("added-records", 0))
+                rows += snapshot.added
             if corrected:
-                rows += sum(int(snapshot.summary.get(removed, 0)) for removed in _REMOVED)
+                rows += snapshot.removed
         if after is not None:
             raise self.not_in_history(after, upto)
         return rows
@@ -131,9 +124,7 @@ class LakeTable(Table):
     def rows_at(self, snapshot_id: int) -> int:
         """Return how many rows the table holds at a snapshot, from its summary alone."""
         snapshot = self.snapshot(snapshot_id)
-        summary = snapshot.summary if snapshot else {}
-        deleted = int(summary.get("total-position-deletes", 0))
-        return int(summary.get("total-records", 0)) - deleted
+        return snapshot.total if snapshot else 0
 
     def includes(self, snapshot_id: int, earlier: int) -> bool:
         """Return whether a snapshot is another one, or was built on it, both being kept."""
@@ -185,9 +176,17 @@ class LakeTable(Table):
 
     # -- columns
 
-    def columns(self) -> dict[str, str]:
-        """Return name and Spark type of every column, with ``NOT NULL`` where it holds."""
-        return self._described(self.java.schema())
+    def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
+        """Return name and Spark type of every column, with ``NOT NULL`` where it holds.
+
+        Args:
+            snapshot_id: a snapshot that is kept, to return the columns that the table had when it
+                was written; the columns are those of now by default.
+        """
+        if snapshot_id is None:
+            return self._described(self.java.schema())
+        number = self.java.snapshot(snapshot_id).schemaId()
+        return self._described(self.java.schemas().get(number))
 
     def stored_columns(self, ddl: str) -> dict[str, str]:
         """Return what :meth:`columns` would say of a table created with these columns.
@@ -197,15 +196,6 @@ class LakeTable(Table):
         """
         schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
         return self._described(schemas.convert(struct_of(self.spark, ddl)))
-
-    def columns_at(self, snapshot_id: int) -> dict[str, str]:
-        """Return the columns that the table had when a snapshot was written.
-
-        Args:
-            snapshot_id: the snapshot, which is kept.
-        """
-        number = self.java.snapshot(snapshot_id).schemaId()
-        return self._described(self.java.schemas().get(number))
 
     def earlier_columns(self) -> set[str]:
         """Return the names of all columns that the table ever had."""
@@ -392,7 +382,7 @@ class LakeTable(Table):
         """
         self.refresh()
         util = java_class(self.spark, f"{_ICEBERG}.util.SnapshotUtil")
-        return bool(util.oldestAncestor(self.java).operation() == "replace")
+        return bool(util.oldestAncestor(self.java).operation() == COMPACTION)
 
     def metadata(self) -> dict[str, Any]:
         """Return Iceberg's whole table metadata as of the last refresh, as its JSON says it."""
@@ -407,7 +397,7 @@ class LakeTable(Table):
         here too, so that all readers name the same cut.
         """
         snapshot = self.java.currentSnapshot()
-        while snapshot.operation() == "replace" and snapshot.parentId() is not None:
+        while snapshot.operation() == COMPACTION and snapshot.parentId() is not None:
             before = self.java.snapshot(snapshot.parentId())
             if before is None:
                 break

@@ -33,15 +33,14 @@ from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_a
 
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import (
     ATTEMPT,
-    Commit,
     Moved,
     Staging,
     Table,
     Write,
-    is_commit_of,
     overtaken,
 )
 
@@ -285,7 +284,7 @@ def _check_overtaken(
     except (Py4JError, PySparkException, OSError):
         return
     for snapshot in moved:
-        if is_commit_of(snapshot, marker.view):
+        if snapshot.is_commit_of(marker.view):
             raise overtaken(snapshot, marker) from error
     if staging.is_dropped() or _CONFLICT.search(str(error)):
         raise Moved from error
@@ -324,7 +323,7 @@ def _has_landed(table: Table, base: int, attempt: str, marker: Marker, cause: Ex
     for snapshot in table.since(base, now):
         if snapshot.summary.get(ATTEMPT) == attempt:
             return True
-        if is_commit_of(snapshot, marker.view):
+        if snapshot.is_commit_of(marker.view):
             raise overtaken(snapshot, marker) from cause
     raise Moved from cause
 

@@ -1,17 +1,15 @@
-"""What the commit protocol needs of a table, whatever its format: snapshots, markers, a staging.
+"""What the commit protocol needs of a table, whatever its format.
 
-In: a table of the lake. Out: its history as :class:`Snapshot` objects, the newest commit of a view,
-and a :class:`Staging` that makes one epoch visible. ``headwater.lake.iceberg.table`` and
-``headwater.lake.delta.table`` implement it; nothing else knows how either format commits.
+A :class:`Table` is a history of snapshots that can be read and written; its :class:`Staging` makes
+one epoch visible. ``headwater.lake.iceberg.table`` and ``headwater.lake.delta.table`` implement
+both; nothing else knows how either format commits.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import takewhile
 from typing import ClassVar, Protocol
 
 from py4j.java_gateway import JavaObject
@@ -19,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import TerminalError
 from headwater.lake.java import java_class, java_session
+from headwater.lake.protocol.history import History, Snapshot
 from headwater.lake.protocol.marker import PREFIX, Marker
 
 ATTEMPT = PREFIX + "attempt"
@@ -26,38 +25,6 @@ ATTEMPT = PREFIX + "attempt"
 
 Write = Callable[[str], None]
 """Writes the rows of an epoch; gets the identifier to write to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One snapshot of a table (Delta: one version).
-
-    Attributes:
-        id: snapshot id.
-        parent: id of the snapshot before it, or None for the first.
-        operation: ``append``, ``overwrite``, ``delete`` or ``replace`` (compaction).
-        summary: the whole snapshot summary.
-        at: when it was committed, milliseconds since 1970 UTC.
-    """
-
-    id: int
-    parent: int | None
-    operation: str
-    summary: Mapping[str, str]
-    at: int
-
-    @property
-    def marker(self) -> Marker | None:
-        """The commit marker, or None for a snapshot that no view wrote."""
-        return Marker.from_summary(self.summary)
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A published commit: the snapshot and the marker in it."""
-
-    snapshot_id: int
-    marker: Marker
 
 
 class Moved(Exception):
@@ -95,7 +62,7 @@ class Staging(Protocol):
         """Return whether what was filled can be published once more, as of the last refresh."""
 
 
-class Table(ABC):
+class Table(History):
     """One table that a view writes, seen through one Spark session.
 
     Args:
@@ -128,14 +95,6 @@ class Table(ABC):
         Compactions after it hold the same rows in other files.
         """
         return self.snapshot_id()
-
-    @abstractmethod
-    def snapshot(self, snapshot_id: int) -> Snapshot | None:
-        """Return one snapshot, or None if it is unknown or was expired.
-
-        Args:
-            snapshot_id: id of the snapshot.
-        """
 
     @abstractmethod
     def using(self, spark: SparkSession) -> Table:
@@ -236,72 +195,7 @@ class Table(ABC):
             attempt: identity of the attempt.
         """
 
-    def kept_commit(self) -> Commit | None:
-        """Return a newest commit that is kept outside the history of snapshots, if there is one."""
-        return None
-
-    def may_hold_marker(self, view: str | None) -> bool:
-        """Return whether a commit can lie in a part of the history that is not kept any more.
-
-        Args:
-            view: the view that would have made it, None for any.
-        """
-        return True
-
     # -- what follows
-
-    def ancestors(self, snapshot_id: int) -> Iterator[Snapshot]:
-        """Yield a snapshot and those before it, newest first, as far as they are kept.
-
-        Args:
-            snapshot_id: where to start.
-        """
-        next_id: int | None = snapshot_id
-        while next_id is not None and (snapshot := self.snapshot(next_id)) is not None:
-            yield snapshot
-            next_id = snapshot.parent
-
-    def since(self, base: int, head: int | None = None) -> Iterator[Snapshot]:
-        """Yield the snapshots after one, newest first.
-
-        Args:
-            base: the snapshot that is not among them.
-            head: the newest of them; the current snapshot by default.
-        """
-        newest = self.snapshot_id() if head is None else head
-        return takewhile(lambda snapshot: snapshot.id != base, self.ancestors(newest))
-
-    def newest(self, view: str | None = None, *, before: int | None = None) -> Commit | None:
-        """Return the newest published commit, walking back over maintenance snapshots.
-
-        Args:
-            view: only commits of this view; None for any (side tables can serve several views).
-            before: snapshot id to start from; None for the current snapshot.
-
-        Returns:
-            The commit, or None if there was none yet.
-
-        Raises:
-            TerminalError: ``MARKER_LOST`` if the history ends before a marker or the table's first
-                snapshot is reached, and the marker is kept nowhere else.
-        """
-        last: Snapshot | None = None
-        for last in self.ancestors(self.snapshot_id() if before is None else before):
-            marker = last.marker
-            if marker and view in (None, marker.view):
-                return Commit(last.id, marker)
-        if last is not None and last.parent is None:
-            return None
-        kept = self.kept_commit() if before is None else None
-        if kept and view in (None, kept.marker.view):
-            return kept
-        if not self.may_hold_marker(view):
-            return None
-        raise TerminalError(
-            "MARKER_LOST",
-            f'the history of table "{self.name}" ends before a commit marker',
-            hint="snapshots were expired by another tool; run `headwater doctor`",
-        )
 
     def not_in_history(self, after: int, upto: int) -> TerminalError:
         """Return the error that the rows between two snapshots cannot be read.
@@ -315,26 +209,6 @@ class Table(ABC):
             f'snapshot {after} of table "{self.name}" is not in the history of snapshot {upto}',
             hint="it was rolled back or its snapshots were expired; run `headwater doctor`",
         )
-
-    def marker(self) -> Marker | None:
-        """Return the newest marker as of the last refresh, or None if nothing was committed yet."""
-        commit = self.newest()
-        return commit.marker if commit else None
-
-    def committed_at(self) -> int:
-        """Return when the newest commit was made, in milliseconds since 1970 UTC; 0 without one."""
-        commit = self.newest()
-        snapshot = self.snapshot(commit.snapshot_id) if commit else None
-        return snapshot.at if snapshot else 0
-
-    def marker_at(self, snapshot_id: int) -> Marker | None:
-        """Return the marker that holds at a snapshot: its own, or the newest one before it.
-
-        Args:
-            snapshot_id: id of the snapshot.
-        """
-        commit = self.newest(before=snapshot_id)
-        return commit.marker if commit else None
 
     def read(self, snapshot_id: int | None = None) -> DataFrame:
         """Return all rows.
@@ -358,17 +232,6 @@ class Table(ABC):
         if snapshot is None or snapshot.parent is None:
             return rows
         return rows.exceptAll(self.read(snapshot.parent))
-
-
-def is_commit_of(snapshot: Snapshot, view: str) -> bool:
-    """Return whether a snapshot is a commit of a view.
-
-    Args:
-        snapshot: the snapshot.
-        view: name of the view.
-    """
-    marker = snapshot.marker
-    return marker is not None and marker.view == view
 
 
 def overtaken(snapshot: Snapshot, marker: Marker) -> Exception:

@@ -13,24 +13,14 @@ from typing import TYPE_CHECKING
 from headwater.checkpoints.folder import Checkpoint
 from headwater.checkpoints.resume_decision import ResumeMode, decide_resume, has_lost_all
 from headwater.lake.iceberg.retention import MAINTENANCE
+from headwater.lake.protocol.history import COMPACTION
 from headwater.lake.protocol.marker import PREFIX
 from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
-from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
-from headwater.serve.doctor.storage import lost_files
-from headwater.serve.lake_reader import (
-    ancestors,
-    commits,
-    current_snapshot_id,
-    marker_of,
-    summary_of,
-)
 
 if TYPE_CHECKING:
-    from pyiceberg.table.snapshots import Snapshot
-
-    from headwater.serve.lake_reader import StoredTable
-
+    from headwater.lake.protocol.history import Snapshot
+    from headwater.serve.stored_table import StoredTable
 
 Check = Callable[[Subject], Iterator[Finding]]
 
@@ -70,26 +60,22 @@ def foreign_snapshots(subject: Subject) -> Iterator[Finding]:
     if table is None:
         return
     later: Snapshot | None = None
-    for snapshot in ancestors(table, current_snapshot_id(table)):
+    for snapshot in table.ancestors():
         if _is_foreign(snapshot, later):
-            summary = snapshot.summary
-            what = summary.operation.value if summary else "unknown"
-            yield _rebuilt(
-                subject,
-                "foreign",
-                f"snapshot {snapshot.snapshot_id} ({what}) was written by another tool",
-            )
+            what = snapshot.operation or "unknown"
+            problem = f"snapshot {snapshot.id} ({what}) was written by another tool"
+            yield _rebuilt(subject, "foreign", problem)
         later = snapshot
 
 
 def staging(subject: Subject) -> Iterator[Finding]:
     """No rows of dead writers wait on a staging branch."""
     table = subject.table
-    if table is None or subject.running or not hasattr(table, "metadata"):
+    if table is None or subject.running or not table.refs:
         return
-    published = {s.snapshot_id for s in ancestors(table, current_snapshot_id(table))}
-    for name, ref in table.metadata.refs.items():
-        if name.startswith(BRANCH_PREFIX) and ref.snapshot_id not in published:
+    published = {s.id for s in table.ancestors()}
+    for name, head in table.refs.items():
+        if name.startswith(BRANCH_PREFIX) and head not in published:
             yield Finding(
                 subject.name,
                 "staging",
@@ -121,8 +107,8 @@ def input_snapshots(subject: Subject) -> Iterator[Finding]:
         elif item.name in subject.project.catalog.external:
             continue  # the view is computed anew where its history is gone
         elif any(
-            str(each.snapshot_id) == position and not _is_of_another(table, each, subject)
-            for each in ancestors(table, current_snapshot_id(table))
+            str(each.id) == position and not _is_of_another(table, each, subject)
+            for each in table.ancestors()
         ):
             continue
         else:
@@ -132,12 +118,8 @@ def input_snapshots(subject: Subject) -> Iterator[Finding]:
 
 def _is_of_another(table: StoredTable, snapshot: Snapshot, subject: Subject) -> bool:
     """Whether a version is younger than the commit that has read one of its number."""
-    read_at = subject.history[0].at.timestamp() * 1000 if subject.history else None
-    return (
-        isinstance(table, StoredDeltaTable)
-        and read_at is not None
-        and snapshot.timestamp_ms > read_at
-    )
+    read_at = subject.history[0].at if subject.history else None
+    return table.is_delta and read_at is not None and snapshot.at > read_at
 
 
 def checkpoint(subject: Subject) -> Iterator[Finding]:
@@ -197,7 +179,7 @@ def files(subject: Subject) -> Iterator[Finding]:
     """Every file that the current snapshot names is there."""
     if subject.table is None:
         return
-    lost = lost_files(subject.table)
+    lost = subject.table.lost_files()
     if not lost:
         return
     problem = f"{len(lost)} files of the current snapshot are missing, {lost[0]} among them"
@@ -214,7 +196,7 @@ def quarantine(subject: Subject) -> Iterator[Finding]:
         return
     name = quarantine_of(subject.name)
     table = subject.lake.table(name)
-    newest = next(commits(table, view=subject.name), None) if table is not None else None
+    newest = next(table.commits(subject.name), None) if table is not None else None
     folder = subject.state / "checkpoint"
     planned = Checkpoint(folder).last_planned()
     if newest and (planned is None or planned < newest.marker.epoch):
@@ -246,14 +228,13 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _is_foreign(snapshot: Snapshot, later: Snapshot | None) -> bool:
-    summary = summary_of(snapshot)
-    operation = snapshot.summary.operation.value if snapshot.summary else ""
-    if PREFIX + "epoch" in summary or MAINTENANCE in summary or operation == "replace":
+    summary, operation = snapshot.summary, snapshot.operation
+    if PREFIX + "epoch" in summary or MAINTENANCE in summary or operation == COMPACTION:
         return False
-    if snapshot.parent_snapshot_id is None and summary.get("total-records", "0") == "0":
+    if snapshot.parent is None and not snapshot.count("total-records"):
         return False  # the empty snapshot that every table begins with
     # Iceberg does not stamp a DELETE of whole files, the first write of some epochs
-    return not (operation == "delete" and later and marker_of(later))
+    return not (operation == "delete" and later and later.marker)
 
 
 def _can_replay(subject: Subject) -> bool:

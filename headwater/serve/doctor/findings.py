@@ -30,20 +30,14 @@ from headwater.checkpoints.resume_decision import (
 )
 from headwater.lake.reserved_names import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.plan.program import StreamingProgram
-from headwater.serve.lake_reader import (
-    LakeReader,
-    StoredCommit,
-    ancestors,
-    commits,
-    current_snapshot_id,
-    marker_of,
-)
+from headwater.serve.lake_reader import LakeReader
 
 if TYPE_CHECKING:
+    from headwater.lake.protocol.history import Commit
     from headwater.lake.protocol.marker import Marker
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
-    from headwater.serve.lake_reader import StoredTable
+    from headwater.serve.stored_table import StoredTable
 
 
 class Repair(Enum):
@@ -107,9 +101,9 @@ class Subject:
         return None if self.kind == "source" else self.lake.table(self.name)
 
     @cached_property
-    def history(self) -> tuple[StoredCommit, ...]:
+    def history(self) -> tuple[Commit, ...]:
         """Its commits as far as they are kept, newest first."""
-        return () if self.table is None else tuple(commits(self.table))
+        return () if self.table is None else tuple(self.table.commits())
 
     @cached_property
     def newest(self) -> Marker | None:
@@ -117,19 +111,17 @@ class Subject:
         if self.history:
             return self.history[0].marker
         table = self.table
-        if table is None or not hasattr(table, "metadata"):
-            return None
-        tag = table.metadata.refs.get(MARKER_TAG)
-        kept = table.snapshot_by_id(tag.snapshot_id) if tag else None
-        return marker_of(kept) if kept else None
+        tag = table.refs.get(MARKER_TAG) if table else None
+        kept = table.snapshot(tag) if table and tag is not None else None
+        return kept.marker if kept else None
 
     @cached_property
     def marker_lost(self) -> bool:
         """Whether it held commits, but what is kept of its history does not reach back to one."""
         if self.table is None or self.newest is not None:
             return False
-        *_, oldest = (None, *ancestors(self.table, current_snapshot_id(self.table)))
-        return oldest is not None and oldest.parent_snapshot_id is not None
+        current = self.table.snapshot_id()
+        return current is not None and not self.table.reaches(None, current)
 
     @property
     def state(self) -> Path:
@@ -160,11 +152,8 @@ class Subject:
 
     def _reaches(self, name: str, after: str | None, upto: str) -> bool:
         """Whether an input's snapshots after one, or from its first, up to another are all kept."""
-        table, oldest = self.lake.table(name), None
-        for oldest in ancestors(table, int(upto)) if table else ():
-            if str(oldest.snapshot_id) == after:
-                return True
-        return after is None and oldest is not None and oldest.parent_snapshot_id is None
+        table = self.lake.table(name)
+        return table is not None and table.reaches(None if after is None else int(after), int(upto))
 
     @cached_property
     def copied(self) -> int | None:

@@ -17,7 +17,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.lake.reserved_names import tables_of
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
-from headwater.serve.lake_reader import LakeReader, drop_table, summary_of
+from headwater.serve.lake_reader import LakeReader, drop_table
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
@@ -132,10 +132,10 @@ def _resume(subject: Subject, offer: Offer) -> None:
 
     def offset(name: str, position: str) -> str:
         table = subject.lake.table(name)
-        snapshot = table.snapshot_by_id(int(position)) if table else None
+        snapshot = table.snapshot(int(position)) if table else None
         if snapshot is None:
             raise _outdated(offer)
-        return offset_at(position, int(summary_of(snapshot).get("added-data-files", 0)))
+        return offset_at(position, snapshot.count("added-data-files"))
 
     newest, order = held.newest, held.owner.order
     ends, before = (ends_of(cut, order, offset) for cut in (newest.cut_to, newest.cut_from))

@@ -16,8 +16,7 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
 from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.delta import StoredDeltaTable
-from headwater.serve.relations import columns_at, duckdb_type
+from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
 from headwater.serve.trino.catalog import delta_catalog
 from headwater.serve.trino.client import trino_query
 from headwater.serve.verify import Unseen
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from headwater.analyze.definitions import Field
-    from headwater.serve.lake_reader import StoredTable
+    from headwater.serve.stored_table import StoredTable
     from headwater.serve.verify import Case
 
 
@@ -74,22 +73,22 @@ def _at_rest(case: Case) -> str:
 def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:
     """A table as one of its snapshots, with the columns that it has now."""
     config, project = case.project.config, case.project
-    catalog = delta_catalog(config) if isinstance(table, StoredDeltaTable) else config.trino.catalog
+    catalog = delta_catalog(config) if table.is_delta else config.trino.catalog
     place = project.catalog.external.get(name) or f"{config.namespace}.{name}"
     whole = ".".join(map(quoted, [catalog, *place.split(".")]))
     if snapshot_id is None:
         return f"(SELECT * FROM {whole} WHERE false)"
     pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
-    if isinstance(table, StoredDeltaTable):
+    if not isinstance(table, StoredIcebergTable):
         if name in project.catalog.external:
             raise Unseen(f"{name} is a Delta table of somebody else, which Trino is not told of")
         if any(map(_holds_instants, case.plan.view.fields)):
             raise Unseen(f"{name} is a Delta table, whose instants Trino rounds to milliseconds")
         return pinned
-    then, now = columns_at(table, snapshot_id), columns_at(table)
+    then, now = table.columns(snapshot_id), table.columns()
     if then == now:
         return pinned
-    kinds = {field.name: duckdb_type(field.field_type) for field in table.schema().fields}
+    kinds = {field.name: duckdb_type(field.field_type) for field in table.iceberg.schema().fields}
     columns = (
         quoted(column) if then.get(column) == kind else _evolved(column, column in then, kinds)
         for column, kind in now.items()

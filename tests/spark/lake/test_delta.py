@@ -427,15 +427,12 @@ def test_table_of_another_shape_or_format_is_refused(lake):
 def test_readers_without_a_jvm_see_every_version(lake):
     import duckdb
 
-    from headwater.serve.lake_reader import commits
-    from headwater.serve.relations import column_names, create_view
-
     table = lake.ensure_delta(SPEC)
     committed(lake, table, 2)
     commit(table, next_epoch(2), merge(lake, 1), session=lake.spark)
-    stored = StoredDeltaTable(lake.namespace, "t", table.location)
-    assert column_names(stored) == ["k", "v"]
-    found = list(commits(stored))
+    stored = StoredDeltaTable("t", table.location)
+    assert list(stored.columns()) == ["k", "v"]
+    found = list(stored.commits())
     assert [(c.marker.epoch, c.added, c.removed) for c in found] == [
         (2, 1, 1),
         (1, 1, 0),
@@ -444,6 +441,6 @@ def test_readers_without_a_jvm_see_every_version(lake):
     assert found[0].total == 2
     with duckdb.connect() as connection:
         for commit_ in found:
-            create_view(connection, "t", stored, commit_.snapshot_id, ["k"])
+            stored.create_view(connection, "t", commit_.snapshot_id, ["k"])
             rows = connection.sql("SELECT k FROM t ORDER BY k").fetchall()
             assert [k for (k,) in rows] == sorted({min(commit_.marker.epoch, 1), 0})

@@ -134,7 +134,7 @@ def goes_on(spark, project, orders):
     finally:
         supervisor.stop()
     check(project)
-    rows = LakeReader(project.config).table("some").scan().to_arrow()["id"].to_pylist()
+    rows = LakeReader(project.config).table("some").iceberg.scan().to_arrow()["id"].to_pylist()
     assert sorted(rows) == list(range(0, orders.files * ROWS, 2))
 
 

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
-from headwater.serve import relations
+from headwater.serve import iceberg
 from headwater.serve.connection import duckdb_connection, rows_of
-from headwater.serve.lake_reader import LakeReader, current_snapshot_id
+from headwater.serve.lake_reader import LakeReader
 from headwater.testing.harness import warehouse_of
 
 Rows = list[tuple[object, ...]]
@@ -33,10 +33,9 @@ def read(spark: SparkSession, lake: Lake) -> Iterator[Callable[..., Rows]]:
     def rows(query: str = "FROM t ORDER BY ALL", snapshot_id: int | None = None) -> Rows:
         table = reader.table("t")
         assert table is not None
-        names = [field.name for field in table.schema().fields]
         with duckdb_connection() as connection:
-            at = snapshot_id or current_snapshot_id(table)
-            relations.create_view(connection, "t", table, at, names)
+            at = snapshot_id or table.snapshot_id()
+            table.create_view(connection, "t", at, list(table.columns()))
             return list(rows_of(connection.sql(query)))
 
     yield rows
@@ -116,7 +115,7 @@ def test_object_stores_are_read_through_arrow_with_the_same_rows(
     run("INSERT INTO {t} SELECT id, array(id) FROM range(50)")
     run("DELETE FROM {t} WHERE k % 2 = 1")
     direct = read()
-    monkeypatch.setattr(relations, "_is_native", lambda task: False)
+    monkeypatch.setattr(iceberg, "_is_native", lambda task: False)
     assert read() == direct and len(direct) == 25
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.config.settings import Config
 from headwater.connectors.lake_tables.sink import TableOutlet
 from headwater.lake.catalog import Lake
-from headwater.lake.delta.log import newest_version, read_commit
+from headwater.lake.delta.log import newest_version, read_snapshot
 from headwater.lake.java import session_with
 from headwater.lake.spec import TableSpec
 from tests.spark.sinks.world import (
@@ -54,7 +54,7 @@ class Delta(World):
     def epochs(self) -> list[int]:
         newest = newest_version(self.place)
         assert newest is not None
-        found = (read_commit(self.place, version) for version in range(newest + 1))
+        found = (read_snapshot(self.place, version) for version in range(newest + 1))
         said = (each.summary.get("headwater.epoch") for each in found if each)
         return [int(epoch) for epoch in said if epoch is not None]
 

@@ -12,11 +12,11 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from fake_lake import CLICKS, FakeLake, make_lake
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
-from headwater.lake.delta.log import FOLDER, is_delta, newest_version, read_commit
+from headwater.lake.delta.log import FOLDER, is_delta, newest_version, read_snapshot
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.embedded import Embedded
-from headwater.serve.lake_reader import LakeReader, commits, drop_table
+from headwater.serve.lake_reader import LakeReader, drop_table
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 
@@ -81,12 +81,12 @@ def test_history_of_a_table(lake):
     assert reader.names() == ("clicks", "seen")
     table = reader.table("seen")
     assert table is not None
-    assert [(c.snapshot_id, c.marker.epoch) for c in commits(table)] == [(1, 1), (0, 0)]
+    assert [(c.snapshot_id, c.marker.epoch) for c in table.commits()] == [(1, 1), (0, 0)]
     assert newest_version(location(lake)) == newest_version(location(lake), 0) == 2
-    assert read_commit(location(lake), 2).summary.get("headwater.epoch") is None
-    assert read_commit(location(lake), 3) is None
+    assert read_snapshot(location(lake), 2).summary.get("headwater.epoch") is None
+    assert read_snapshot(location(lake), 3) is None
     write(lake, 6)
-    assert table.current_snapshot().snapshot_id == 2, "an opened table does not change"
+    assert table.snapshot_id() == 2, "an opened table does not change"
 
 
 def test_sql_at_a_version_and_its_snapshots(lake):
@@ -136,7 +136,7 @@ def test_metadata_of_others_is_no_marker(lake):
     for text in ("free text", "[1]", "{}", '{"epoch": 1}'):
         properties = CommitProperties(custom_metadata={"userMetadata": text})
         write_deltalake(location(lake), rows, mode="append", commit_properties=properties)
-    assert list(commits(LakeReader(lake.project.config).table("seen"))) == []
+    assert list(LakeReader(lake.project.config).table("seen").commits()) == []
 
 
 def test_damaged_table_and_missing_package_are_said(lake, monkeypatch):

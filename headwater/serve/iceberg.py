@@ -1,7 +1,6 @@
-"""Tables as DuckDB views, pinned to a snapshot.
+"""An Iceberg table as readers without a JVM see it, through PyIceberg.
 
-In: a PyIceberg or Delta table, a snapshot id, the columns wanted. Out: a view in DuckDB that scans
-lazily, reads only the columns and row groups a query needs, can be scanned any number of times, and
+DuckDB scans a snapshot lazily, reads only the columns and row groups that a query needs, and
 honours merge-on-read delete files. Columns are matched by Iceberg's field ids, so files written
 before a rename or an added column read right.
 
@@ -12,7 +11,9 @@ deletion vectors) is streamed through PyIceberg into a temporary table.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyiceberg.manifest import DataFileContent, FileFormat
@@ -38,16 +39,18 @@ from pyiceberg.types import (
 )
 
 from headwater.errors import ServiceError
-from headwater.serve.connection import quoted
-from headwater.serve.delta import StoredDeltaTable
+from headwater.lake.protocol.history import Snapshot
+from headwater.serve.connection import literal, quoted
+from headwater.serve.stored_table import StoredTable
 
 if TYPE_CHECKING:
     import duckdb
     from pyiceberg.schema import Schema
     from pyiceberg.table import DataScan, FileScanTask, Table
+    from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 
-    from headwater.serve.lake_reader import StoredTable
-
+_LOOKING = 8
+"""How many files are looked for at a time."""
 _SCHEME = re.compile(r"^file:/*")
 _SIMPLE: dict[type[IcebergType], str] = {
     BinaryType: "BLOB",
@@ -66,76 +69,95 @@ _SIMPLE: dict[type[IcebergType], str] = {
 }
 
 
-def create_view(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    table: StoredTable,
-    snapshot_id: int | None,
-    columns: Sequence[str],
-) -> None:
-    """Create a DuckDB view over one snapshot of a table.
+class StoredIcebergTable(StoredTable):
+    """One Iceberg table.
 
     Args:
-        connection: where to create it.
-        name: name of the view; a schema may come first (``"as_of.orders"`` is one name, not two).
-        table: the table.
-        snapshot_id: the snapshot to read; None reads an empty table.
-        columns: the columns of the view, in order.
+        name: its name in the project.
+        iceberg: PyIceberg's table.
     """
-    if isinstance(table, StoredDeltaTable):
-        body = table.select(connection, f"{name}$rows", snapshot_id, columns)
-    else:
-        body = _iceberg(connection, name, table, snapshot_id, columns)
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
 
+    def __init__(self, name: str, iceberg: Table) -> None:
+        self.name = name
+        self.iceberg = iceberg
+        self.refs = {name: ref.snapshot_id for name, ref in iceberg.metadata.refs.items()}
 
-def column_names(table: StoredTable) -> list[str]:
-    """Return the names of a table's columns, hidden ones included, in order.
+    @cached_property
+    def _snapshots(self) -> Mapping[int, IcebergSnapshot]:
+        return {each.snapshot_id: each for each in self.iceberg.metadata.snapshots}
 
-    Args:
-        table: the table.
-    """
-    if isinstance(table, StoredDeltaTable):
-        return list(table.columns)
-    return [field.name for field in table.schema().fields]
+    def snapshot_id(self) -> int | None:
+        """Return the id of the current snapshot, or None if the table has none yet."""
+        return self.iceberg.metadata.current_snapshot_id
 
+    def snapshot(self, snapshot_id: int) -> Snapshot | None:
+        """Return one snapshot, or None if it is unknown or was expired."""
+        found = self._snapshots.get(snapshot_id)
+        if found is None:
+            return None
+        summary = found.summary
+        return Snapshot(
+            found.snapshot_id,
+            found.parent_snapshot_id,
+            summary.operation.value if summary else "",
+            dict(summary.additional_properties) if summary else {},
+            found.timestamp_ms,
+            found.sequence_number or 0,
+        )
 
-def columns_at(table: Table, snapshot_id: int | None = None) -> dict[str, str]:
-    """Return the columns of a table of Iceberg with their types.
+    def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
+        """Return name and type of every column, of now or of a snapshot."""
+        schema = self.iceberg.schema()
+        found = None if snapshot_id is None else self._snapshots.get(snapshot_id)
+        if found is not None and found.schema_id is not None:
+            schema = self.iceberg.schemas()[found.schema_id]
+        return {field.name: str(field.field_type) for field in schema.fields}
 
-    Args:
-        table: the table.
-        snapshot_id: as they were when this snapshot was written; as they are now by default.
-    """
-    schema, snapshot = table.schema(), None
-    if snapshot_id is not None:
-        snapshot = table.snapshot_by_id(snapshot_id)
-    if snapshot is not None and snapshot.schema_id is not None:
-        schema = table.schemas()[snapshot.schema_id]
-    return {field.name: str(field.field_type) for field in schema.fields}
+    def select(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        snapshot_id: int | None,
+        columns: Sequence[str],
+    ) -> str:
+        """Return the SELECT by which DuckDB reads one snapshot."""
+        schema, there = self.iceberg.schema().select(*columns), self.columns(snapshot_id)
+        held = tuple(column for column in columns if column in there)
+        scan = self.iceberg.scan(selected_fields=held, snapshot_id=snapshot_id)
+        tasks = list(scan.plan_files()) if snapshot_id is not None else []
+        if not tasks:
+            return _empty(schema, columns)
+        if all(_is_native(task) for task in tasks):
+            return _native(schema, columns, tasks)
+        return _streamed(connection, name, schema, columns, scan)
 
+    def is_readable(self, snapshot_id: int) -> bool:
+        """Return whether a snapshot is kept; its files are kept with it."""
+        return snapshot_id in self._snapshots
 
-def _iceberg(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    table: Table,
-    snapshot_id: int | None,
-    columns: Sequence[str],
-) -> str:
-    schema = table.schema().select(*columns)
-    held = [column for column in columns if column in columns_at(table, snapshot_id)]
-    scan = table.scan(selected_fields=tuple(held), snapshot_id=snapshot_id)
-    tasks = list(scan.plan_files()) if snapshot_id is not None else []
-    if not tasks:
-        return _empty(schema, columns)
-    if all(_is_native(task) for task in tasks):
-        return _native(schema, columns, tasks)
-    return _streamed(connection, name, schema, columns, scan)
+    def lost_files(self) -> list[str]:
+        """Return the files that the current snapshot names and that do not exist.
 
+        No data is read, only the manifests.
+        """
+        io = self.iceberg.io
+        with ThreadPoolExecutor(_LOOKING) as looking:
+            exists = looking.map(lambda path: (path, io.new_input(path).exists()), self._named())
+            return [path for path, there in exists if not there]
 
-def literal(text: str) -> str:
-    """Return a text as an SQL string literal."""
-    return "'" + text.replace("'", "''") + "'"
+    def _named(self) -> Iterator[str]:
+        """Yield the files of the current snapshot; those below a missing one cannot be known."""
+        snapshot, io = self.iceberg.current_snapshot(), self.iceberg.io
+        if snapshot is None:
+            return
+        yield snapshot.manifest_list
+        if not io.new_input(snapshot.manifest_list).exists():
+            return
+        for manifest in snapshot.manifests(io):
+            yield manifest.manifest_path
+            if io.new_input(manifest.manifest_path).exists():
+                for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
+                    yield entry.data_file.file_path
 
 
 def duckdb_type(type_: IcebergType) -> str:
@@ -220,7 +242,7 @@ def _streamed(
     columns: Sequence[str],
     scan: DataScan,
 ) -> str:
-    target = quoted(name + "$rows")
+    target = quoted(name)
     names = ", ".join(
         quoted(column) if column in scan.selected_fields else _null(schema, column)
         for column in columns

@@ -1,0 +1,89 @@
+"""A table as readers without a JVM see it: a history of snapshots that DuckDB can read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from headwater.lake.protocol.history import History
+from headwater.serve.connection import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class StoredTable(History):
+    """One table as it was when it was opened.
+
+    Attributes:
+        is_delta: whether it is a Delta table, not an Iceberg table.
+        refs: the snapshot of each branch and tag.
+    """
+
+    is_delta: ClassVar[bool] = False
+    refs: Mapping[str, int]
+
+    @abstractmethod
+    def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
+        """Return name and type of every column in order, hidden ones included.
+
+        Args:
+            snapshot_id: the snapshot whose columns are meant; the columns are those of now by
+                default.
+        """
+
+    @abstractmethod
+    def select(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        snapshot_id: int | None,
+        columns: Sequence[str],
+    ) -> str:
+        """Return the SELECT by which DuckDB reads one snapshot.
+
+        Args:
+            connection: gets what the SELECT reads.
+            name: a name that no other table has there.
+            snapshot_id: the snapshot to read; None reads an empty table.
+            columns: the columns, in order.
+
+        Raises:
+            ConfigError: ``DELTA_READER_MISSING``.
+            ServiceError: ``READ_FAILED``, ``UNSUPPORTED_TYPE``.
+        """
+
+    @abstractmethod
+    def is_readable(self, snapshot_id: int) -> bool:
+        """Return whether a snapshot and its files are kept.
+
+        Args:
+            snapshot_id: its id.
+        """
+
+    @abstractmethod
+    def lost_files(self) -> list[str]:
+        """Return the files that the current snapshot names and that do not exist."""
+
+    def create_view(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        snapshot_id: int | None,
+        columns: Sequence[str],
+    ) -> None:
+        """Create a DuckDB view over one snapshot.
+
+        Args:
+            connection: where to create it.
+            name: name of the view; ``"as_of.orders"`` is one name, not schema and name.
+            snapshot_id: the snapshot to read; None reads an empty table.
+            columns: the columns of the view, in order.
+
+        Raises:
+            ConfigError: ``DELTA_READER_MISSING``.
+            ServiceError: ``READ_FAILED``, ``UNSUPPORTED_TYPE``.
+        """
+        body = self.select(connection, f"{name}$rows", snapshot_id, columns)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
