@@ -28,7 +28,7 @@ from docker.local.postgres import Postgres
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.secrets import Secret
-from headwater.lake.catalogs.postgres import Address, PostgresDatabase
+from headwater.lake.catalogs.postgres import PostgresDatabase, postgres_url
 
 pytestmark = pytest.mark.services
 
@@ -194,8 +194,9 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
             "catalog_name": "theirs",
             "warehouse_path": str(tmp_path / "elsewhere"),
         }
-        database = PostgresDatabase(Address.parse(Secret(uri)))
-        other = {"type": "sql", "uri": database.writer_uri(), "warehouse": where["warehouse_path"]}
+        url = PostgresDatabase(postgres_url(Secret(uri))).url()
+        uri = url.render_as_string(hide_password=False)
+        other = {"type": "sql", "uri": uri, "warehouse": where["warehouse_path"]}
         made = World(tmp_path, name, where, other)
         made.catalog.create_namespace(name)  # makes the catalog too
         yield made

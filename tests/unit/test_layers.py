@@ -105,7 +105,8 @@ def test_no_import_of_the_compiler_reaches_pyspark(layer: str) -> None:
 def test_the_command_line_starts_without_heavy_libraries() -> None:
     code = (
         "import sys, headwater.cli.main; "
-        "print([m for m in ('pyspark', 'duckdb', 'pyarrow', 'pyiceberg') if m in sys.modules])"
+        "print([m for m in ('pyspark', 'duckdb', 'pyarrow', 'pyiceberg', 'sqlalchemy')"
+        " if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert (run.stdout.strip(), run.stderr) == ("[]", "")

@@ -2,7 +2,7 @@
 
 A :class:`CatalogDatabase` is the one place that knows how Spark's Iceberg catalog, PyIceberg and
 our own statements reach it. Knows neither Spark nor Iceberg, so that readers without a JVM find the
-same catalog.
+same catalog. SQLAlchemy does the talking; it takes a while to load, so functions import it.
 """
 
 from __future__ import annotations
@@ -10,32 +10,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.errors import ServiceError
 from headwater.lake.catalogs.backend import CatalogBackend
 from headwater.lake.failures import explain_failure
 
+if TYPE_CHECKING:
+    from sqlalchemy import URL, CursorResult, Engine
+
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
-
-
-class StatementResult(Protocol):
-    """The answer to a statement (a DB-API cursor)."""
-
-    @property
-    def rowcount(self) -> int:
-        """Rows that the statement changed."""
-
-    def fetchone(self) -> Any:  # noqa: ANN401
-        """Return the next row, or None."""
 
 
 class Statements(Protocol):
     """Runs SQL statements in one transaction."""
 
-    def __call__(self, sql: str, *parameters: object) -> StatementResult:
-        """Run a statement whose parameters are written ``?``."""
+    def __call__(self, sql: str, **parameters: object) -> CursorResult[*tuple[Any, ...]]:
+        """Run a statement whose parameters are written ``:name``."""
 
 
 class CatalogDatabase(CatalogBackend):
@@ -51,6 +44,18 @@ class CatalogDatabase(CatalogBackend):
     def jdbc_settings(self) -> dict[str, str]:
         """Return the address by which Iceberg's JDBC catalog opens the database, and the user."""
 
+    @abstractmethod
+    def url(self, *, read_only: bool = False) -> URL:
+        """Return the address by which SQLAlchemy opens the database, password included.
+
+        Raises:
+            ConfigError: ``SECRET_MISSING``.
+        """
+
+    @abstractmethod
+    def _open(self) -> Engine:
+        """Return the engine that runs our statements; it makes connections when it needs them."""
+
     def spark_settings(self, warehouse: str) -> dict[str, str]:
         """Return the settings of Iceberg's JDBC catalog, below the name of the catalog."""
         version = {"jdbc.schema-version": "V1"}
@@ -59,29 +64,12 @@ class CatalogDatabase(CatalogBackend):
     def reader_settings(self) -> dict[str, str] | None:
         """Return the properties by which PyIceberg reads the catalog."""
         # a lease may lie there before
-        return _properties(self.reader_uri()) if self.has_table("iceberg_tables") else None
+        return _properties(self.url(read_only=True)) if self.has_table("iceberg_tables") else None
 
     def writer_settings(self) -> dict[str, str]:
         """Return the properties by which PyIceberg may change the catalog too."""
-        return _properties(self.writer_uri())
+        return _properties(self.url())
 
-    @abstractmethod
-    def reader_uri(self) -> str:
-        """Return the address by which SQLAlchemy reads it, and can do nothing else.
-
-        Raises:
-            ConfigError: ``SECRET_MISSING``.
-        """
-
-    @abstractmethod
-    def writer_uri(self) -> str:
-        """Return the address by which SQLAlchemy may change the catalog too.
-
-        Raises:
-            ConfigError: ``SECRET_MISSING``.
-        """
-
-    @abstractmethod
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.
 
@@ -91,6 +79,10 @@ class CatalogDatabase(CatalogBackend):
         Raises:
             ServiceError: as :meth:`transaction`.
         """
+        from sqlalchemy import inspect
+
+        with self._errors(), self._engine.connect() as connection:
+            return inspect(connection).has_table(name)
 
     def create_table(self, ddl: str) -> None:
         """Run ``CREATE TABLE IF NOT EXISTS …`` safely beside others who do the same.
@@ -115,35 +107,42 @@ class CatalogDatabase(CatalogBackend):
             ServiceError: ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``CATALOG_REFUSED``, … or
                 ``CATALOG_FAILED`` for a failure without a name of its own.
         """
-        with self._errors(), self._transaction(writes) as run:
-            yield run
+        from sqlalchemy import text
 
-    @abstractmethod
+        with (
+            self._errors(),
+            self._engine.connect() as connection,
+            connection.execution_options(writes=writes).begin(),
+        ):
+            yield lambda sql, **parameters: connection.execute(text(sql), parameters)
+
     def close(self) -> None:
-        """Close what is kept open between transactions."""
+        """Close the connections that are open between transactions."""
+        if "_engine" in self.__dict__:
+            self.__dict__.pop("_engine").dispose()
 
-    @abstractmethod
-    @contextmanager
-    def _transaction(self, writes: bool) -> Iterator[Statements]: ...
-
-    @abstractmethod
-    def _is_failure(self, error: Exception) -> bool: ...
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._open()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
+        from sqlalchemy.exc import DBAPIError
+
         try:
             yield
-        except Exception as error:
-            if not self._is_failure(error):
-                raise
-            raise explain_failure(error) or _failed(error) from error
+        except (DBAPIError, OSError) as error:
+            # what the driver said; SQLAlchemy adds the statement
+            said = error.orig if isinstance(error, DBAPIError) and error.orig else error
+            raise explain_failure(said) or _failed(said) from said
 
 
-def _properties(uri: str) -> dict[str, str]:
+def _properties(url: URL) -> dict[str, str]:
+    uri = url.render_as_string(hide_password=False)
     return {"type": "sql", "uri": uri, "init_catalog_tables": "false"}
 
 
-def _failed(error: Exception) -> ServiceError:
+def _failed(error: BaseException) -> ServiceError:
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return ServiceError(
         "CATALOG_FAILED",

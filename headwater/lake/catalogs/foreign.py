@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.config.settings import CatalogSection, Secret, WarehouseSection
@@ -103,12 +103,10 @@ def _database(options: Mapping[str, str], directory: Path, path: str) -> Catalog
         from headwater.lake.catalogs.sqlite import SqliteDatabase
 
         return SqliteDatabase(_folder(directory, path))
-    from headwater.lake.catalogs.postgres import Address, PostgresDatabase
+    from headwater.lake.catalogs.postgres import PostgresDatabase, postgres_url
 
-    address = Address.parse(Secret(options["catalog_uri"]))
-    if password := options.get("catalog_password"):
-        address = replace(address, password=Secret(password))
-    return PostgresDatabase(address)
+    address = postgres_url(Secret(options["catalog_uri"]))
+    return PostgresDatabase(address.set(password=options.get("catalog_password")))
 
 
 def _warehouse(options: Mapping[str, str], directory: Path, path: str) -> Warehouse:

@@ -30,18 +30,22 @@ _CREATE = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} (namespace VARCHAR(255) PRIMARY KEY,"
     " token BIGINT NOT NULL, renewals BIGINT, owner TEXT)"
 )
-_READ = f"SELECT token, renewals, owner FROM {TABLE} WHERE namespace = ?"
+_READ = f"SELECT token, renewals, owner FROM {TABLE} WHERE namespace = :namespace"
 _TAKE = (
-    f"INSERT INTO {TABLE} (namespace, token, renewals, owner) VALUES (?, 1, 0, ?)"
+    f"INSERT INTO {TABLE} (namespace, token, renewals, owner) VALUES (:namespace, 1, 0, :owner)"
     f" ON CONFLICT (namespace) DO UPDATE SET token = {TABLE}.token + 1, renewals = 0,"
-    f" owner = excluded.owner WHERE {TABLE}.token = ? AND COALESCE({TABLE}.renewals, 0) = ?"
+    f" owner = excluded.owner WHERE {TABLE}.token = :token"
+    f" AND COALESCE({TABLE}.renewals, 0) = :renewals"
     " RETURNING token"
 )
 _RENEW = (
     f"UPDATE {TABLE} SET renewals = renewals + 1"
-    " WHERE namespace = ? AND token = ? AND owner IS NOT NULL"
+    " WHERE namespace = :namespace AND token = :token AND owner IS NOT NULL"
 )
-_RELEASE = f"UPDATE {TABLE} SET owner = NULL WHERE namespace = ? AND token = ?"
+_RELEASE = f"UPDATE {TABLE} SET owner = NULL WHERE namespace = :namespace AND token = :token"
+
+_NEVER = {"token": -1, "renewals": -1}
+"""What no row says: a namespace that had no owner is taken by the INSERT alone."""
 
 
 class Life(Enum):
@@ -231,26 +235,26 @@ class LeaseRow(LeaseRecord):
     def read(self) -> Standing | None:
         """Return the row, or None if the namespace never had an owner."""
         with self._database.transaction(writes=False) as run:
-            row = run(_READ, self.namespace).fetchone()
+            row = run(_READ, namespace=self.namespace).first()
         return Standing(row[0], row[1] or 0, Owner.parse(row[2])) if row else None
 
     def take(self, owner: Owner, seen: Standing | None) -> int | None:
         """Become the owner, if the row is still as it was seen."""
         text = json.dumps(asdict(owner))
-        token, renewals = (seen.token, seen.renewals) if seen else (-1, -1)
+        at = {"token": seen.token, "renewals": seen.renewals} if seen else _NEVER
         with self._database.transaction() as run:
-            row = run(_TAKE, self.namespace, text, token, renewals).fetchone()
+            row = run(_TAKE, namespace=self.namespace, owner=text, **at).first()
         return int(row[0]) if row else None
 
     def renew(self, token: int) -> bool:
         """Give a sign of life."""
         with self._database.transaction() as run:
-            return run(_RENEW, self.namespace, token).rowcount == 1
+            return run(_RENEW, namespace=self.namespace, token=token).rowcount == 1
 
     def release(self, token: int) -> None:
         """Give the lease back, if it is still held."""
         with self._database.transaction() as run:
-            run(_RELEASE, self.namespace, token)
+            run(_RELEASE, namespace=self.namespace, token=token)
 
     def close(self) -> None:
         """Close the connection to the database."""

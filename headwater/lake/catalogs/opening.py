@@ -6,7 +6,7 @@ from headwater.config.settings import Config
 from headwater.lake.catalogs.backend import CatalogBackend
 from headwater.lake.catalogs.database import CatalogDatabase
 from headwater.lake.catalogs.lease_record import LeaseRecord, LeaseRow, Owner
-from headwater.lake.catalogs.postgres import Address, PostgresDatabase
+from headwater.lake.catalogs.postgres import PostgresDatabase, postgres_url
 from headwater.lake.catalogs.rest import RestServer, TableLease
 from headwater.lake.catalogs.sqlite import SqliteDatabase
 
@@ -36,7 +36,7 @@ def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatab
         ConfigError: ``INVALID_OPTION`` for an address that is none.
     """
     if config.catalog_uri is not None:
-        return PostgresDatabase(Address.parse(config.catalog_uri), keep_open=keep_open)
+        return PostgresDatabase(postgres_url(config.catalog_uri), keep_open=keep_open)
     return SqliteDatabase(config.warehouse)
 
 

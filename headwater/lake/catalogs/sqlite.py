@@ -1,18 +1,19 @@
-"""The embedded catalog: one SQLite database in the warehouse folder.
-
-In: the warehouse folder. Out: a :class:`SqliteDatabase`.
-"""
+"""The embedded catalog: one SQLite database in the warehouse folder."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from headwater.config.secrets import private_folder
 from headwater.lake.catalogs.database import BUSY_TIMEOUT, CatalogDatabase, Statements
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
 
 
 class SqliteDatabase(CatalogDatabase):
@@ -37,50 +38,55 @@ class SqliteDatabase(CatalogDatabase):
         options = f"journal_mode=WAL&busy_timeout={BUSY_TIMEOUT}"
         return {"uri": f"jdbc:sqlite:file:{quote(str(self.path))}?{options}"}
 
-    def reader_uri(self) -> str:
-        """Return the address by which SQLAlchemy reads the database."""
-        # quoted twice: SQLAlchemy takes off one layer, SQLite the other
-        return f"sqlite:///file:{quote(quote(str(self.path)))}?mode=ro&uri=true"
+    def url(self, *, read_only: bool = False) -> URL:
+        """Return the address by which SQLAlchemy opens the database."""
+        from sqlalchemy import URL
 
-    def writer_uri(self) -> str:
-        """Return the address by which SQLAlchemy may change the catalog too."""
-        return f"sqlite:///{quote(str(self.path))}"
+        if not read_only:
+            return URL.create("sqlite", database=str(self.path))
+        address = f"file:{quote(str(self.path))}"
+        return URL.create("sqlite", database=address, query={"mode": "ro", "uri": "true"})
 
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database."""
+        from sqlalchemy import NullPool, create_engine, inspect
+
         with self._errors():
             if not self.path.is_file():
                 return False
-            address = f"file:{quote(str(self.path))}?mode=ro"
-            with closing(sqlite3.connect(address, uri=True)) as connection:
-                query = "SELECT 1 FROM sqlite_master WHERE name = ?"
-                return connection.execute(query, (name,)).fetchone() is not None
-
-    def close(self) -> None:
-        """Do nothing: opening a file again costs a millisecond, and a copied file is noticed."""
+            reading = create_engine(self.url(read_only=True), poolclass=NullPool)
+            return inspect(reading).has_table(name)
 
     @contextmanager
-    def _transaction(self, writes: bool) -> Iterator[Statements]:
-        private_folder(self.path.parent)
-        timeout = BUSY_TIMEOUT / 1000
-        opened = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
-        with closing(opened) as connection:
-            _use_wal(connection)
-            # a transaction that reads first could not become a writer's while another writes
-            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-            try:
-                yield lambda sql, *parameters: connection.execute(sql, parameters)
-            except BaseException:
-                connection.rollback()
-                raise
-            connection.commit()
+    def transaction(self, *, writes: bool = True) -> Iterator[Statements]:
+        """Run statements in one transaction; the first one makes the folder and the database."""
+        with self._errors():
+            private_folder(self.path.parent)
+        with super().transaction(writes=writes) as run:
+            yield run
 
-    def _is_failure(self, error: Exception) -> bool:
-        return isinstance(error, sqlite3.Error | OSError)
+    def _open(self) -> Engine:
+        from sqlalchemy import NullPool, create_engine, event
+
+        # opening a file again costs a millisecond, and a copied file is noticed
+        engine = create_engine(
+            self.url(),
+            poolclass=NullPool,
+            connect_args={"timeout": BUSY_TIMEOUT / 1000, "isolation_level": None},
+        )
+        event.listen(engine, "connect", _use_wal)
+        event.listen(engine, "begin", _begin)
+        return engine
 
 
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Turn WAL on, which lasts; where another does so in a new database, wait for it.
+def _begin(connection: Connection) -> None:
+    # a transaction that reads first could not become a writer's while another writes
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _use_wal(connection: sqlite3.Connection, _: object) -> None:
+    """Turn WAL on, which lasts; if another does so in a new database, wait for it.
 
     SQLite itself does not wait then, whatever the timeout: two that read could both want to write.
     """

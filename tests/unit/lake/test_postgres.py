@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 
 from headwater.config.settings import Config, Secret
 from headwater.errors import ConfigError, ServiceError
 from headwater.lake.catalogs.opening import catalog_database, owner_of
-from headwater.lake.catalogs.postgres import Address, PostgresDatabase
+from headwater.lake.catalogs.postgres import PostgresDatabase, postgres_url
 
 ODD = "p@ss/w:rd %41'"
 
@@ -21,23 +21,31 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DB_URI", "postgresql://me:hunter2@db:6432/lake")
 
 
-def parse(uri: str) -> Address:
-    return Address.parse(Secret(uri))
+def parse(uri: str) -> URL:
+    return postgres_url(Secret(uri))
 
 
 def test_every_part_of_an_address_is_read() -> None:
     address = parse("postgresql://me:${env:DB_PASSWORD}@[::1]:6432/lake?sslmode=verify-full")
     assert (address.host, address.port, address.database) == ("::1", 6432, "lake")
-    assert address.user is not None
-    assert address.password is not None
-    assert (address.user.reveal(), address.password.reveal()) == ("me", ODD)
-    assert address.options == (("sslmode", "verify-full"),)
-    assert ODD not in repr(address)
+    assert (address.username, address.password) == ("me", "${env:DB_PASSWORD}")
+    assert address.query == {"sslmode": "verify-full"}
+    url = PostgresDatabase(address).url()
+    assert (url.username, url.password, url.host) == ("me", ODD, "::1")
+    assert ODD not in f"{address!r} {url!r} {url}"
+
+
+def test_the_user_may_be_a_reference_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DB_USER", "me@home:1")
+    database = PostgresDatabase(parse("postgresql://${env:DB_USER}:${env:DB_PASSWORD}@db/lake"))
+    url = make_url(database.url().render_as_string(hide_password=False))
+    assert (url.username, url.password, url.host) == ("me@home:1", ODD, "db")
+    assert database.jdbc_settings()["jdbc.user"] == "me@home:1"
 
 
 def test_what_can_be_left_out_may_be() -> None:
     address = parse("postgres://db/lake")
-    assert (address.port, address.user, address.password) == (5432, None, None)
+    assert (address.port, address.username, address.password) == (5432, None, None)
 
 
 def test_a_whole_address_may_be_a_secret() -> None:
@@ -46,7 +54,12 @@ def test_a_whole_address_may_be_a_secret() -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["postgresql://db", "postgresql:///lake", "mysql://db/lake", "postgresql://db/l?host=x"]
+    "uri",
+    [
+        *("postgresql://db", "postgresql:///lake", "mysql://db/lake", "postgresql://db/l?host=x"),
+        *("postgresql://db:port/lake", "postgresql://${env:DB_PASSWORD}/lake", "://"),
+        "postgresql://db/l?sslmode=require&sslmode=disable",
+    ],
 )
 def test_other_addresses_are_refused(uri: str) -> None:
     with pytest.raises(ConfigError) as error:
@@ -66,7 +79,8 @@ def test_spark_gets_the_password_apart_from_what_stands_on_command_lines() -> No
 
 
 def test_readers_get_an_address_that_says_the_same() -> None:
-    url = make_url(PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@db/l")).reader_uri())
+    told = PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@db/l")).url(read_only=True)
+    url = make_url(told.render_as_string(hide_password=False))
     assert (url.drivername, url.username, url.password) == ("postgresql+psycopg", "me", ODD)
     assert (url.host, url.port, url.database) == ("db", 5432, "l")
     assert url.query["options"] == "-c default_transaction_read_only=on"
