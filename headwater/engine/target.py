@@ -168,7 +168,7 @@ def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> C
     """
     newest = table.snapshot_id()
     snapshot = table.snapshot(newest) if outcome is Outcome.COMMITTED else None
-    rows = snapshot.added if snapshot else 0
+    rows = int(snapshot.summary.get("added-records", 0)) if snapshot else 0
     at = snapshot.at if snapshot else table.committed_at()
     seconds = time.monotonic() - began
     return Committed(marker.view, marker, rows, newest, at, seconds, outcome)
