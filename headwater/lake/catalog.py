@@ -43,7 +43,6 @@ class Lake:
 
     Args:
         spark: a session opened by ``headwater.runtime.session.open_session``, or a clone of it.
-        namespace: namespace that holds all tables of the project.
         catalog: name of the catalog in the session.
         external_tables: by name in the project, the tables that somebody else writes: namespace and
             table, or the folder of a Delta table, absolute.
@@ -106,9 +105,6 @@ class Lake:
     def readable(self, name: str) -> Table:
         """Return an existing table in whichever format it is, whoever writes it.
 
-        Args:
-            name: its name in the project.
-
         Raises:
             TerminalError: ``TABLE_NOT_FOUND``.
         """
@@ -120,7 +116,6 @@ class Lake:
         """Return a table that somebody else writes, if it has the columns that are declared.
 
         Args:
-            name: its name in the project.
             columns: name and Spark SQL type of each, with ``NOT NULL`` where that is declared.
 
         Raises:
@@ -171,7 +166,6 @@ class Lake:
         """Make a Delta table known to the session's catalog, which forgets it.
 
         Args:
-            table: the table.
             spec: what it must look like; None if its folder holds it already.
         """
         self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
@@ -181,11 +175,7 @@ class Lake:
         return DeltaTable(self.spark, name, self.delta_identifier(name), folder)
 
     def delta_identifier(self, name: str) -> str:
-        """Return the name by which the session's catalog knows a Delta table.
-
-        Args:
-            name: a name of the project.
-        """
+        """Return the name by which the session's catalog knows a Delta table."""
         return f"{DELTA_CATALOG}.{self.namespace}.{name}"
 
     def folder(self, name: str) -> Path | None:
@@ -206,7 +196,6 @@ class Lake:
         A crash between these steps is repaired by the next call.
 
         Args:
-            spec: what the table must look like.
             fit: what is done about a table that exists; :func:`check_columns` by default.
 
         Returns:
@@ -233,9 +222,6 @@ class Lake:
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
         """Create a Delta table where it is missing, and make it known to the session's catalog.
 
-        Args:
-            spec: what the table must look like.
-
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
                 ``FORMAT_CHANGED`` if it is one of Iceberg, ``TARGET_NOT_EMPTY`` if its folder holds
@@ -259,7 +245,6 @@ class Lake:
         """Create a Delta table where it is missing, and make it known to the session's catalog.
 
         Args:
-            table: the table.
             spec: what it looks like if it is created.
 
         Returns:
@@ -279,10 +264,6 @@ class Lake:
 
 def check_columns(table: Table, spec: TableSpec) -> None:
     """Refuse a table with other columns.
-
-    Args:
-        table: the table.
-        spec: what it must look like.
 
     Raises:
         TerminalError: ``SCHEMA_CHANGED``.

@@ -96,7 +96,6 @@ def evolved(change: ColumnDifference, last: Marker) -> Evolved:
 
     Args:
         change: from the columns at the newest commit to those of the table.
-        last: the newest marker.
     """
     since = {**last.since, **dict.fromkeys(change.added, last.epoch + 1)}
     kept = {column: epoch for column, epoch in since.items() if column not in change.dropped}
@@ -116,7 +115,6 @@ def other_meaning(
     """Return what of a view has another meaning since a table that it reads has evolved.
 
     Args:
-        plan: the view's plan.
         read: gives an input and the snapshot of it that the view has read last, if there is one.
 
     Returns:
@@ -181,7 +179,6 @@ def check_evolution(
 
     Args:
         table: its name.
-        change: the difference.
         system: the columns that are not the definition's own.
         earlier: names of all columns that the table ever had.
         never_null: the columns that the definition says hold no NULL.
@@ -235,7 +232,6 @@ def schema_changed(table: str, change: ColumnDifference, hint: str = "") -> Term
 
     Args:
         table: its name.
-        change: the difference.
         hint: what can be done beside undoing the change.
     """
     retyped = {**change.widened, **change.retyped}

@@ -202,7 +202,6 @@ def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
     """Return the error of a view that cannot go on without a row, None for another failure.
 
     Args:
-        view: name of the view.
         error: the exception, with its causes.
     """
     said = data_error(error)

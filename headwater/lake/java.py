@@ -17,11 +17,7 @@ _classes: dict[tuple[int, str], JavaClass] = {}
 
 
 def java_session(spark: SparkSession) -> JavaObject:
-    """Return the JVM's object of a session.
-
-    Args:
-        spark: the session.
-    """
+    """Return the JVM's object of a session."""
     return spark._jsparkSession  # noqa: SLF001
 
 
@@ -29,7 +25,6 @@ def java_class(spark: SparkSession, name: str) -> JavaClass:
     """Return a Java class, looked up once: py4j resolves a dotted name package by package.
 
     Args:
-        spark: any session of the JVM.
         name: full name of the class.
     """
     jvm = spark._jvm  # noqa: SLF001
@@ -46,7 +41,6 @@ def new_array(spark: SparkSession, name: str) -> JavaObject:
     """Return an empty Java array.
 
     Args:
-        spark: any session of the JVM.
         name: full name of the class of its elements.
     """
     gateway = spark.sparkContext._gateway  # noqa: SLF001
@@ -85,7 +79,6 @@ def in_session(rows: DataFrame, spark: SparkSession) -> DataFrame:
 
     Args:
         rows: any query; nothing runs yet.
-        spark: the session.
     """
     plan = rows._jdf.queryExecution()  # noqa: SLF001
     again = java_session(spark).internalCreateDataFrame(plan.toRdd(), rows._jdf.schema(), False)  # noqa: SLF001, FBT003
@@ -97,7 +90,6 @@ def session_with(spark: SparkSession, settings: Mapping[str, str], without: str)
 
     Args:
         spark: the session to clone.
-        settings: the settings.
         without: settings whose names begin so are left out of the clone.
     """
     clone = java_session(spark).cloneSession()
@@ -112,11 +104,7 @@ def session_with(spark: SparkSession, settings: Mapping[str, str], without: str)
 
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
-    """Make a session the active one of the calling thread for a while, as Iceberg's actions need.
-
-    Args:
-        spark: the session.
-    """
+    """Make a session the active one of the calling thread, as Iceberg's actions need."""
     sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
     before = sessions.getActiveSession()
     sessions.setActiveSession(java_session(spark))

@@ -48,11 +48,7 @@ def quarantine_of(name: str) -> str:
 
 
 def tables_of(plan: ViewPlan) -> tuple[str, ...]:
-    """Return the tables that a view writes, its own first; side tables may not exist yet.
-
-    Args:
-        plan: the view's plan.
-    """
+    """Return the tables that a view writes, its own first; side tables may not exist yet."""
     name = plan.view.name
     return (name, *filter(None, (quarantine_of(name) if plan.guard else None, plan.late.into)))
 

@@ -59,7 +59,6 @@ def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
     """Return the Spark DDL that creates a Delta table, or makes an existing one known.
 
     Args:
-        table: the table.
         spec: what it must look like; None if its folder holds it already.
     """
     where = f"USING delta LOCATION {_literal(folder_uri(table.location))}"
@@ -77,8 +76,6 @@ def create_table_sql(identifier: str, spec: TableSpec, location: str) -> str:
     """Return the Spark DDL that creates a table.
 
     Args:
-        identifier: full name of the table.
-        spec: what it must look like.
         location: where its files are; empty for where the catalog puts it.
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
@@ -102,11 +99,7 @@ def _table_clauses(spec: TableSpec, properties: Mapping[str, str]) -> list[str]:
 
 
 def columns_ddl(spec: TableSpec) -> str:
-    """Return the columns of a table as Spark DDL.
-
-    Args:
-        spec: what the table must look like.
-    """
+    """Return the columns of a table as Spark DDL."""
     columns = []
     for name, type_, nullable in spec.columns:
         comment = spec.column_comments.get(name)

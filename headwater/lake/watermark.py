@@ -22,7 +22,6 @@ def watermark_after(table: LakeTable, source: Source) -> int | None:
 
     Args:
         table: the landed table; its last refresh is what counts.
-        source: its definition.
 
     Returns:
         Microseconds since 1970 UTC, a whole number of milliseconds; None without a WATERMARK or

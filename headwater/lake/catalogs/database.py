@@ -73,9 +73,6 @@ class CatalogDatabase(CatalogBackend):
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.
 
-        Args:
-            name: name of the table.
-
         Raises:
             ServiceError: as :meth:`transaction`.
         """
@@ -86,9 +83,6 @@ class CatalogDatabase(CatalogBackend):
 
     def create_table(self, ddl: str) -> None:
         """Run ``CREATE TABLE IF NOT EXISTS …`` safely beside others who do the same.
-
-        Args:
-            ddl: the statement.
 
         Raises:
             ServiceError: as :meth:`transaction`.

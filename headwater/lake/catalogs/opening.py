@@ -14,9 +14,6 @@ from headwater.lake.catalogs.sqlite import SqliteDatabase
 def catalog_backend(config: Config) -> CatalogBackend:
     """Return what holds the catalog of a project.
 
-    Args:
-        config: the project's configuration.
-
     Raises:
         ConfigError: ``INVALID_OPTION`` for an address that is none.
     """
@@ -29,7 +26,6 @@ def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatab
     """Return the database of a project's catalog.
 
     Args:
-        config: the project's configuration.
         keep_open: whether connections may be kept for the next transaction, until ``close``.
 
     Raises:
@@ -42,9 +38,6 @@ def catalog_database(config: Config, *, keep_open: bool = False) -> CatalogDatab
 
 def owner_of(config: Config) -> Owner | None:
     """Return the owner of a project as recorded in its catalog; it may be dead (``Owner.life``).
-
-    Args:
-        config: the project's configuration.
 
     Returns:
         The owner; None if nobody ever ran the project, or the last one gave the lease back.
@@ -61,7 +54,6 @@ def lease_record(config: Config, *, keep_open: bool = False) -> LeaseRecord:
     """Return where the lease of a project is written down: in its catalog.
 
     Args:
-        config: the project's configuration.
         keep_open: whether connections may be kept between two moves, until ``close``.
 
     Raises:

@@ -79,12 +79,7 @@ class RestServer(CatalogBackend):
 
 
 class TableLease(LeaseRecord):
-    """The lease of one namespace, as a table of the catalog.
-
-    Args:
-        server: the catalog.
-        namespace: the namespace.
-    """
+    """The lease of one namespace, as a table of the catalog."""
 
     def __init__(self, server: RestServer, namespace: str) -> None:
         self.namespace = namespace

@@ -75,7 +75,6 @@ def actions(table: Path, version: int) -> list[Mapping[str, Any]]:
 
     Args:
         table: folder of the table.
-        version: the version that it made.
     """
     try:
         with _path(table, version).open(encoding="utf-8") as lines:
@@ -89,7 +88,6 @@ def is_kept(table: Path, version: int) -> bool:
 
     Args:
         table: folder of the table.
-        version: its number.
     """
     return _path(table, version).exists()
 

@@ -36,8 +36,6 @@ def maintain_delta(
     """Maintain one Delta table.
 
     Args:
-        table: the table.
-        settings: how small, how long.
         needed: versions that readers go on from.
         vacuum: whether to look for files to delete, which lists the table's folder.
         dry_run: change nothing.
@@ -59,11 +57,7 @@ def maintain_delta(
 
 
 def size_of_delta(table: DeltaTable) -> Size:
-    """Return what a Delta table consists of; its versions are its snapshots.
-
-    Args:
-        table: the table.
-    """
+    """Return what a Delta table consists of; its versions are its snapshots."""
     detail = table.spark.sql(f"DESCRIBE DETAIL {table.identifier}").collect()[0]
     table.refresh()
     return Size(table.snapshot_id() + 1, detail.numFiles, 0, 0, detail.sizeInBytes)

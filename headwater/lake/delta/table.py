@@ -56,7 +56,6 @@ class DeltaTable(Table):
     """One Delta table, seen through one Spark session.
 
     Args:
-        spark: session used to read and write it.
         name: table name, without catalog and namespace.
         identifier: full name as Spark SQL reads it.
         location: its folder.
@@ -101,11 +100,7 @@ class DeltaTable(Table):
         return self._change
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
-        """Return one version, or None if it is unknown or was cleaned up.
-
-        Args:
-            snapshot_id: number of the version.
-        """
+        """Return one version, or None if it is unknown or was cleaned up."""
         return read_snapshot(self.location, snapshot_id)
 
     def total_rows(self) -> int | None:
@@ -236,14 +231,7 @@ class DeltaTable(Table):
 
 
 class DeltaStaging:
-    """One attempt to commit one epoch to a Delta table.
-
-    Args:
-        table: the table.
-        marker: the marker of the epoch.
-        base: the version on which everything was decided.
-        attempt: identity of the attempt.
-    """
+    """One attempt to commit one epoch to a Delta table."""
 
     def __init__(self, table: DeltaTable, marker: Marker, base: int, attempt: str) -> None:
         self._table = table
@@ -258,7 +246,6 @@ class DeltaStaging:
 
         Args:
             write: writes the rows by one statement, or not at all.
-            session: the session that ``write`` uses.
         """
         self._write, self._session = write, session
 
@@ -301,20 +288,12 @@ class DeltaStaging:
 
 
 def app_id(view: str) -> str:
-    """Return the application id under which Delta remembers the newest epoch of a view.
-
-    Args:
-        view: name of the view.
-    """
+    """Return the application id under which Delta remembers the newest epoch of a view."""
     return f"headwater.{view}"
 
 
 def app_version(marker: Marker) -> int:
-    """Return the number that rises with each commit of a view, also from version to version.
-
-    Args:
-        marker: the marker of the commit.
-    """
+    """Return the number that rises with each commit of a view, also from version to version."""
     return (marker.version << EPOCHS) + marker.epoch
 
 
@@ -353,11 +332,7 @@ def only_writer(table: DeltaTable) -> Iterator[None]:
 
 
 def lock_file(table: DeltaTable) -> Path:
-    """Return the file that who writes a table holds locked.
-
-    Args:
-        table: the table.
-    """
+    """Return the file that who writes a table holds locked."""
     return table.location.with_name(f"_{table.location.name}.lock")
 
 

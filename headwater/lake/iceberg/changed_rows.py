@@ -38,7 +38,6 @@ def changed_rows(
     A row moved between files is neither.
 
     Args:
-        table: the table.
         after: snapshot already read; None for the beginning of the table.
         upto: last snapshot to read.
         columns: the columns to read. With a map among them, which cannot be compared, rows of the
@@ -68,7 +67,6 @@ def rows_that_differ(table: Table, after: int, upto: int) -> int:
     """Return how many rows :func:`changed_rows` reads, removed ones included.
 
     Args:
-        table: the table.
         after: snapshot already read.
         upto: last snapshot to read.
     """
@@ -85,7 +83,6 @@ def rows_written(table: LakeTable, snapshot_id: int) -> Iterator[DataFrame]:
     """Give the rows in the data files that a snapshot added, as long as the block lasts.
 
     Args:
-        table: the table.
         snapshot_id: the snapshot, as of the last refresh; it deletes no row of a file of its own.
     """
     spark, java = table.spark, table.java

@@ -28,11 +28,7 @@ _COMMENT = "comment"
 
 
 def comments_of(table: LakeTable) -> dict[str, str]:
-    """Return the comment of each column of a table, empty where it has none.
-
-    Args:
-        table: the table.
-    """
+    """Return the comment of each column of a table, empty where it has none."""
     parser = java_class(table.spark, "org.apache.iceberg.SchemaParser")
     fields = json.loads(parser.toJson(table.java.schema()))["fields"]
     return {field["name"]: field.get("doc", "") for field in fields}
@@ -43,7 +39,6 @@ def set_comments(table: LakeTable, spec: TableSpec) -> None:
 
     Args:
         table: the table, which has the columns of its definition.
-        spec: what it must look like.
     """
     held = comments_of(table)
     wanted = {name: spec.column_comments.get(name, "") for name in held}

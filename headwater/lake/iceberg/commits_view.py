@@ -25,8 +25,6 @@ def define_commits(spark: SparkSession, namespace: str, known_as: str | None = N
     """Make the view anew if the namespace has other tables than it says; a failure is logged only.
 
     Args:
-        spark: a session with the catalog.
-        namespace: the namespace.
         known_as: the catalog's name in Trino; by default what the view says that there is.
     """
     try:

@@ -128,9 +128,6 @@ def maintain(job: Job) -> MaintenanceResult:
     Args:
         job: the table and what is asked for.
 
-    Returns:
-        What was done.
-
     Raises:
         TerminalError: ``MARKER_LOST`` if another tool has expired the newest marker: nothing is
             expired then; ``ORPHAN_AGE_TOO_SHORT``.
@@ -152,11 +149,7 @@ def maintain(job: Job) -> MaintenanceResult:
 
 
 def size_of(table: LakeTable) -> Size:
-    """Return what a table consists of, as of its last refresh.
-
-    Args:
-        table: the table.
-    """
+    """Return what a table consists of, as of its last refresh."""
     java = table.java
     snapshot = table.current()
     summary: Mapping[str, str] = snapshot.summary if snapshot else {}

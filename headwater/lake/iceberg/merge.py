@@ -61,7 +61,6 @@ class Before:
         """Look at a table as it is now.
 
         Args:
-            table: the table.
             rewrites: whether it may be written anew.
         """
         table.refresh()
@@ -93,7 +92,6 @@ class Upsert:
         """Return the MERGE statement.
 
         Args:
-            target: what to merge into.
             insert: whether new keys are inserted too.
             hint: for the join, over ``c``, the change.
             equal: as for :func:`same_keys`.
@@ -164,7 +162,6 @@ def upsert(session: SparkSession, target: str, change: Upsert, before: Before) -
     Args:
         session: where the change's temporary view is registered.
         target: identifier to write to.
-        change: the change.
         before: the table before it.
     """
     if before.rows == 0:
@@ -218,8 +215,6 @@ class _Split:
     Args:
         session: where the change's temporary view is registered.
         target: identifier to write to.
-        change: the change.
-        table: the table.
     """
 
     def __init__(

@@ -27,7 +27,6 @@ class SnapshotHistory(History):
 
     Args:
         metadata: Iceberg's table metadata as JSON says it.
-        name: the table's name.
     """
 
     def __init__(self, metadata: Mapping[str, Any], name: str = "") -> None:
@@ -80,7 +79,6 @@ class SnapshotHistory(History):
         table that seldom gets rows would otherwise never seem to have got enough of them.
 
         Args:
-            step: the step.
             kind: which files: ``data-files`` or ``delete-files``.
         """
         added = 0
@@ -104,7 +102,6 @@ def expirable(
     commit that it belongs to; the head of every branch and tag, and what leads from it to ``main``.
 
     Args:
-        history: the table's history.
         needed: snapshots that readers go on from.
         settings: how long and how many.
         now: the time that ages are measured against.

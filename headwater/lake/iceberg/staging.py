@@ -56,14 +56,7 @@ class BranchedTable(Protocol):
 
 
 class BranchStaging:
-    """One attempt to commit one epoch to an Iceberg table.
-
-    Args:
-        table: the table.
-        marker: the marker of the epoch.
-        base: the snapshot on which everything was decided.
-        attempt: identity of the attempt.
-    """
+    """One attempt to commit one epoch to an Iceberg table."""
 
     def __init__(self, table: BranchedTable, marker: Marker, base: int, attempt: str) -> None:
         self._table = table
@@ -80,7 +73,6 @@ class BranchStaging:
         Args:
             write: writes the rows; gets the identifier of the branch; may write several times or,
                 without rows, not at all.
-            session: the session that ``write`` uses.
 
         Raises:
             TerminalError: ``LOST_RACE``, ``MARKER_MISSING``.

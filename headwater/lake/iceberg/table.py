@@ -32,7 +32,6 @@ class LakeTable(Table):
     """One Iceberg table, seen through one Spark session.
 
     Args:
-        spark: session used to load the table and to read from it.
         name: table name, without catalog and namespace.
         identifier: full name as Spark SQL reads it.
 
@@ -69,11 +68,7 @@ class LakeTable(Table):
         return int(self.java.currentSnapshot().snapshotId())
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
-        """Return one snapshot, or None if it is unknown or was expired.
-
-        Args:
-            snapshot_id: id of the snapshot.
-        """
+        """Return one snapshot, or None if it is unknown or was expired."""
         found = self.java.snapshot(snapshot_id)
         if found is None:
             return None
@@ -206,7 +201,6 @@ class LakeTable(Table):
         """Give the table other columns, in one metadata commit.
 
         Args:
-            change: how they differ.
             ddl: all columns as they shall be, as Spark DDL.
         """
         schemas = java_class(self.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
@@ -240,20 +234,12 @@ class LakeTable(Table):
             self.java.newFastAppend().commit()
 
     def ref(self, name: str) -> int | None:
-        """Return the snapshot id of a branch or tag as of the last refresh, if there is one.
-
-        Args:
-            name: name of the branch or tag.
-        """
+        """Return the snapshot id of a branch or tag as of the last refresh, if there is one."""
         found = self.java.refs().get(name)
         return None if found is None else int(found.snapshotId())
 
     def staging_branch(self, view: str) -> str:
-        """Return the name of the branch on which this writer stages commits of a view.
-
-        Args:
-            view: name of the view.
-        """
+        """Return the name of the branch on which this writer stages commits of a view."""
         return f"{BRANCH_PREFIX}{self._writer}_{view}"
 
     def stage(self, view: str, base: int) -> str:
@@ -262,7 +248,6 @@ class LakeTable(Table):
         The branch stays after a commit and is then already where the next commit begins.
 
         Args:
-            view: name of the view that commits.
             base: id of the snapshot that the commit builds on.
 
         Returns:
@@ -308,7 +293,6 @@ class LakeTable(Table):
         A compare-and-swap: refused if ``main`` has moved since the branch was staged.
 
         Args:
-            branch: name of the staging branch.
             head: its head, as checked by the caller.
 
         Raises:
@@ -336,7 +320,6 @@ class LakeTable(Table):
         """Add a snapshot without files to a staging branch.
 
         Args:
-            branch: name of the staging branch.
             summary: properties of the snapshot.
         """
         append = self.java.newFastAppend().toBranch(branch)

@@ -135,31 +135,19 @@ class BucketWarehouse(Warehouse):
 
 
 def store_failure(error: OSError) -> HeadwaterError:
-    """Return what a failure of an object store means.
-
-    Args:
-        error: what Arrow raised.
-    """
+    """Return what a failure of an object store means."""
     first = str(error).splitlines()[0]
     hint = "see [warehouse] in headwater.toml, and the store's own log"
     return explain_failure(error) or ServiceError("STORE_FAILED", first, hint=hint)
 
 
 def store_of(section: WarehouseSection) -> ObjectStore:
-    """Return the object store of a warehouse.
-
-    Args:
-        section: how it is reached.
-    """
+    """Return the object store of a warehouse."""
     return ObjectStore(section.endpoint, section.region, section.access_key, section.secret_key)
 
 
 def warehouse_for(config: Config) -> Warehouse:
-    """Return where the tables of a project are.
-
-    Args:
-        config: the project's configuration.
-    """
+    """Return where the tables of a project are."""
     return (
         BucketWarehouse(config.bucket)
         if config.bucket
@@ -182,8 +170,6 @@ def table_folder(warehouse: str, namespace: str, name: str) -> Path | None:
 
     Args:
         warehouse: address of the warehouse.
-        namespace: namespace of the table.
-        name: name of the table.
 
     Returns:
         The folder; None in an object store, which has none.
@@ -208,9 +194,6 @@ def folder_uri(folder: Path) -> str:
 
 def check_folder(folder: Path) -> None:
     """Write a file into a folder, which is made if it is missing, and remove it.
-
-    Args:
-        folder: the folder.
 
     Raises:
         OSError: it cannot be written.
