@@ -30,9 +30,6 @@ BEFORE = -1
 def commits_table(lake: LakeReader) -> pa.Table:
     """Return every commit of a project's tables.
 
-    Args:
-        lake: the tables.
-
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
     """

@@ -83,7 +83,6 @@ def subtraction(columns: Columns, table: str, query: str) -> str:
     """Return SQL of the rows without a twin on the other side; ``_sign`` counts them, signed.
 
     Args:
-        columns: the columns of the comparison.
         table: SQL that returns the rows of the table.
         query: SQL that returns the rows of the SELECT, with the bounds of bounded columns.
     """
@@ -107,8 +106,6 @@ def tolerant_difference(
 
     Args:
         connection: where ``_left_over`` is a temporary table.
-        columns: the columns of the comparison.
-        rows: number of rows of the table.
         limit: how many differing rows of each side to return.
     """
     if columns.floats or columns.lists or columns.bounded:

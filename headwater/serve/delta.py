@@ -29,7 +29,6 @@ class StoredDeltaTable(StoredTable):
     """One Delta table.
 
     Args:
-        name: its name in the project.
         location: its folder.
     """
 

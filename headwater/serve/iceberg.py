@@ -70,12 +70,7 @@ _SIMPLE: dict[type[IcebergType], str] = {
 
 
 class StoredIcebergTable(StoredTable):
-    """One Iceberg table.
-
-    Args:
-        name: its name in the project.
-        iceberg: PyIceberg's table.
-    """
+    """One Iceberg table."""
 
     def __init__(self, name: str, iceberg: Table) -> None:
         self.name = name

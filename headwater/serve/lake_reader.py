@@ -35,7 +35,6 @@ class LakeReader:
     """The tables of one project; its catalog is opened read-only.
 
     Args:
-        config: the project's configuration.
         external: by name, the tables that somebody else writes: namespace and table, or the folder
             of a Delta table.
     """
@@ -111,9 +110,6 @@ class LakeReader:
 def open_catalog(config: Config) -> Catalog | None:
     """Return the catalog of a project as PyIceberg reads it, None before the first run made it.
 
-    Args:
-        config: the project's configuration.
-
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``, ``CATALOG_DOWN``, ``CATALOG_REFUSED``, …
     """
@@ -134,7 +130,6 @@ def drop_table(config: Config, name: str) -> None:
     A Delta table is its folder, and goes with it. The caller holds the lease of the project.
 
     Args:
-        config: the project's configuration.
         name: name of the table, without its namespace; it may be missing.
 
     Raises:

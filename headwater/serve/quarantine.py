@@ -77,7 +77,6 @@ def waiting(project: Project, tables: Sequence[str] = ()) -> list[WaitingRows]:
     """Return what waits, by table and reason.
 
     Args:
-        project: the project.
         tables: the tables, sources or views to look at; all if empty.
 
     Raises:
@@ -100,7 +99,6 @@ def bad_rows(project: Project, tables: Sequence[str], limit: int) -> list[BadRow
     """Return rows of quarantines, the newest first.
 
     Args:
-        project: the project.
         tables: the tables, sources or views to look at; all if empty.
         limit: how many of each.
 

@@ -86,7 +86,6 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     """Return the status of every landed table, view and sink, inputs before what reads them.
 
     Args:
-        project: the project.
         now: the time that age is measured against; the clock's by default.
 
     Raises:

@@ -110,8 +110,6 @@ def verify(
     """Check views against their SELECT at rest.
 
     Args:
-        project: the project.
-        plans: the plans of its views.
         views: the views to check; all if empty.
         snapshot: the snapshot to check, for a single view; its newest commit by default.
         limit: how many differing rows of each side to return.
@@ -252,7 +250,6 @@ def compare_embedded(case: Case, limit: int) -> RowDifference:
     """Compare in DuckDB, in this process.
 
     Args:
-        case: what to compare.
         limit: how many differing rows of each side to return.
     """
     from headwater.plan.sql.at_rest import at_rest_sql

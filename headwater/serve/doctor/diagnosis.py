@@ -26,7 +26,6 @@ def diagnose(
     """Return everything that is wrong.
 
     Args:
-        project: the project.
         plans: the plans of all its views, in topological order.
         names: the tables, sources and views to look at; all if empty.
 
@@ -42,7 +41,6 @@ def subjects(project: Project, plans: Mapping[str, ViewPlan]) -> list[Subject]:
     """Return everything there is to look at, inputs before what reads them.
 
     Args:
-        project: the project.
         plans: the plans of all its views, in topological order.
     """
     lake = LakeReader(project.config, project.catalog.external)

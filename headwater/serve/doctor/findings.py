@@ -205,11 +205,7 @@ def _offset(position: str | None) -> str | None:
 
 
 def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
-    """Return whether a view can be computed again, and in words what that means.
-
-    Args:
-        subject: the view.
-    """
+    """Return whether a view can be computed again, and in words what that means."""
     gone = lost_input(subject)
     if gone:
         return None, f"it cannot be computed again: {gone}"
@@ -217,11 +213,7 @@ def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
 
 
 def lost_input(subject: Subject) -> str:
-    """Return why the input of a view is not all there any more, an empty string if it is.
-
-    Args:
-        subject: the view.
-    """
+    """Return why the input of a view is not all there any more, an empty string if it is."""
     plan = subject.plan
     for item in plan.inputs if plan else ():
         if item.kind != "source":

@@ -53,9 +53,7 @@ def offers(
     """Return the repairs to do for some findings: one per view, a rebuild before anything less.
 
     Args:
-        project: the project.
         plans: the plans of all its views, in topological order.
-        findings: what was found.
     """
     wanted: dict[str, Repair] = {}
     for finding in findings:
@@ -83,11 +81,6 @@ def offers(
 
 def carry_out(project: Project, plans: Mapping[str, ViewPlan], offer: Offer) -> None:
     """Do a repair. The caller holds the lease of the project.
-
-    Args:
-        project: the project.
-        plans: the plans of all its views.
-        offer: the repair.
 
     Raises:
         ServiceError: the catalog or the state folder cannot be written.

@@ -63,13 +63,7 @@ class Database:
 def render(
     database: Database, datasets: Sequence[Dataset], dashboards: Sequence[Dashboard]
 ) -> dict[str, str]:
-    """Return the files of a bundle, texts by path.
-
-    Args:
-        database: where the datasets are.
-        datasets: those that the charts read.
-        dashboards: with their charts.
-    """
+    """Return the files of a bundle, texts by path."""
     files: dict[str, dict[str, Any]] = {"metadata.yaml": {"version": _VERSION, "type": "assets"}}
     files[database.file] = _database(database)
     for dataset in datasets:

@@ -22,11 +22,7 @@ _INEXACT = "the highest of the rows shown: such values of several rows make no c
 
 
 def dataset_of(facts: ViewFacts) -> Dataset:
-    """Return the dataset of a view.
-
-    Args:
-        facts: of the view.
-    """
+    """Return the dataset of a view."""
     measures = {measure.field.name for measure in facts.measures}
     columns = tuple(
         DatasetColumn(
@@ -74,10 +70,6 @@ def number_format(kind: exp.DataType) -> str:
 
 
 def metrics_of(facts: ViewFacts) -> Iterator[tuple[Measure, Metric]]:
-    """Yield each measure of a view with its metric.
-
-    Args:
-        facts: of the view.
-    """
+    """Yield each measure of a view with its metric."""
     for measure in facts.measures:
         yield measure, metric_of(measure)

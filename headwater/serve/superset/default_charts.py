@@ -26,11 +26,7 @@ _GROUPS = 1  # columns that lines are told apart by: more make too many lines
 
 
 def starter_charts(facts: ViewFacts) -> list[Chart]:
-    """Return the charts of a view.
-
-    Args:
-        facts: of the view.
-    """
+    """Return the charts of a view."""
     if facts.single and facts.measures:
         return _big_numbers(facts)
     if facts.top and (chart := _bars(facts)):

@@ -17,7 +17,6 @@ def position(dashboard: Dashboard, uuids: Sequence[str]) -> dict[str, Any]:
     """Return the page of a dashboard.
 
     Args:
-        dashboard: with its charts.
         uuids: of the charts, in the same order.
     """
     known = dict(zip((chart.name for chart in dashboard.charts), uuids, strict=True))

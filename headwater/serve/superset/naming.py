@@ -15,7 +15,6 @@ def uuid_of(namespace: str, kind: str, name: str) -> str:
     """Return the uuid of an object.
 
     Args:
-        namespace: of the project's tables.
         kind: ``database``, ``dataset``, ``chart`` or ``dashboard``.
         name: among the objects of its kind.
     """
@@ -36,7 +35,6 @@ def slug_of(namespace: str, pipeline: bool = False) -> str:
     """Return the last part of a dashboard's address.
 
     Args:
-        namespace: of the project's tables.
         pipeline: whether it is the dashboard of the pipeline.
     """
     return f"headwater-{namespace}" + ("-pipeline" if pipeline else "")

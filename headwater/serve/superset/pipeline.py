@@ -65,8 +65,6 @@ def pipeline_dashboard(namespace: str, title: str, *, watermarks: bool) -> Dashb
     """Return the dashboard of a project's pipeline.
 
     Args:
-        namespace: of the project's tables.
-        title: of the project.
         watermarks: whether a table of the project has one.
     """
     return Dashboard(

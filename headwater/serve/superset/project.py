@@ -50,7 +50,6 @@ def project_bundle(
     """Return the bundle of a project.
 
     Args:
-        project: the project.
         plans: its plans by view, in topological order.
         trino_url: where Superset finds Trino; by default as the settings say.
 

@@ -47,7 +47,6 @@ class Superset:
 
     Args:
         url: its address.
-        username: as whom.
         password: of the user.
 
     Raises:
@@ -69,7 +68,6 @@ class Superset:
         """Bring a bundle to the server, and remove what it has no more of earlier ones.
 
         Args:
-            bundle: what to bring.
             trino_password: of the user of the bundle's database, if it has one.
 
         Raises:
@@ -92,11 +90,7 @@ class Superset:
         return {self._ask("GET", f"dashboard/{slug}")["result"]["id"] for slug in slugs}
 
     def _tidy(self, bundle: ProjectBundle, pages: set[int]) -> tuple[list[str], list[str]]:
-        """Remove what earlier pushes have made and this one has not, but not what people use.
-
-        Returns:
-            What was removed, and what was left.
-        """
+        """Remove what earlier pushes have made and this one has not, but not what people use."""
         removed: list[str] = []
         left: list[str] = []
         datasets = self._datasets(bundle.database.namespace)

@@ -39,7 +39,6 @@ def line(times: Times, metric: str, by: Sequence[str] = (), *, number: str, titl
 
     Args:
         times: the axis of time.
-        metric: what is drawn.
         by: columns of the groups.
         number: format of the numbers.
         title: of the axis of numbers.
@@ -54,7 +53,6 @@ def bar(name: str, metric: str, *, number: str) -> Settings:
 
     Args:
         name: the column of the names.
-        metric: what is drawn.
         number: format of the numbers.
     """
     return "echarts_timeseries_bar", {
@@ -80,7 +78,6 @@ def big_number(metric: str, *, number: str) -> Settings:
     """Return one number, large.
 
     Args:
-        metric: the number.
         number: its format.
     """
     return "big_number_total", {
@@ -95,7 +92,6 @@ def rows(columns: Sequence[str], newest: str | None = None) -> Settings:
     """Return a table of rows as they are.
 
     Args:
-        columns: its columns.
         newest: a column of times: the newest rows come first.
     """
     order = [f'["{newest}", false]'] if newest else []

@@ -46,9 +46,6 @@ _READER: Mapping[str, str] = {
 def properties(config: Config) -> dict[str, str]:
     """Return the properties of Trino's catalog for a project; secrets are references.
 
-    Args:
-        config: the settings of the project.
-
     Raises:
         ConfigError: ``SECRET_MISSING`` if the address of the catalog's database is a reference that
             is not set.
@@ -63,11 +60,7 @@ def delta_catalog(config: Config) -> str:
 
 
 def delta_properties(config: Config) -> dict[str, str]:
-    """Return the properties of Trino's catalog of the Delta tables; none in an object store.
-
-    Args:
-        config: the settings of the project.
-    """
+    """Return the properties of Trino's catalog of the Delta tables; none in an object store."""
     folder = table_folder(warehouse_for(config).uri, FOLDER, "")
     if folder is None:
         return {}
@@ -85,9 +78,6 @@ def delta_properties(config: Config) -> dict[str, str]:
 
 def catalogs(config: Config) -> dict[str, dict[str, str]]:
     """Return the names and properties of all of Trino's catalogs for a project.
-
-    Args:
-        config: the settings of the project.
 
     Raises:
         ConfigError: as :func:`properties`.

@@ -30,9 +30,6 @@ _FETCH = 1000
 def trino_connection(config: Config) -> Iterator[trino.dbapi.Connection]:
     """Open a session in UTC, whose tables without a schema are those of the project.
 
-    Args:
-        config: the settings of the project.
-
     Raises:
         ConfigError: ``TRINO_UNKNOWN`` if the project names no Trino, ``SECRET_MISSING``.
         ServiceError: ``EXTRA_MISSING`` without the Python package ``trino``; ``TRINO_DOWN``,
@@ -80,7 +77,6 @@ def trino_query(config: Config, sql: str) -> Iterator[Result]:
     """Run one query; its rows can be read until the block ends.
 
     Args:
-        config: the settings of the project.
         sql: what Trino reads, as it stands.
 
     Raises:

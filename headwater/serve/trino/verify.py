@@ -33,7 +33,6 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
     """Compare in Trino.
 
     Args:
-        case: what to compare.
         limit: how many differing rows of each side to return.
 
     Raises:
