@@ -177,11 +177,7 @@ class Checkpoint:
             return None
 
     def sign(self, owner: CheckpointOwner) -> None:
-        """Write down whose it is.
-
-        Args:
-            owner: the owner.
-        """
+        """Write down whose it is."""
         if self.owner() == owner:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -246,7 +242,6 @@ class Checkpoint:
 
         Args:
             number: the batch id.
-            batch: what it covers.
         """
         header = {
             "batchWatermarkMs": (batch.watermark or 0) // 1000,
@@ -284,12 +279,7 @@ class Checkpoint:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves the old one or the new one, whole and on the disk.
-
-    Args:
-        path: the file.
-        text: its content.
-    """
+    """Write a file so that a crash leaves the old one or the new one, whole and on the disk."""
     hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     with hidden.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -36,7 +36,6 @@ def cut_of(view: str, order: Sequence[OffsetStream], ends: Sequence[str]) -> dic
     """Return the cut that a batch's offsets stand for.
 
     Args:
-        view: name of the view, for the error.
         order: the query's sources.
         ends: their offsets, in the same order; of a SOURCE, its position in the cut.
 
@@ -73,7 +72,6 @@ def offset_at(snapshot_id: str, added_files: int) -> str:
     """Return the offset of Iceberg's streaming source behind the last file of a snapshot.
 
     Args:
-        snapshot_id: id of the snapshot.
         added_files: number of data files it added.
     """
     fields = {

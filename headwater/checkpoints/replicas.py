@@ -201,12 +201,7 @@ class CheckpointReplicas:
 
 
 def copies_of(config: Config, view: str) -> CheckpointReplicas | None:
-    """Return the copies of a view's checkpoint; None where the warehouse is a folder.
-
-    Args:
-        config: the project's configuration.
-        view: name of the view.
-    """
+    """Return the copies of a view's checkpoint; None where the warehouse is a folder."""
     warehouse = warehouse_for(config)
     if not isinstance(warehouse, BucketWarehouse):
         return None

@@ -129,9 +129,7 @@ def cut_at(
 
     Args:
         checkpoint: the checkpoint with the batch.
-        view: name of the view, for errors.
         order: the query's sources.
-        batch: the batch.
 
     Returns:
         Per input its position; in topics of Kafka, without their ids.
@@ -164,7 +162,6 @@ def ends_of(
     """Return where the sources of a query are at a cut; heartbeats, where nothing was read.
 
     Args:
-        cut: the cut.
         order: the query's sources.
         offset: returns the offset of an input in the lake, given its name and snapshot id.
     """
