@@ -322,29 +322,17 @@ def max_record_bytes(source: Source) -> int:
 
 
 def is_long(source: Source) -> str:
-    """Return the condition that a record is too long to be parsed.
-
-    Args:
-        source: the definition.
-    """
+    """Return the condition that a record is too long to be parsed."""
     return f"octet_length({VALUE}) > {max_record_bytes(source)}"
 
 
 def text_faults(source: Source) -> list[tuple[str, str]]:
-    """Return what can be wrong with a record as text: conditions and reasons.
-
-    Args:
-        source: the definition.
-    """
+    """Return what can be wrong with a record as text: conditions and reasons."""
     return [record_too_long(source), (f"NOT is_valid_utf8({VALUE})", "'invalid UTF-8'")]
 
 
 def record_too_long(source: Source) -> tuple[str, str]:
-    """Return the condition of :func:`is_long`, and the reason.
-
-    Args:
-        source: the definition.
-    """
+    """Return the condition of :func:`is_long`, and the reason."""
     says = text(f" bytes, more than {max_record_bytes(source)}")
     return is_long(source), f"concat('record of ', CAST(octet_length({VALUE}) AS STRING), {says})"
 
@@ -356,7 +344,6 @@ def lines_to_parse(records: Records, faults: Sequence[tuple[str, str]], record: 
     would not compile it beside the parser.
 
     Args:
-        records: the records.
         faults: what can be wrong with the text: conditions and reasons.
         record: expression of what is parsed of a fit text.
     """
@@ -380,7 +367,6 @@ def ddl(columns: Sequence[Column], kind: Callable[[exp.DataType], str] | None = 
     """Return columns as Spark DDL.
 
     Args:
-        columns: the columns.
         kind: gives the Spark type to read a column as; default its own.
     """
     return ", ".join(f"{name(c.name)} {(kind or spark_type)(c.type)}" for c in columns)
@@ -406,7 +392,6 @@ def misread(column: Column, value: str) -> str:
     """Return the reason text for a value that is not of its column's type.
 
     Args:
-        column: the column.
         value: expression of the value's text.
     """
     shown = f"concat({value_start(value)}, CASE WHEN length({value}) > 40 THEN '…' ELSE '' END)"

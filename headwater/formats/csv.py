@@ -47,8 +47,6 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
     """Return the decoding of CSV, a line a record.
 
     Args:
-        source: the definition.
-        records: the records.
         header: names in the first line of the files, which is skipped; None for files without one.
 
     Raises:
@@ -106,12 +104,7 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
 
 
 def raw_records(source: Source, records: Records) -> Encoded:
-    """Return records as they are, in the definition's one column.
-
-    Args:
-        source: the definition.
-        records: the records.
-    """
+    """Return records as they are, in the definition's one column."""
     (column,) = stored(source)
     if column.type.this is exp.DataType.Type.VARBINARY:
         value, faults = f"CAST({VALUE} AS BINARY)", text_faults(source)[:1]
@@ -131,7 +124,6 @@ def parquet_rows(source: Source, relation: str, names: Sequence[str] | None = No
     """Return the decoding of rows that a reader has typed already.
 
     Args:
-        source: the definition.
         relation: name of a relation of the stored columns, ``_path`` and ``_row``.
         names: all columns of the files, if they are known.
     """

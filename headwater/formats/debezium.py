@@ -62,7 +62,6 @@ def reading(column: Column, value: str, modes: Mapping[str, str]) -> Reading | N
     """Return how the value of a column is read; None if JSON shows it as it is.
 
     Args:
-        column: the column.
         value: expression of what was parsed.
         modes: the options ``decimals`` and ``times``.
     """
@@ -87,7 +86,6 @@ def unavailable(kind: exp.DataType, value: str, placeholder: str = UNAVAILABLE) 
     """Return the condition that a value stands for one that is not in the event; '' for never.
 
     Args:
-        kind: type of the column.
         value: expression of the value.
         placeholder: Debezium's ``unavailable.value.placeholder``.
     """
@@ -121,7 +119,6 @@ def from_iso(kind: exp.DataType, value: str) -> Reading:
     """Return how a DATE or TIMESTAMP is read from text.
 
     Args:
-        kind: which of them.
         value: expression of the text.
     """
     if kind.this is t.Type.DATE:  # written with an offset: 2026-01-31Z
@@ -145,7 +142,6 @@ def from_units(kind: exp.DataType, value: str, micros: int) -> str:
     """Return the expression of a TIMESTAMP with or without time zone, NULL if it is out of range.
 
     Args:
-        kind: which of them.
         value: expression of the units since 1970, in UTC.
         micros: microseconds of a unit.
     """

@@ -94,20 +94,12 @@ class Envelope:
 
 
 def envelope(source: Source) -> Envelope:
-    """Return how the records of a source are read.
-
-    Args:
-        source: the definition.
-    """
+    """Return how the records of a source are read."""
     return _ENVELOPES[source.format](source)
 
 
 def known(source: Source) -> tuple[str, ...]:
-    """Return the fields of a record that the definition names, or of the row in a change event.
-
-    Args:
-        source: the definition.
-    """
+    """Return the fields of a record that the definition names, or of the row in a change event."""
     flag = source.encode_options.get("delete_field")
     return (*(column.name for column in _fields(source)), *((flag,) if flag else ()))
 
@@ -230,11 +222,7 @@ def _snapshot(origin: str, said: str) -> tuple[dict[str, str], tuple[str, str]]:
 
 
 def leaves_out(column: str) -> str:
-    """Return the condition that a record of a log leaves the value of a column out.
-
-    Args:
-        column: its name.
-    """
+    """Return the condition that a record of a log leaves the value of a column out."""
     return f"contains(concat(',', {UNCHANGED_COLUMN}, ','), {text(f',{column},')})"
 
 

@@ -31,22 +31,12 @@ Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 
 
 def may_be_flat(source: Source) -> bool:
-    """Return whether lines of a source can be flat at all.
-
-    Args:
-        source: the definition.
-    """
+    """Return whether lines of a source can be flat at all."""
     return source.encode == "json" and not any(is_nested(c.type) for c in stored(source))
 
 
 def are_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> bool:
-    """Return whether Spark's reader may read some files: every line is flat.
-
-    Args:
-        spark: any session.
-        source: the definition.
-        paths: the files.
-    """
+    """Return whether Spark's reader may read some files: every line is flat."""
     ragged = F.count_if("ragged").alias("ragged")
     lines = spark.read.options(**FLAT_LINES).option(*LITERAL_PATHS).text(list(paths))
     return not _scanned(lines, [f"{not_flat(source)} AS ragged"], [ragged])["ragged"]
@@ -57,7 +47,6 @@ def values_of_flat(lines: DataFrame, source: Source) -> int | None:
 
     Args:
         lines: the files' lines, as :data:`LINES` reads them.
-        source: the definition.
 
     Returns:
         The number, None if a line is not flat, -1 if the number is not known.
@@ -88,6 +77,5 @@ def flat_reader(reader: Reader, source: Source) -> Reader:
 
     Args:
         reader: a reader of files, also of a stream.
-        source: the definition.
     """
     return reader.schema(reader_schema(source)).options(**FLAT_LINES, **parser_options(source))

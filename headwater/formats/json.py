@@ -70,22 +70,13 @@ _OPTIONS = {
 
 
 def parser_options(source: Source) -> dict[str, str]:
-    """Return the options of Spark's JSON parser.
-
-    Args:
-        source: the definition.
-    """
+    """Return the options of Spark's JSON parser."""
     accepts = source.encode_options.get("non_finite") == "accept"
     return {**_OPTIONS, _NON_FINITE: str(accepts).lower()}
 
 
 def json_lines(source: Source, records: Records) -> Encoded:
-    """Return the decoding of JSON, an object a record.
-
-    Args:
-        source: the definition.
-        records: the records.
-    """
+    """Return the decoding of JSON, an object a record."""
     lines = lines_to_parse(records, _line_faults(source), _wrapped(VALUE))
     # not conditions on what was parsed, which Spark would push below, and parse for it once more
     some = f"(startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> '')"
@@ -152,7 +143,6 @@ def json_rows(source: Source, records: Records) -> Encoded:
     ``from_json`` characters. It does not say why a row is bad, and does not know its text.
 
     Args:
-        source: the definition.
         records: name of a relation of :func:`reader_schema`, ``_path`` and what the number reads.
     """
     records = _expecting(source, records)
@@ -173,7 +163,6 @@ def reader_schema(source: Source, expected: Sequence[str] = ()) -> str:
     """Return what Spark's JSON reader is to read, as DDL.
 
     Args:
-        source: the definition.
         expected: further fields.
     """
     columns = [*stored(source), *_beside(source, expected)]
@@ -186,9 +175,6 @@ def not_flat(source: Source) -> str:
     The reader stops after the first value of a line, takes an array for several rows, and mends
     broken characters. None of it can be in a line that begins with ``{`` and ends with its only
     ``}``. Lines with nested objects are not flat, though nothing is wrong with them.
-
-    Args:
-        source: the definition.
     """
     conditions = [condition for condition, _ in _line_faults(source)]
     # as bytes: text functions count characters first
@@ -205,7 +191,6 @@ def unknown_in_json(source: Source, expected: Sequence[str] = ()) -> str:
     """Return the fields of a record that the definition does not name.
 
     Args:
-        source: the definition.
         expected: those that are told already.
     """
     fields = of_json(envelope(source).row, known(source), expected, BROKEN)
@@ -348,7 +333,6 @@ def _column_faults(
         column: the column or field, by the name that reasons show.
         value: expression of its JSON text.
         typed: expression of what the parser made of it.
-        options: the parser's.
     """
     misfit = f"{typed} IS NULL"
     if is_nested(column.type):

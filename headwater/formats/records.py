@@ -78,7 +78,6 @@ def records(sink: Sink, changed: DataFrame, batch: RecordBatch, encoding: Encodi
     """Return the records of a delivery.
 
     Args:
-        sink: the definition.
         changed: the rows gained and lost, the sign last.
         batch: what they say of themselves.
         encoding: how they are encoded, :data:`JSON` or Avro.

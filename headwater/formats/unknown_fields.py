@@ -48,7 +48,6 @@ def of_names(names: Iterable[str], known: Collection[str]) -> str:
     """Return ``_unknown`` of records that all have the same fields.
 
     Args:
-        names: the fields.
         known: those that the definition names.
     """
     unknown = sorted(set(names).difference(known))
@@ -139,7 +138,6 @@ def values_of(columns: Sequence[Column], prefix: str = "") -> str:
     """Return how many values a row has.
 
     Args:
-        columns: its columns.
         prefix: begins their names in the expression.
     """
     return " + ".join(f"int({prefix}{name(c.name)} IS NOT NULL)" for c in columns)

@@ -55,11 +55,7 @@ bytes too early or too late."""
 
 
 def in_avro(source: Source) -> tuple[str, ...]:
-    """Return what of records is Avro, the key first; each names schemas of its own.
-
-    Args:
-        source: the definition.
-    """
+    """Return what of records is Avro, the key first; each names schemas of its own."""
     return tuple(_columns(source))
 
 
@@ -87,7 +83,6 @@ def is_of_other(value: str, numbers: Iterable[int]) -> str:
 
     Args:
         value: expression of the record's bytes.
-        numbers: of the schemas.
     """
     names_one = f"octet_length({value}) >= {_HEADER} AND startswith({value}, X'00')"
     known = ", ".join(_start(number) for number in numbers)
@@ -128,7 +123,6 @@ def begins_with(value: str, number: int) -> str:
 
     Args:
         value: expression of the record's bytes.
-        number: of the schema.
     """
     return f"{beginning(value)} = {_start(number)}"
 
@@ -139,7 +133,6 @@ def avro_records(
     """Return the decoding of Avro.
 
     Args:
-        source: the definition.
         records: the records, their values as bytes.
         schemas: of each of :func:`in_avro` the schemas that the records name, by number, or why
             one cannot be read.

@@ -53,11 +53,7 @@ def key_schema(sink: Sink) -> str:
 
 
 def value_schema(sink: Sink) -> str:
-    """Return the schema of a sink's values, as JSON: of rows, or of Debezium's events.
-
-    Args:
-        sink: the definition.
-    """
+    """Return the schema of a sink's values, as JSON: of rows, or of Debezium's events."""
     space = _namespace(sink)
     row = _record(f"{space}.Value", {field.name: field.type for field in sink.fields})
     if sink.format != "debezium":
@@ -78,7 +74,6 @@ def written(number: int, schema: str) -> Callable[[str], str]:
     """Return what makes the bytes of a record out of the expression of a struct.
 
     Args:
-        number: of the schema in the registry.
         schema: JSON.
     """
     return lambda struct: f"concat(X'00{number:08X}', to_avro({struct}, {text(schema)}))"

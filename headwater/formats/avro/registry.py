@@ -35,7 +35,6 @@ class Registry:
     """A registry, for one source or sink.
 
     Args:
-        user: the definition.
         directory: where relative paths start.
 
     Raises:

@@ -93,11 +93,7 @@ class Schema:
         return self._written(self.root, set())
 
     def narrowed(self, *names: str) -> Json:
-        """Return it for Avro's reader with some fields alone, those that the record has.
-
-        Args:
-            names: the fields.
-        """
+        """Return it for Avro's reader with some fields alone, those that the record has."""
         root, seen = self.resolved(self.root), set[str]()
         fields: list[Json] = [
             {"name": name, "type": self._written(part, seen)}

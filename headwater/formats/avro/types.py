@@ -96,8 +96,6 @@ def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Avro
     """Return how records of a schema are read as a row of columns.
 
     Args:
-        schema: the schema.
-        columns: the columns.
         events: whether they are the parts of Debezium's events: numbers may be written as text or
             as doubles, and reasons name the columns within a part.
 
@@ -118,10 +116,6 @@ def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Avro
 
 def read_value(schema: Schema, column: Column) -> AvroPart:
     """Return how the values of a schema are read as one column.
-
-    Args:
-        schema: the schema.
-        column: the column.
 
     Raises:
         Unfit: it cannot be read.
