@@ -117,8 +117,6 @@ class EpochWrite:
     """Steps c to e of one epoch; the commit protocol calls it again if maintenance interferes.
 
     Args:
-        landing: the landing of the table.
-        epoch: what to land.
         stamp: watermark that its rows get, microseconds since 1970 UTC.
         marker: its marker, without counts.
     """

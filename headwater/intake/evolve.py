@@ -35,10 +35,6 @@ def follow(
     """Give a table that exists the columns of its definition.
 
     Args:
-        lake: where its quarantine is.
-        source: the definition.
-        table: the table.
-        spec: what it must look like.
         fence: asked before anything is changed.
 
     Raises:
@@ -95,9 +91,7 @@ def evolution(source: Source, table: LakeTable, last: Marker) -> Evolved:
     """Return what the next commit says of the columns.
 
     Args:
-        source: the definition.
         table: the table, which has its columns.
-        last: the newest marker.
 
     Raises:
         TerminalError: ``SCHEMA_CHANGED`` if it says that a column is never NULL which is NULL in

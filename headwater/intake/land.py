@@ -60,10 +60,6 @@ def landed_spec(source: Source, connector: Connector | type[Connector]) -> Table
 
     No column is NOT NULL for Iceberg; the quarantine sees to that. Spark stores the nullability of
     a streaming state's keys, and heartbeats beside the data make it vary from batch to batch.
-
-    Args:
-        source: its definition.
-        connector: its connector.
     """
     columns = [(c.name, spark_type(c.type), True) for c in source.columns]
     event_times: tuple[str, ...] = ()
@@ -89,12 +85,8 @@ class Landing:
     Args:
         spark: a session of this landing's own: its settings and temporary views are changed.
         lake: the lake, seen through ``spark``.
-        source: the definition.
-        config: the project's settings.
         once: the input ends with what is there when it is first looked at.
         version: version of the definition.
-        token: fence token of the lease.
-        fingerprint: hash of the definition.
         fence: asked before each commit.
     """
 
@@ -308,9 +300,7 @@ class Landing:
         """Write the good rows.
 
         Args:
-            rows: the rows.
             target: identifier of the staging branch.
-            stamp: their watermark.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
@@ -365,7 +355,6 @@ class Landing:
 
         Args:
             marker: the epoch's marker, with counts.
-            plan: its files.
         """
         if self._ledger:
             side = SideWrite(self._ledger, lambda target: ledger.append(self.spark, target, plan))

@@ -45,7 +45,6 @@ def quarantine_spec(table: str, connector: Connector | type[Connector]) -> Table
 
     Args:
         table: name of the landed table or source.
-        connector: its connector.
     """
     columns = (
         *(
@@ -67,9 +66,7 @@ def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:
     """Create the quarantine if it is missing.
 
     Args:
-        lake: where.
         table: name of the landed table.
-        connector: its connector.
     """
     spec = quarantine_spec(table, connector)
     existed = lake.exists(spec.name)
@@ -107,12 +104,7 @@ class Begun:
 
 
 def begun(quarantine: LakeTable, last: Marker) -> Begun | None:
-    """Return the epoch that has bad rows in the quarantine and is not in the table.
-
-    Args:
-        quarantine: the quarantine.
-        last: newest marker of the table.
-    """
+    """Return the epoch that has bad rows in the quarantine and is not in the table."""
     quarantine.refresh()
     newest = quarantine.newest(last.view)
     if newest is None or newest.marker.epoch <= last.epoch:
@@ -128,7 +120,6 @@ def without_files(quarantine: LakeTable, files: Sequence[str]) -> tuple[DataFram
 
     Args:
         quarantine: the quarantine, refreshed.
-        files: their paths.
 
     Returns:
         The rows that stay, and how many go.
@@ -148,10 +139,7 @@ def settle(
     """Take out of the quarantine what a replay has landed, unless that is done.
 
     Args:
-        quarantine: the quarantine.
         table: the landed table, refreshed; its newest commit is the replay.
-        marker: the marker of that commit.
-        session: the session of both.
         reasons: ``reason`` and coordinates of rows that stay with another reason.
     """
     quarantine.refresh()
