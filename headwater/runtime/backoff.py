@@ -51,8 +51,6 @@ def classify_failure(
 
     Args:
         name: what failed.
-        error: what it raised.
-        back_off: its pauses.
 
     Returns:
         The pause is None if there is none: only a person can help, it is enough, or Spark is gone
@@ -69,7 +67,6 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
 
     Args:
         name: what failed.
-        error: what it raised.
     """
     if spark_is_gone():
         return gone()

@@ -41,11 +41,7 @@ class Board:
         self._events = 0
 
     def tell(self, event: Event) -> None:
-        """Pass an event on, and wake up who waits.
-
-        Args:
-            event: the event.
-        """
+        """Pass an event on, and wake up who waits."""
         with self._moved:
             if isinstance(event, StateChanged):
                 self._states[event.name] = (event.state, event.error, time.time())
@@ -91,11 +87,7 @@ class Board:
                     self._moved.wait(poll)
 
     def state(self, name: str) -> RunState | None:
-        """Return the state of a table or view, None if it never had one.
-
-        Args:
-            name: its name.
-        """
+        """Return the state of a table or view, None if it never had one."""
         with self._moved:
             return self._states[name][0] if name in self._states else None
 

@@ -11,11 +11,7 @@ from headwater.runtime.events import Resumed, ViewCommitted
 
 
 def told(committed: Committed) -> ViewCommitted:
-    """Return the event of a commit.
-
-    Args:
-        committed: the commit.
-    """
+    """Return the event of a commit."""
     marker = committed.marker
     return ViewCommitted(
         committed.view,

@@ -21,7 +21,6 @@ def closing_watermarks(
     """Return the closing watermark of each table that a view with windows or waiting rows reads.
 
     Args:
-        plans: the views.
         tables: the landed tables by name, as of a fresh refresh.
 
     Returns:

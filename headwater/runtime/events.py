@@ -173,8 +173,4 @@ Progress = Callable[[Event], None]
 
 
 def silent(event: Event) -> None:
-    """Take an event and say nothing.
-
-    Args:
-        event: the event.
-    """
+    """Take an event and say nothing."""

@@ -76,7 +76,6 @@ class Lease:
         """Take the lease of a project; wait for a silent owner's lease to run out.
 
         Args:
-            config: the project's configuration.
             progress: told while a silent owner is waited for.
             on_lost: called, in a thread of the lease's own, when another process has taken over.
 

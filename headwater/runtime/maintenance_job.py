@@ -51,7 +51,6 @@ class Tables:
     """The tables of a project as maintenance sees them.
 
     Args:
-        project: the project.
         plans: the plans of all its views, also if only a part of it runs: they say who reads what.
     """
 
@@ -82,7 +81,6 @@ class Tables:
         """Return the snapshots of a table that its readers go on from, or replay from.
 
         Args:
-            lake: the lake.
             name: the table.
 
         Raises:
@@ -111,9 +109,6 @@ class Maintainer:
     """Maintains tables one at a time, through a session of its own.
 
     Args:
-        tables: the project's tables.
-        spark: the session of the application.
-        namespace: the project's namespace.
         fence: asked before each table, if given.
     """
 
@@ -138,7 +133,6 @@ class Maintainer:
         """Maintain the tables that belong to a table or view; what fails does not stop the others.
 
         Args:
-            name: the table, SOURCE or view.
             orphans: whether to look for orphan files.
             longest_batch: how long its longest batch took.
             dry_run: change nothing.
@@ -187,9 +181,7 @@ class MaintenanceSchedule:
     """The schedule of one worker.
 
     Args:
-        keeper: does the work.
         names: the tables or views that the worker keeps.
-        board: where failures are told.
     """
 
     def __init__(self, keeper: Maintainer, names: Sequence[str], board: Board) -> None:
@@ -257,7 +249,6 @@ def maintain_project(
     """Maintain the tables of a project that is not running.
 
     Args:
-        project: the project.
         names: the tables and views to maintain, with their side tables; all if empty.
         dry_run: change nothing, say what would be done; then it may run.
         spark: a running session to use; if None, one is opened, and stopped at the end.

@@ -115,7 +115,6 @@ class Metrics(Collector):
     """Makes the samples of a scrape.
 
     Args:
-        project: the project.
         tally: what its run has done so far.
     """
 
@@ -189,9 +188,7 @@ def served(metrics: Metrics, host: str, port: int) -> Iterator[str]:
     """Serve metrics on HTTP until the block ends.
 
     Args:
-        metrics: the metrics.
         host: the address to listen on.
-        port: the port.
 
     Yields:
         Where they are.

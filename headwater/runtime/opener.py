@@ -43,9 +43,6 @@ class Opener:
     """Opens what the workers of a project work with.
 
     Args:
-        config: the project's configuration.
-        catalog: what it defines.
-        spark: the session of the application.
         lease: fences every commit.
     """
 
@@ -79,7 +76,6 @@ class Opener:
         """Open a streaming view.
 
         Args:
-            plan: its plan.
             once: its input ends with what is there.
             on_bad: told of a SOURCE in which it meets bad rows.
             tell: told of its commits.
@@ -127,11 +123,7 @@ class Opener:
         )
 
     def incremental(self, plan: ViewPlan) -> IncrementalView:
-        """Open an incremental view.
-
-        Args:
-            plan: its plan.
-        """
+        """Open an incremental view."""
         below = self._config.recompute_below
         return IncrementalView(
             self._own_lake(),
@@ -151,11 +143,7 @@ class Opener:
         return Ticks(self._own_lake(), names)
 
     def delivery(self, sink: Sink) -> Delivery:
-        """Open the delivery of a sink.
-
-        Args:
-            sink: the sink.
-        """
+        """Open the delivery of a sink."""
         return Delivery(
             self._own_lake(),
             sink,

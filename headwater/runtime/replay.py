@@ -30,8 +30,6 @@ def replay_quarantine(
     """Decode the quarantine of a landed table again.
 
     Args:
-        project: the project.
-        table: name of the table.
         dry_run: only count.
         spark: a running session to use; if None, one is opened, and stopped at the end.
 
@@ -72,7 +70,6 @@ def require_replayable(project: Project, name: str) -> None:
     """Refuse a name whose quarantine cannot be decoded again.
 
     Args:
-        project: the project.
         name: what the user asked for.
 
     Raises:

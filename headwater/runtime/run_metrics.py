@@ -121,11 +121,7 @@ class TableMetrics:
         return [made for made in self.made.values() if read is None or made.number > read.number]
 
     def resumed(self, event: Resumed) -> None:
-        """Take over a commit whose rows are not counted: that of an earlier process, or of none.
-
-        Args:
-            event: what is known of it.
-        """
+        """Take over a commit whose rows are not counted: that of an earlier process, or of none."""
         self.cut = event.cut
         self._stands(event.epoch, event.watermark, event.at / 1000, event.snapshot_id)
 
@@ -139,8 +135,6 @@ class TableMetrics:
         """Count a commit, unless it was counted: the last one can be told again after a failure.
 
         Args:
-            event: what is known of it.
-            counts: its rows.
             watermark: the watermark in its marker.
             snapshot_id: what cuts of its readers call it; None if nothing reads it.
         """
@@ -163,11 +157,7 @@ class TableMetrics:
 
 
 class Tally:
-    """Counts what a run does: give it the run's events.
-
-    Args:
-        catalog: what the project defines.
-    """
+    """Counts what a run does: give it the run's events."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._lock = threading.Lock()

@@ -76,7 +76,6 @@ def open_session(
     """Start Spark, or join the one of spark-submit, with the catalog of a project.
 
     Args:
-        config: the project's configuration.
         app_name: name of the Spark application; by default after the project.
         jars: jars to load; by default those of ``headwater.jars``, fetched if need be.
         further: what of ``headwater/jars/ivy.xml`` is needed beside catalog and warehouse
@@ -118,7 +117,6 @@ def project_session(
     """Lend a running session, or open one for the block and stop it afterwards.
 
     Args:
-        config: the project's configuration.
         given: a running session to use.
         further: as :func:`open_session` takes it.
 
@@ -138,9 +136,6 @@ def session_for_thread(spark: SparkSession) -> SparkSession:
 
     It shares the Spark context with the given one, and has its own settings and temporary views, so
     that markers and views of concurrent threads do not mix. Call it in the thread that uses it.
-
-    Args:
-        spark: the session of the application.
     """
     own = SparkSession(spark.sparkContext, java_session(spark).cloneSession())
     sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")

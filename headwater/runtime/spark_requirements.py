@@ -32,11 +32,7 @@ _BESIDE = {OBJECTS: ("s3",)}
 
 
 def jars_of(source: Source) -> tuple[str, ...]:
-    """Return the configurations of ``headwater/jars/ivy.xml`` that reading a table needs.
-
-    Args:
-        source: its definition.
-    """
+    """Return the configurations of ``headwater/jars/ivy.xml`` that reading a table needs."""
     needed = {KAFKA: source.connector == "kafka", OBJECTS: source.in_store}
     return tuple(name for name, is_needed in needed.items() if is_needed)
 

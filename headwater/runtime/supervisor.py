@@ -62,7 +62,6 @@ class Supervisor:
     """Lands the tables and keeps the views of one project.
 
     Args:
-        project: the project.
         spark: a running session to use; if None, one is opened, and stopped at the end.
         views: the views to keep, with what they read; everything if empty.
         progress: told of epochs, commits and states.

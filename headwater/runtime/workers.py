@@ -37,9 +37,6 @@ class Worker(ABC):
     """One supervised thread.
 
     Args:
-        name: name of the table or view.
-        board: where its states go.
-        back_off: its pauses.
         poll: seconds between two looks for something to do.
 
     Attributes:
@@ -192,11 +189,7 @@ def land_next(landing: Landing, board: Board) -> bool:
     """Land the next epoch of a table and tell it.
 
     Args:
-        landing: the table's landing.
         board: where to tell it.
-
-    Returns:
-        Whether there was one.
     """
     began = time.monotonic()
     result = landing.step()
@@ -277,7 +270,6 @@ class TickWorker(Worker):
     """Keeps all incremental views by ticks.
 
     Args:
-        ticks: runs the ticks.
         makers: view → what opens it, in topological order.
         back_offs: view → its pauses.
     """
