@@ -61,7 +61,7 @@ def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
 
 def _commits(table: History) -> list[Commit]:
     """The commits of a table, oldest first; a side table's bear the name of what it belongs to."""
-    marker = next((each.marker for each in table.ancestors() if each.marker), None)
+    marker = next(filter(None, (each.marker for each in table.ancestors())), None)
     return list(table.commits(marker.view))[::-1] if marker else []
 
 

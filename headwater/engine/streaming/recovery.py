@@ -171,8 +171,8 @@ class Recovery:
     def _markers(self) -> Mapping[int, Marker]:
         """The markers of the table by epoch."""
         if not self._history:
-            commits = self.target.commits(self.owner.view)
-            self._history.update((commit.marker.epoch, commit) for commit in commits)
+            for commit in self.target.commits(self.owner.view):
+                self._history.setdefault(commit.marker.epoch, commit)
         return {epoch: commit.marker for epoch, commit in self._history.items()}
 
     def _reaches(self, name: str, after: str | None, upto: str) -> bool:

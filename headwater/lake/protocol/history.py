@@ -278,15 +278,7 @@ class History(ABC):
 
     def marker(self) -> Marker | None:
         """Return the newest marker, or None if nothing was committed yet."""
-        return self.marker_at(None)
-
-    def marker_at(self, snapshot_id: int | None) -> Marker | None:
-        """Return the marker that holds at a snapshot: its own, or the newest one before it.
-
-        Args:
-            snapshot_id: id of the snapshot; None for the current one.
-        """
-        commit = self.newest(before=snapshot_id)
+        commit = self.newest()
         return commit.marker if commit else None
 
     def committed_at(self) -> int:

@@ -158,7 +158,7 @@ def test_upper_bound_before_1970(lake):
     )
 
 
-def test_marker_at_an_older_snapshot(lake):
+def test_newest_commit_at_an_older_snapshot(lake):
     table = lake.ensure(TableSpec("t", (("k", "INT", True),)))
     empty, ids = table.snapshot_id(), []
     for number in range(3):
@@ -167,5 +167,5 @@ def test_marker_at_an_older_snapshot(lake):
         commit(table, marker, lambda _: None, session=lake.spark)
         table.refresh()
         ids.append(table.snapshot_id())
-    assert [table.marker_at(id_).epoch for id_ in ids] == [0, 1, 2]
-    assert table.marker_at(empty) is None
+    assert [table.newest(before=id_).marker.epoch for id_ in ids] == [0, 1, 2]
+    assert table.newest(before=empty) is None
