@@ -1,6 +1,6 @@
 """What a running project tells about itself: events for a progress bar or plain lines.
 
-In: nothing. Out: events, passed to a :data:`Progress` callback one at a time, from several threads.
+Events are passed to a :data:`Progress` callback one at a time, from several threads.
 """
 
 from __future__ import annotations

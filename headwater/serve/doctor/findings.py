@@ -1,7 +1,4 @@
-"""What ``doctor`` looks at, what it finds, and what it offers to do.
-
-In: nothing. Out: the frozen things that checks take and return.
-"""
+"""What ``doctor`` looks at, what it finds, and what it offers to do."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,12 @@ def test_a_server_that_is_not_there_is_named_without_secrets(tmp_path: Path) -> 
     assert error.value.condition == "CATALOG_DOWN"
     assert ODD not in str(error.value)
     assert isinstance(catalog_database(config), PostgresDatabase)
+
+
+def test_a_missing_client_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    database = PostgresDatabase(parse("postgresql://me:${env:DB_PASSWORD}@127.0.0.1:1/lake"))
+    with pytest.raises(ServiceError) as error:
+        database.has_table("t")
+    assert error.value.condition == "EXTRA_MISSING"
+    assert "headwater[postgres]" in error.value.hint
