@@ -29,7 +29,7 @@ from uuid import UUID
 from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import ADAPTIVE
-from headwater.analyze.connectors.registry import UNAVAILABLE
+from headwater.analyze.connectors.encodings import UNAVAILABLE
 from headwater.analyze.definitions import Column
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.types import elements, spark_type

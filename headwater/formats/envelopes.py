@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import DEBEZIUM_FIELDS, SOURCE
-from headwater.analyze.connectors.registry import UNAVAILABLE
+from headwater.analyze.connectors.encodings import UNAVAILABLE
 from headwater.analyze.definitions import (
     DELETED,
     TRUNCATED,

@@ -68,7 +68,7 @@ class ConnectorOptions:
 LIMITS: Mapping[str, Option] = {
     "max_future": Option(
         "interval",
-        "rows dated further ahead of their arrival than this go to quarantine",
+        "how far ahead of its arrival a row may be dated; rows beyond it are quarantined",
         default="1 hour",
     ),
 }
@@ -78,26 +78,42 @@ FILES = ConnectorOptions(
     options={
         "path": Option(
             "text",
-            "folder to read, absolute or relative to the project, or s3://bucket/folder in an"
-            " object store",
+            "folder to read, absolute or relative to the project; or s3://bucket/folder in "
+            "an object store",
             required=True,
         ),
-        "pattern": Option("text", "shell pattern of the file names to take", default="*"),
-        "recursive": Option("boolean", "read folders below as well", default="false"),
+        "pattern": Option("text", "shell pattern of the file names to read", default="*"),
+        "recursive": Option(
+            "boolean", "whether to read the folders below as well", default="false"
+        ),
         "order": Option(
-            "choice", "which file comes first", default="name", choices=("name", "modified")
+            "choice",
+            "order in which files are read: by name or by modification time",
+            default="name",
+            choices=("name", "modified"),
         ),
-        "max_files_per_epoch": Option("integer", "most files read in one epoch", minimum=1),
-        "max_bytes_per_epoch": Option("integer", "most bytes read in one epoch", minimum=1),
+        "max_files_per_epoch": Option(
+            "integer",
+            "maximum number of files in one epoch; default: max_files_per_epoch of the project",
+            minimum=1,
+        ),
+        "max_bytes_per_epoch": Option(
+            "integer",
+            "maximum number of bytes in one epoch; default: max_bytes_per_epoch of the project",
+            minimum=1,
+        ),
         "max_record_bytes": Option(
-            "integer", "longer lines go to quarantine", default="20000000", minimum=1
+            "integer",
+            "maximum length of a record; longer ones are quarantined",
+            default="20000000",
+            minimum=1,
         ),
-        "endpoint": Option("text", "address of the object store; without it that of AWS"),
-        "region": Option("text", "region of the object store; without it us-east-1"),
+        "endpoint": Option("text", "address of the object store; default: AWS"),
+        "region": Option("text", "region of the object store; default: us-east-1"),
         "access_key": Option(
-            "text", "who asks the object store; without it what AWS's own tools find"
+            "text", "access key ID for the object store; default: what the AWS tools find"
         ),
-        "secret_key": Option("secret", "how who asks proves it, '${env:NAME}'"),
+        "secret_key": Option("secret", "secret access key for the object store, as '${env:NAME}'"),
         **LIMITS,
     },
     encodings=("json", "csv", "parquet"),
@@ -108,26 +124,29 @@ FILES = ConnectorOptions(
 DATAGEN_FIELD: Mapping[str, Option] = {
     "kind": Option(
         "choice",
-        "how values are made: sequence (start, start + step, …), random (between min and max), "
-        "values (drawn from a list), time (start + row / rows_per_second, less some lateness), "
-        "constant",
+        "how values are made: sequence (start, start + step, …), random (between min "
+        "and max), values (drawn from a list), time (start + row / rows_per_second, "
+        "minus some lateness), constant",
         choices=("sequence", "random", "values", "time", "constant"),
     ),
-    "start": Option("time", "sequence: first value (default 0); time: time of row 0"),
+    "start": Option("time", "sequence: first value, default 0; time: the time of row 0"),
     "end": Option("number", "sequence: last value, after which it begins again at start"),
-    "step": Option("number", "sequence: distance of two values", default="1"),
+    "step": Option("number", "sequence: distance between two values", default="1"),
     "min": Option("time", "random: least value", default="0"),
-    "max": Option("time", "random: greatest value, inclusive for integers", default="1000000"),
+    "max": Option("time", "random: greatest value, which integers include", default="1000000"),
     "length": Option("integer", "random text: number of letters", default="8", minimum=1),
     "values": Option("list", "values: the list to draw from"),
-    "weights": Option("list", "values: relative weights, as many as values; default all equal"),
+    "weights": Option("list", "values: relative weights, as many as values; default: all equal"),
     "value": Option("text", "constant: the value"),
     "max_lateness": Option(
         "interval",
-        "time: each row is set back by a random span up to this, so rows come out of order",
+        "time: each row is set back by a random span up to this one, so that rows "
+        "arrive out of order",
         default="0 seconds",
     ),
-    "null_rate": Option("number", "share of rows that are NULL, 0 to 1", default="0", minimum=0),
+    "null_rate": Option(
+        "number", "share of rows that are NULL, from 0 to 1", default="0", minimum=0
+    ),
 }
 """Every value is a pure function of (seed, column name, row number): a row can be made again at
 any time.
@@ -140,9 +159,13 @@ DATAGEN = ConnectorOptions(
         "rows_per_second": Option(
             "integer", "rows made per second; also the clock of kind time", default="10", minimum=1
         ),
-        "number_of_rows": Option("integer", "stop after this many rows; default never", minimum=0),
-        "seed": Option("integer", "another seed, other values", default="0"),
-        "max_rows_per_epoch": Option("integer", "most rows made in one epoch", minimum=1),
+        "number_of_rows": Option(
+            "integer", "number of rows after which it stops; default: never", minimum=0
+        ),
+        "seed": Option(
+            "integer", "seed of the values; another seed makes other values", default="0"
+        ),
+        "max_rows_per_epoch": Option("integer", "maximum number of rows in one epoch", minimum=1),
         **LIMITS,
     },
     metadata={"row": "BIGINT"},
@@ -152,49 +175,57 @@ DATAGEN = ConnectorOptions(
 KAFKA = ConnectorOptions(
     options={
         "bootstrap_servers": Option(
-            "text", "where the cluster is: host:port, more of them after commas", required=True
+            "text", "brokers to begin with, as host:port, separated by commas", required=True
         ),
-        "topic": Option("list", "the topics to read"),
+        "topic": Option("list", "topics to read, separated by commas"),
         "topic_pattern": Option(
-            "text", "regular expression of the names of the topics to read; new ones are found"
+            "text",
+            "regular expression that matches the whole names of the topics to read; new "
+            "topics are found",
         ),
         "transaction_topic": Option(
             "text",
-            "where Debezium says how many changes a transaction has: all of them land in one epoch",
+            "topic with Debezium's transaction metadata; the changes of a transaction then "
+            "land in one epoch",
         ),
         "isolation": Option(
             "choice",
-            "whether records of transactions are read that are open or were aborted",
+            "whether to read records of transactions that are open or were aborted",
             default="read_committed",
             choices=("read_committed", "read_uncommitted"),
         ),
         "on_data_loss": Option(
             "choice",
-            "where records were deleted before they were read: stop, or go on and count them",
+            "what to do if records were deleted before they were read: fail, or skip and "
+            "count them",
             default="fail",
             choices=("fail", "skip"),
         ),
         "max_rows_per_epoch": Option(
-            "integer", "most records read in one epoch", default="500000", minimum=1
+            "integer", "maximum number of records in one epoch", default="500000", minimum=1
         ),
         "max_record_bytes": FILES.options["max_record_bytes"],
         "security_protocol": Option(
             "choice",
-            "how brokers are spoken to",
+            "protocol of the connection to the brokers",
             default="plaintext",
             choices=("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
         ),
         "sasl_mechanism": Option(
             "choice",
-            "how the user is proved",
+            "SASL mechanism that authenticates the user",
             default="plain",
             choices=("plain", "scram-sha-256", "scram-sha-512"),
         ),
-        "sasl_username": Option("text", "the user"),
-        "sasl_password": Option("secret", "the user's password, '${env:NAME}'"),
-        "ssl_ca": Option("text", "PEM file of the authorities that sign the brokers' certificates"),
-        "ssl_keystore": Option("text", "PEM file of our own key and certificate"),
-        "ssl_key_password": Option("secret", "password of our own key, '${env:NAME}'"),
+        "sasl_username": Option("text", "user name"),
+        "sasl_password": Option("secret", "password of the user, as '${env:NAME}'"),
+        "ssl_ca": Option(
+            "text", "PEM file with the authorities that sign the brokers' certificates"
+        ),
+        "ssl_keystore": Option("text", "PEM file with the client's private key and certificates"),
+        "ssl_key_password": Option(
+            "secret", "password of the client's private key, as '${env:NAME}'"
+        ),
         **LIMITS,
     },
     encodings=("json", "csv", "avro", "raw"),
@@ -215,32 +246,38 @@ REDIS = ConnectorOptions(
     options={
         "url": Option(
             "text",
-            "where the server is: redis://host:port/database, with TLS rediss://…",
+            "address of the server: redis://host:port/database, or rediss://… with TLS",
             required=True,
         ),
-        "stream": Option("text", "the stream to read", required=True),
+        "stream": Option("text", "stream to read", required=True),
         "group": Option(
             "text",
-            "consumer group that says in Redis how far the stream was landed; for this table alone",
+            "consumer group that shows in Redis how far the stream was landed; only this "
+            "table may use it",
             default="headwater",
         ),
         "field": Option("text", "field of an entry that holds the row", default="value"),
         "trim": Option(
-            "boolean", "entries are deleted from the stream once they are landed", default="false"
+            "boolean",
+            "whether to delete entries from the stream once they are landed",
+            default="false",
         ),
         "on_data_loss": Option(
             "choice",
-            "where entries were deleted before they were read: stop, or go on and count them",
+            "what to do if entries were deleted before they were read: fail, or skip and "
+            "count them",
             default="fail",
             choices=("fail", "skip"),
         ),
         "max_rows_per_epoch": Option(
-            "integer", "most entries read in one epoch", default="100000", minimum=1
+            "integer", "maximum number of entries in one epoch", default="100000", minimum=1
         ),
         "max_record_bytes": FILES.options["max_record_bytes"],
-        "username": Option("text", "the user; without it the password is the server's"),
-        "password": Option("secret", "the password, '${env:NAME}'"),
-        "ssl_ca": Option("text", "PEM file of the authorities that sign the server's certificate"),
+        "username": Option("text", "user name; without it the password is that of the server"),
+        "password": Option("secret", "password, as '${env:NAME}'"),
+        "ssl_ca": Option(
+            "text", "PEM file with the authorities that sign the server's certificate"
+        ),
         **LIMITS,
     },
     encodings=("json",),
@@ -253,7 +290,7 @@ ICEBERG = ConnectorOptions(
     options={
         "table": Option(
             "text",
-            "table of the project's catalog that somebody else writes: namespace.table",
+            "table of the project's catalog that another system writes, as namespace.table",
             required=True,
         ),
     },
@@ -264,8 +301,8 @@ DELTA = ConnectorOptions(
     options={
         "path": Option(
             "text",
-            "folder of a Delta table that somebody else writes, absolute or relative to the"
-            " project",
+            "folder of a Delta table that another system writes, absolute or relative to "
+            "the project",
             required=True,
         ),
     },
@@ -283,133 +320,20 @@ CONNECTORS: Mapping[str, ConnectorOptions] = {
     "http": ConnectorOptions(built=False),
 }
 
-ENCODINGS: Mapping[str, Mapping[str, Option]] = {
-    "json": {
-        "non_finite": Option(
-            "choice",
-            'whether "NaN", "Infinity" and "-Infinity" are numbers; otherwise such a row is bad',
-            default="refuse",
-            choices=("refuse", "accept"),
-        ),
-        "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
-        "date_format": Option("text", "pattern of dates; default ISO 8601"),
-    },
-    "csv": {
-        "header": Option("boolean", "the first line names the columns", default="true"),
-        "delimiter": Option("text", "separator of values", default=","),
-        "quote": Option("text", "character around values", default='"'),
-        "escape": Option("text", "character before a quote inside a value", default='"'),
-        "null_value": Option("text", "text that means NULL", default=""),
-        "timestamp_format": Option("text", "pattern of timestamps; default ISO 8601"),
-        "date_format": Option("text", "pattern of dates; default ISO 8601"),
-    },
-    "avro": {
-        "registry": Option(
-            "text", "address of the schema registry, http://… or https://…", required=True
-        ),
-        "registry_username": Option("text", "the registry's user"),
-        "registry_password": Option("secret", "the user's password, '${env:NAME}'"),
-        "registry_ca": Option(
-            "text", "PEM file of the authorities that sign the registry's certificate"
-        ),
-    },
-    "parquet": {},
-    "raw": {},
-}
-"""Options of ``ENCODE <name> (…)``; an encoding of the grammar that is missing here is not built
-yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """What the records of an input mean (``FORMAT …``).
-
-    Attributes:
-        keyed: whether they change rows by their key, and the table holds the newest of each.
-        encodings: what they can be encoded in.
-        options: further options of ``ENCODE <name> (…)``.
-    """
-
-    keyed: bool
-    encodings: tuple[str, ...]
-    options: Mapping[str, Option] = field(default_factory=dict)
-
-
-UNAVAILABLE = "__debezium_unavailable_value"
-"""What stands for a value that is not in an event, if Debezium is not told otherwise."""
-
-FORMATS: Mapping[str, Format] = {
-    "plain": Format(keyed=False, encodings=("json", "csv", "avro", "parquet", "raw")),
-    "upsert": Format(
-        keyed=True,
-        encodings=("json", "csv", "avro", "parquet"),
-        options={
-            "delete_field": Option(
-                "text",
-                "field that says what a record does: d, delete or true deletes the row; c, i, r, u,"
-                " insert, update, upsert, false or NULL writes it; without the option all do",
-            ),
-            "key_encode": Option(
-                "choice",
-                "connector kafka: how a record's key is read, as JSON (an object of the key's"
-                " columns, or the one value), as the text of the one value, or as Avro, which is"
-                " the default with ENCODE AVRO",
-                default="json",
-                choices=("json", "text", "avro"),
-            ),
-        },
-    ),
-    "debezium": Format(
-        keyed=True,
-        encodings=("json", "avro"),
-        options={
-            "decimals": Option(
-                "choice",
-                "ENCODE JSON: Debezium's decimal.handling.mode; needed for DECIMAL columns",
-                choices=("string", "precise", "double"),
-            ),
-            "times": Option(
-                "choice",
-                "ENCODE JSON: Debezium's time.precision.mode; needed for DATE and TIMESTAMP"
-                " columns",
-                choices=("isostring", "adaptive", "adaptive_time_microseconds", "connect"),
-            ),
-            "truncate": Option(
-                "choice",
-                "what becomes of the events of a TRUNCATE; apply needs changes that have one order:"
-                " files, or one topic of one partition",
-                default="quarantine",
-                choices=("quarantine", "apply"),
-            ),
-            "snapshot": Option(
-                "choice",
-                "what a snapshot that is taken again makes of rows that it lacks: merge keeps them,"
-                " replace ends them at its last row; replace is for PostgreSQL, and needs the one"
-                " order too",
-                default="merge",
-                choices=("merge", "replace"),
-            ),
-            "unavailable_value": Option(
-                "text",
-                "Debezium's unavailable.value.placeholder, which stands for a long value that did"
-                " not change",
-                default=UNAVAILABLE,
-            ),
-        },
-    ),
-}
-"""The formats by name."""
-
 VIEW_OPTIONS: Mapping[str, Option] = {
-    "format": Option("choice", "table format", default="iceberg", choices=("iceberg", "delta")),
+    "format": Option(
+        "choice", "format of the view's table", default="iceberg", choices=("iceberg", "delta")
+    ),
     "engine": Option(
-        "choice", "how the view is kept", choices=("streaming", "incremental", "full")
+        "choice",
+        "engine that maintains the view; default: Headwater chooses",
+        choices=("streaming", "incremental", "full"),
     ),
     "dialect": Option(
         "choice", "SQL dialect of the query", default="trino", choices=("trino", "spark", "duckdb")
     ),
     "allow_unbounded_state": Option(
-        "boolean", "run although state grows without bound", default="false"
+        "boolean", "whether to run a view whose state grows without bound", default="false"
     ),
 }
 """Options of ``CREATE STREAMING VIEW … WITH (…)``."""

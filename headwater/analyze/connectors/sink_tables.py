@@ -21,51 +21,52 @@ from headwater.dialect import syntax
 
 _KEY = Option(
     "list",
-    "columns that say which row of the table one of the view is, after commas; needed only"
-    " where they are not to be the view's own key",
+    "columns that identify a row of the table, separated by commas; default: the view's own key",
 )
 TABLE_OPTIONS: Mapping[str, Option] = {
     "table": Option(
         "text",
-        "the table to write: namespace.table; it is made if it does not exist",
+        "table to write, as namespace.table; a table that does not exist is created",
         required=True,
     ),
     "key": _KEY,
     "catalog_type": Option(
         "choice",
-        "what knows the table: rest, jdbc (PostgreSQL) or embedded (SQLite, in the folder"
-        " warehouse_path); without it the project's own catalog",
+        "catalog of the table: rest, jdbc (PostgreSQL) or embedded (SQLite, in the "
+        "folder warehouse_path); default: the project's own catalog",
         choices=("rest", "jdbc", "embedded"),
     ),
     "catalog_uri": Option(
-        "text", "address of the catalog: https://host:8181, postgresql://user@host:5432/database"
+        "text", "address of the catalog: https://host:8181 or postgresql://user@host:5432/database"
     ),
     "catalog_name": Option(
-        "text", "jdbc, embedded: by what name its tables are known in the database", default="lake"
+        "text", "jdbc, embedded: name of the catalog in the database", default="lake"
     ),
-    "catalog_password": Option("secret", "jdbc: password of the user, '${env:NAME}'"),
-    "catalog_warehouse": Option(
-        "text", "rest: what a server that has several warehouses calls the one of the table"
+    "catalog_password": Option("secret", "jdbc: password of the user, as '${env:NAME}'"),
+    "catalog_warehouse": Option("text", "rest: name of the warehouse, for a server with several"),
+    "catalog_credential": Option("secret", "rest: OAuth2 credential id:secret, as '${env:NAME}'"),
+    "catalog_token": Option(
+        "secret", "rest: bearer token instead of a credential, as '${env:NAME}'"
     ),
-    "catalog_credential": Option("secret", "rest: who asks, id:secret of OAuth2, '${env:NAME}'"),
-    "catalog_token": Option("secret", "rest: a token of the server instead, '${env:NAME}'"),
     "warehouse_path": Option(
         "text",
-        "where a table is made that does not exist: a folder or s3://bucket/folder; a server with"
-        " REST knows a place itself, but needs it said that the files are in an object store",
+        "folder or s3://bucket/folder in which a new table is created; a REST server "
+        "has a default, but needs this option if the files are in an object store",
     ),
-    "warehouse_endpoint": Option("text", "address of the object store, if it is not that of AWS"),
+    "warehouse_endpoint": Option("text", "address of the object store; default: AWS"),
     "warehouse_region": Option("text", "region of the object store", default="us-east-1"),
-    "warehouse_access_key": Option("text", "who asks the object store"),
-    "warehouse_secret_key": Option("secret", "how who asks proves it, '${env:NAME}'"),
+    "warehouse_access_key": Option("text", "access key ID for the object store"),
+    "warehouse_secret_key": Option(
+        "secret", "secret access key for the object store, as '${env:NAME}'"
+    ),
 }
 """Options of a sink into a table of Iceberg."""
 
 FOLDER_OPTIONS: Mapping[str, Option] = {
     "path": Option(
         "text",
-        "folder of the table to write, absolute or relative to the project; the table is made if it"
-        " does not exist",
+        "folder of the table to write, absolute or relative to the project; a table "
+        "that does not exist is created",
         required=True,
     ),
     "key": _KEY,

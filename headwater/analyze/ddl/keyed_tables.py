@@ -22,7 +22,8 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import check_debezium, given_option, left_out
-from headwater.analyze.connectors.registry import CONNECTORS, FORMATS
+from headwater.analyze.connectors.encodings import FORMATS
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     CHANGES,

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.kafka import check_registry, check_security, check_topic
 from headwater.analyze.connectors.options import bind_options, option_node
-from headwater.analyze.connectors.registry import ENCODINGS, KAFKA, Option
+from headwater.analyze.connectors.registry import KAFKA, Option
 from headwater.analyze.connectors.sink_tables import (
     FOLDER_OPTIONS,
     TABLE_OPTIONS,
@@ -62,11 +63,10 @@ _OF_CLIENTS = (
 SINKS: Mapping[str, SinkOptions] = {
     "kafka": SinkOptions(
         {
-            "topic": Option("text", "the topic to write to; it must exist", required=True),
+            "topic": Option("text", "topic to write to; it must exist", required=True),
             "key": Option(
                 "list",
-                "columns of a record's key, after commas; needed only where it is not to be the"
-                " view's own key",
+                "columns of a record's key, separated by commas; default: the view's own key",
             ),
             **{name: KAFKA.options[name] for name in _OF_CLIENTS},
         },

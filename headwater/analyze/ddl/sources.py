@@ -19,6 +19,7 @@ from headwater.analyze.connectors.debezium import (
     left_out,
     without_digits,
 )
+from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS
 from headwater.analyze.connectors.kafka import bind_start, check_kafka
 from headwater.analyze.connectors.lake_tables import check_external
 from headwater.analyze.connectors.object_store import check_files
@@ -26,8 +27,6 @@ from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.redis import check_redis
 from headwater.analyze.connectors.registry import (
     CONNECTORS,
-    ENCODINGS,
-    FORMATS,
     ConnectorOptions,
     Option,
 )

@@ -2,8 +2,9 @@
 
 import pytest
 
+from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.options import check_value
-from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS, VIEW_OPTIONS, Option
+from headwater.analyze.connectors.registry import CONNECTORS, VIEW_OPTIONS, Option
 
 
 @pytest.mark.parametrize(
