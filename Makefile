@@ -221,6 +221,10 @@ format: setup ## rewrite the files as ruff wants them
 	@$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: reference
+reference: setup ## rewrite the generated parts of docs/reference from the code
+	@$(BIN)/python -m docs.generate
+
 .PHONY: golden
 golden: setup ## rewrite the golden files; then read the diff
 	@HEADWATER_REWRITE_GOLDEN=1 $(PYTEST) -q tests/unit tests/slt

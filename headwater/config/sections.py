@@ -123,14 +123,15 @@ class Section(BaseModel):
 
 
 class CatalogSection(Section):
-    """What knows the tables: section ``[catalog]``.
+    """The service that knows the tables.
 
     Attributes:
-        type: ``embedded`` (SQLite), ``jdbc`` (PostgreSQL) or ``rest``.
-        uri: address of the database or of the server; None for the embedded one.
-        warehouse: what a server that has several warehouses calls the project's.
-        credential: who asks the server, ``id:secret`` of OAuth2, a reference to a secret.
-        token: a token of the server instead, likewise.
+        type: ``embedded`` (SQLite in the warehouse folder, for one machine), ``jdbc`` (PostgreSQL)
+            or ``rest`` (Iceberg's REST catalog).
+        uri: Address of the database or server; none for ``embedded``.
+        warehouse: Name of the warehouse on a REST server that has several.
+        credential: OAuth2 credential ``id:secret`` for a REST server, as ``${env:NAME}``.
+        token: Bearer token for a REST server, as ``${env:NAME}``.
     """
 
     type: _Text = "embedded"
@@ -147,15 +148,16 @@ class CatalogSection(Section):
 
 
 class WarehouseSection(Section):
-    """Where the files of the tables are: section ``[warehouse]``.
+    """The place of the tables' files.
 
     Attributes:
-        path: a folder, or ``s3://bucket/…`` in an object store.
-        endpoint: address of the object store; None for that of AWS.
-        region: region of the object store.
-        access_key: who asks the object store; None for what the environment says (a profile, a
-            role).
-        secret_key: how who asks proves it, a reference to a secret.
+        path: Folder, or ``s3://bucket/folder`` in an object store. A table is stored in
+            ``<path>/<namespace>/<table>``.
+        endpoint: Address of an object store other than AWS. Its buckets are named in the path.
+        region: Region of the object store.
+        access_key: Access key ID for the object store. Without it the environment, a profile or a
+            role gives the credentials.
+        secret_key: Secret access key for the object store, as ``${env:NAME}``.
     """
 
     path: Annotated[_Text, AfterValidator(_place)] = ".headwater/warehouse"
@@ -179,14 +181,31 @@ class WarehouseSection(Section):
 
 
 class SparkSection(Section):
-    """``[spark]``: the engine's own settings."""
+    """How Spark runs.
+
+    Attributes:
+        master: Spark master. Under spark-submit the master of the command line wins.
+        settings: Further Spark settings by name, for example ``"spark.driver.memory" = "4g"``.
+    """
 
     master: _Text = "local[*]"
     settings: Annotated[dict[str, str], BeforeValidator(_settings)] = {}
 
 
 class RunSection(Section):
-    """``[run]``: how much at once, how often, and where its state is."""
+    """How much a run reads at once, how often, and where its state is.
+
+    Attributes:
+        shuffle_partitions: Partitions of a shuffle. Default: the number of cores.
+        trigger: Time between two micro-batches of a running view.
+        max_files_per_epoch: Maximum number of files in one epoch of a table.
+        max_bytes_per_epoch: Maximum number of bytes in one epoch of a table.
+        max_future: How far ahead of its arrival a row may be dated. Rows beyond it are quarantined.
+        recompute_below: Maximum number of rows of a view's inputs for which a tick may compute the
+            whole view. With 0 no tick recomputes.
+        state: State folder: checkpoints, logs and ``run.json``.
+        lease: How long a process that shows no sign of life remains the owner of the project.
+    """
 
     shuffle_partitions: Annotated[int, Field(gt=0)] | None = None
     trigger: _Duration = timedelta(seconds=1)
@@ -199,14 +218,16 @@ class RunSection(Section):
 
 
 class Maintenance(Section):
-    """How tables are kept small: section ``[maintain]``.
+    """How compaction and expiry hold tables small.
 
     Attributes:
-        every: how often a running project maintains each table; None for never.
-        retain: how long every snapshot is kept.
-        keep_snapshots: how many of the newest snapshots are kept, whatever their age.
-        target_file_size: bytes of the files that compaction writes.
-        orphan_age: age from which a file that no snapshot knows is deleted.
+        every: Time between two maintenance runs over a table, or ``"off"``.
+        retain: How long every snapshot is retained, for time travel and running readers. At least
+            1 minute.
+        keep_snapshots: Minimum number of snapshots to retain, whatever their age. At least 2.
+        target_file_size: Size of the files that compaction writes.
+        orphan_age: Age at which a file that no snapshot knows is deleted. At least 24 hours, and
+            10 times the longest batch.
     """
 
     every: Annotated[
@@ -231,13 +252,13 @@ class Maintenance(Section):
 
 
 class TrinoSection(Section):
-    """``[trino]``: the Trino that reads the tables.
+    """The Trino that reads the tables.
 
     Attributes:
-        url: its address, None if there is none.
-        catalog: what it calls the catalog of the tables.
-        user: as whom it is asked.
-        password: of the user, a reference to a secret; only with ``https``.
+        url: Address of Trino, for ``sql --engine trino`` and ``verify --engine trino``.
+        catalog: Trino's name of the catalog with the tables.
+        user: User name for Trino.
+        password: Password of the user, as ``${env:NAME}``. Only with ``https``.
     """
 
     url: Annotated[str | None, BeforeValidator(_url)] = None
@@ -247,15 +268,15 @@ class TrinoSection(Section):
 
 
 class SupersetSection(Section):
-    """``[superset]``: the Superset that shows the views.
+    """The Superset that shows the views.
 
     Attributes:
-        url: its address, None if there is none.
-        username: as whom dashboards are pushed.
-        password: of the user, a reference to a secret.
-        trino_url: where Superset finds Trino, if not where ``[trino] url`` says, for example
-            between containers.
-        charts: folder of the charts that people wrote.
+        url: Address of Superset.
+        username: User name for Superset.
+        password: Password of the user, as ``${env:NAME}``.
+        trino_url: Address under which Superset reaches Trino, if it is not ``[trino] url``, for
+            example between containers.
+        charts: Folder with the project's chart files.
     """
 
     url: Annotated[str | None, BeforeValidator(_url)] = None
@@ -266,20 +287,28 @@ class SupersetSection(Section):
 
 
 class MetricsSection(Section):
-    """Where a running project serves its metrics: section ``[metrics]``.
+    """The address at which a running project serves its metrics.
 
     Attributes:
-        port: the port; None, the default, if it does not: two projects of one machine cannot share
-            a port, and nothing should listen that nobody asked for.
-        host: the address to listen on; the default is for programs of this machine only.
+        port: Port to listen on. Without a port nothing listens; ``run --metrics-port`` wins.
+        host: Address to listen on. The default serves programs of this machine only; there is no
+            password.
     """
+
+    # no default port: two projects of one machine cannot share one
 
     port: Annotated[int, Field(gt=0, lt=2**16)] | None = None
     host: _Text = "127.0.0.1"
 
 
 class File(Section):
-    """The whole file."""
+    """The project itself.
+
+    Attributes:
+        name: Name of the project: lower-case letters, digits and ``_``. Default: the name of the
+            folder.
+        namespace: Namespace of the project's tables in the catalog. Default: the name.
+    """
 
     name: _Name
     namespace: _Name | None = None

@@ -75,17 +75,17 @@ GAUGES = (
     ),
     Family(
         "headwater_age_seconds",
-        "Age of the newest commit; it grows while no input changes, too",
+        "Age of the newest commit; it also grows while no input changes",
         lambda each: None if each.committed_at is None else _since(each.committed_at),
     ),
     Family(
         "headwater_lag_commits",
-        "Commits of its inputs that are not in its newest commit",
+        "Commits of its inputs that its newest commit has not read",
         lambda each: None if each.lacks is None else len(each.lacks),
     ),
     Family(
         "headwater_lag_seconds",
-        "Age of the oldest commit of its inputs that is not in its newest commit; 0 without any",
+        "Age of the oldest commit of its inputs that its newest commit has not read, or 0",
         _lag_seconds,
     ),
 )
@@ -94,17 +94,17 @@ GAUGES = (
 COUNTERS = (
     Family(
         "headwater_rows_in",
-        "Rows read: by a table from its connector, by a view or sink from its inputs",
+        "Rows read by a table from its connector, or by a view or sink from its inputs",
         lambda each: each.rows_read() if each.inputs else _rows("in")(each),
     ),
     Family("headwater_rows_out", "Rows written", _rows("out", sinks=False)),
-    Family("headwater_rows_late", "Rows left out as too late (not of a SOURCE)", _rows("late")),
-    Family("headwater_rows_quarantined", "Bad rows that were kept", _rows("quarantined")),
-    Family("headwater_rows_dropped", "Bad rows that were let go", _rows("dropped")),
+    Family("headwater_rows_late", "Rows dropped as late, except of a SOURCE", _rows("late")),
+    Family("headwater_rows_quarantined", "Rows quarantined", _rows("quarantined")),
+    Family("headwater_rows_dropped", "Bad rows dropped by ON ERROR DROP", _rows("dropped")),
     Family("headwater_records_lost", "Records deleted before they were read", _rows("lost")),
     Family(
         "headwater_restarts",
-        "Failures after which it was started again",
+        "Restarts after a failure",
         lambda each: each.restarts,
     ),
 )
@@ -128,7 +128,7 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Give every family with its samples."""
-        yield InfoMetricFamily("headwater", "The project that is run", self._about)
+        yield InfoMetricFamily("headwater", "Project, namespace and version", self._about)
         with self._tally.relations() as relations:
             families = [
                 _states(relations),
@@ -156,7 +156,7 @@ class Metrics(Collector):
 
 
 def _states(relations: Sequence[TableMetrics]) -> Metric:
-    text = "1 for the state it is in, 0 for all others"
+    text = "1 for the present state, 0 for all others"
     found = StateSetMetricFamily("headwater_state", text, labels=LABELS)
     for each in relations:
         states = {state.value: each.state is state for state in RunState}
@@ -165,7 +165,7 @@ def _states(relations: Sequence[TableMetrics]) -> Metric:
 
 
 def _waiting(relations: Sequence[TableMetrics]) -> Metric:
-    text = "Records of Kafka or Redis that are not read yet, by partition or stream"
+    text = "Records of Kafka or Redis that wait to be read, by partition or stream"
     found = GaugeMetricFamily("headwater_waiting_records", text, labels=(*LABELS, "partition"))
     for each in relations:
         for partition, records in each.waiting.items():
@@ -174,7 +174,7 @@ def _waiting(relations: Sequence[TableMetrics]) -> Metric:
 
 
 def _commits(relations: Sequence[TableMetrics]) -> Metric:
-    text = "How many commits there were, and how long they took together"
+    text = "Number of commits and their total duration"
     name = "headwater_commit_duration_seconds"
     found = SummaryMetricFamily(name, text, labels=LABELS, unit="seconds")
     for each in relations:

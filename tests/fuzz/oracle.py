@@ -1,8 +1,8 @@
 """A query → what DuckDB has to be asked for its answer.
 
 In: the text of a query in Headwater's SQL. Out: text for DuckDB. Nearly all of it means the same;
-what does not is written anew here from what ``sql/REFERENCE.md`` says, with no code of the product
-but its parser.
+what does not is written anew here from what ``docs/reference/sql`` says, with no code of the
+product but its parser.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: a random generator. Out: two logs with watermarks, and views over them, each with its answer at
 any commit as DuckDB gives it: over the rows in time, by the watermark of the commit. What is in
-time and what is final is written here from what ``sql/REFERENCE.md`` says, with no code of the
+time and what is final is written here from what ``docs/reference/sql`` says, with no code of the
 product.
 """
 

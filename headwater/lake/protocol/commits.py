@@ -18,18 +18,26 @@ DIALECT = "trino"
 """In whose SQL the view is written."""
 
 COLUMNS: Sequence[tuple[str, str, str]] = (
-    ("view", "string", "the view or landed table"),
+    ("view", "string", "view or landed table"),
     ("epoch", "long", "number of the commit, from 0"),
-    ("watermark", "timestamptz", "no more rows with an event time below this were expected"),
-    ("committed_at", "timestamptz", "when the rows became visible"),
-    ("freshness", "double", "seconds from the newest commit of an input that it has read, to it"),
-    ("rows_in", "long", "changed rows of its inputs that it has read; of a landed table, new rows"),
-    ("rows_out", "long", "rows that it added"),
-    ("rows_removed", "long", "rows that it removed or replaced"),
-    ("rows_total", "long", "rows of the table after it"),
-    ("rows_late", "long", "rows that were too late"),
-    ("rows_quarantined", "long", "rows that could not be taken"),
-    ("snapshot_id", "long", "its snapshot, for FOR VERSION AS OF"),
+    ("watermark", "timestamptz", "event time below which no more rows were expected"),
+    ("committed_at", "timestamptz", "time at which the rows became visible"),
+    (
+        "freshness",
+        "double",
+        "seconds from the newest commit that it has read to this commit",
+    ),
+    (
+        "rows_in",
+        "long",
+        "changed rows read from its inputs; for a landed table, new rows",
+    ),
+    ("rows_out", "long", "rows that the commit added"),
+    ("rows_removed", "long", "rows that the commit removed or replaced"),
+    ("rows_total", "long", "rows of the table after the commit"),
+    ("rows_late", "long", "rows dropped as too late"),
+    ("rows_quarantined", "long", "rows that were quarantined"),
+    ("snapshot_id", "long", "snapshot of the commit, for FOR VERSION AS OF"),
 )
 """Name, type of Iceberg and comment of each column."""
 
