@@ -52,7 +52,7 @@ class _Group(click.Group):
 )
 @click.version_option(__version__, message="headwater %(version)s")
 def cli() -> None:
-    """Streaming views for the lakehouse: keep an Iceberg table equal to a SELECT.
+    """Streaming views for the lakehouse: tables that always equal their SELECT.
 
     Start with: headwater init DIR
     """

@@ -13,7 +13,7 @@ COLUMNS = ("view", "engine", "emission", "key", "state")
 
 @click.command(
     cls=Command,
-    short_help="Find every error of every file; start nothing.",
+    short_help="Report every error of every file; start nothing.",
     examples=("headwater check", "headwater check views/orders.sql --output json"),
 )
 @click.argument(
@@ -21,10 +21,10 @@ COLUMNS = ("view", "engine", "emission", "key", "state")
 )
 @pass_context
 def check(context: Context, paths: tuple[Path, ...]) -> None:
-    """Parse, bind, type and plan the project, or the given files; start nothing.
+    """Parse, bind, type and plan the project, or the given files.
 
-    Prints how every view would be kept. Exits with 2 and every error of every file if there are
-    any.
+    Prints how Headwater would maintain every view, or every error of every file. Exits with 2 if
+    there are errors. Starts no Java.
     """
     from headwater.plan.explain import state_bound
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 PUSHED = ("dashboard", "charts", "address")
 
 
-@click.group(short_help="Bring datasets, charts and dashboards to Superset.")
+@click.group(short_help="Push datasets, charts and dashboards to Superset.")
 def dashboards() -> None:
-    """Views as datasets, charts and dashboards of Superset, read through Trino."""
+    """Show views in Superset as datasets, charts and dashboards, read through Trino."""
 
 
 @dashboards.command(
     cls=Command,
-    short_help="Make or renew the project's dashboards.",
+    short_help="Create or update the project's dashboards.",
     examples=(
         "headwater dashboards push",
         "headwater dashboards push --url http://127.0.0.1:8088",
@@ -31,14 +31,20 @@ def dashboards() -> None:
     ),
 )
 @click.option("--url", metavar="URL", help="Address of Superset. [default: superset.url]")
-@click.option("--username", metavar="NAME", help="As whom. [default: superset.username]")
-@click.option("--trino-url", metavar="URL", help="Where Superset finds Trino. [default: trino.url]")
+@click.option(
+    "--username", metavar="NAME", help="User name for Superset. [default: superset.username]"
+)
+@click.option(
+    "--trino-url",
+    metavar="URL",
+    help="Address at which Superset reaches Trino. [default: trino.url]",
+)
 @click.option(
     "--write",
     "target",
     type=click.Path(path_type=Path),
     metavar="DIR|FILE.zip",
-    help="Write the bundle there and ask no server.",
+    help="Write the bundle to this folder or file; contact no server.",
 )
 @pass_context
 def push(
@@ -48,14 +54,16 @@ def push(
     trino_url: str | None,
     target: Path | None,
 ) -> None:
-    """Make a dataset of each view, its charts, a dashboard of them and one of the pipeline.
+    """Create a dataset of each view, its charts, a dashboard of them and one of the pipeline.
 
-    The charts are the YAML files in the project's folder dashboards/ ([superset] charts); a view
-    that has none there gets starter charts: big numbers for a single row, bars for the first rows,
-    lines over time, else a table. A second push renews what the first one made, removes what the
-    project has no more, and touches nothing that people made in Superset, nor a chart of ours in a
-    dashboard of theirs. The password is [superset] password, a reference such as
-    ${env:SUPERSET_PASSWORD}.
+    The charts are the YAML files in the project's folder dashboards/ ([superset] charts). A view
+    without a chart there gets starter charts: big numbers for a single row, bars for the first
+    rows, lines over time, otherwise a table.
+
+    A second push updates what the first one created and removes what the project no longer has. It
+    leaves what people made in Superset, and a chart of the project in a dashboard of theirs.
+
+    The password is [superset] password, a reference such as ${env:SUPERSET_PASSWORD}.
     """
     from headwater.serve.superset.bundle import write
     from headwater.serve.superset.project import project_bundle

@@ -23,19 +23,19 @@ COLUMNS = ("name", "check", "serious", "problem", "safe", "repair")
 
 @click.command(
     cls=Command,
-    short_help="Find out what is wrong, and repair what is safe.",
+    short_help="Find damage, and repair what is safe.",
     examples=("headwater doctor", "headwater doctor departures_per_hour --repair"),
 )
 @click.argument("views", nargs=-1, metavar="[VIEW]...")
-@click.option("--repair", is_flag=True, help="Repair what the commit markers prove safe.")
+@click.option("--repair", is_flag=True, help="Do the repairs that the commit markers prove safe.")
 @click.option("--yes", is_flag=True, help="Do not ask before a repair.")
 @pass_context
 def doctor(context: Context, views: tuple[str, ...], repair: bool, yes: bool) -> int:
     """Examine the tables, markers and checkpoints of the project, or those of each VIEW.
 
-    Starts no JVM and changes nothing without --repair, which needs the project stopped and asks
-    before each repair. Rows of landed tables are never touched. Exits with 1 while there are
-    problems.
+    Changes nothing without --repair and starts no Java. For --repair, stop the project first; the
+    command asks before each repair. It never touches rows of landed tables. Exits with 1 if there
+    are problems.
     """
     from headwater.serve.doctor.diagnosis import diagnose
 

@@ -9,7 +9,7 @@ from headwater.cli.context import Command, Context, pass_context, plans_of, requ
 
 @click.command(
     cls=Command,
-    short_help="Show the plan of a view, the SQL that runs, the SELECT at rest.",
+    short_help="Show how a view is maintained, and why.",
     examples=(
         "headwater explain departures_per_hour",
         "headwater explain departures_per_hour --sql",
@@ -17,16 +17,16 @@ from headwater.cli.context import Command, Context, pass_context, plans_of, requ
     ),
 )
 @click.argument("view")
-@click.option("--sql", "show_sql", is_flag=True, help="The Spark SQL that runs.")
+@click.option("--sql", "show_sql", is_flag=True, help="Show the Spark SQL that runs.")
 @click.option(
     "--at-rest",
     "dialect",
     type=click.Choice(["trino", "duckdb", "spark"]),
-    help="The SELECT that gives the same rows in another engine, once every window is final.",
+    help="Show the SELECT that returns the same rows in another engine, once all windows closed.",
 )
 @pass_context
 def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> None:
-    """Show engine and reason, emission, keys, watermark, state bound and operators of VIEW."""
+    """Show the engine of VIEW and the reason, its keys, watermark, state bound and operators."""
     from headwater.plan import explain as explained
     from headwater.plan.sql.at_rest import at_rest_sql
 

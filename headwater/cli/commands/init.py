@@ -16,13 +16,13 @@ _RENAMED = {"gitignore": ".gitignore"}
 
 @click.command(
     cls=Command,
-    short_help="Make a project that runs as it is.",
+    short_help="Create a project that runs as it is.",
     examples=("headwater init shop", "cd shop && headwater run --once"),
 )
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 @pass_context
 def init(context: Context, directory: Path) -> None:
-    """Make a project in DIR: a generated table, three views, a test. DIR must be new or empty."""
+    """Create a project in DIR: a generated table, three views, a test. DIR must be new or empty."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ConfigError(
             "NOT_EMPTY",

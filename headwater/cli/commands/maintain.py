@@ -24,17 +24,18 @@ COLUMNS = (
 
 @click.command(
     cls=Command,
-    short_help="Compact files, expire snapshots, delete orphans.",
+    short_help="Compact files, expire snapshots, delete orphaned files.",
     examples=("headwater maintain", "headwater maintain orders --dry-run"),
 )
 @click.argument("views", nargs=-1, metavar="[VIEW]...")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @pass_context
 def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
     """Maintain all tables of the project, or each VIEW or table with its side tables.
 
-    A running project maintains itself (section [maintain] of headwater.toml). Nothing that a view
-    needs to go on, and no commit marker, is expired. Exits with 3 if a table failed.
+    A running project maintains itself, as [maintain] in headwater.toml says. Maintenance expires
+    neither the newest commit marker nor a snapshot from which a view continues. Exits with 3 if a
+    table failed.
     """
     from headwater.jars.java import find_java
 

@@ -17,7 +17,7 @@ ROWS = ("table", "place", "arrived_at", "reason", "raw")
 REPLAYED = ("table", "waiting", "landed", "still_bad", "not_decoded", "files_read", "files_gone")
 
 
-@click.group(short_help="List rows that were refused; decode them again after a fix.")
+@click.group(short_help="List quarantined rows, or decode them again.")
 def quarantine() -> None:
     """Rows that could not be decoded or broke a constraint, with bytes, place and reason."""
 
@@ -25,16 +25,18 @@ def quarantine() -> None:
 @quarantine.command(
     "list",
     cls=Command,
-    short_help="What waits in quarantine, by reason.",
+    short_help="Count quarantined rows by reason.",
     examples=("headwater quarantine list", "headwater quarantine list orders --rows 20"),
 )
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
-@click.option("--rows", type=click.IntRange(1), metavar="N", help="Show the newest N rows of each.")
+@click.option(
+    "--rows", type=click.IntRange(1), metavar="N", help="Show the newest N rows of each table."
+)
 @pass_context
 def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> None:
-    """Show how many rows wait, why, since when, and where one of them is.
+    """Show how many rows are quarantined, why, since when, and the place of one of them.
 
-    An example is file:row, or the file alone where it could not be read at all.
+    The place is file:row, or the file alone if none of it could be read.
     """
     from headwater.serve.quarantine import bad_rows, waiting
 
@@ -53,22 +55,22 @@ def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> None:
 
 @quarantine.command(
     cls=Command,
-    short_help="Decode the rows of a table's quarantine again.",
+    short_help="Decode the quarantined rows of a table again.",
     examples=("headwater quarantine replay orders --dry-run", "headwater quarantine replay orders"),
 )
 @click.argument("table", metavar="TABLE")
-@click.option("--dry-run", is_flag=True, help="Only say what would become of the rows.")
+@click.option("--dry-run", is_flag=True, help="Only show what would become of the rows.")
 @pass_context
 def replay(context: Context, table: str, dry_run: bool) -> None:
-    """Decode the rows in quarantine again, by TABLE's definition as it is now.
+    """Decode the quarantined rows of TABLE again, by its present definition.
 
-    Good rows are landed once, with their old coordinates; they arrive now, so a view may take them
-    for late. The others stay with their newest reason. Files that could not be read at all are
-    read again if they are still there.
+    Good rows are landed once, with their old place. They arrive now, so a view may drop them as
+    late. The other rows stay in the quarantine with their newest reason. Files that could not be
+    read at all are read again if they still exist.
 
-    Corrections that work keep the stored columns: another timestamp_format, date_format, delimiter
-    or null_value, NOT NULL taken away, another computed column, a larger max_future, a corrected
-    file. Another column type does not: a landed table keeps its columns (SCHEMA_CHANGED).
+    These corrections work: another timestamp_format, date_format, delimiter or null_value, no NOT
+    NULL, another computed column, a larger max_future, a corrected file. Another column type does
+    not work: a landed table retains its columns (SCHEMA_CHANGED).
     """
     from headwater.jars.java import find_java
     from headwater.runtime.replay import replay_quarantine, require_replayable

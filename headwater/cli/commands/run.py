@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
-    short_help="Keep the views up to date, or catch up once.",
+    short_help="Land inputs, maintain views, deliver sinks.",
     examples=(
         "headwater run --once",
         "headwater run",
@@ -28,23 +28,27 @@ if TYPE_CHECKING:
     ),
 )
 @click.option(
-    "--once", is_flag=True, help="Process all that is there, close every window, then exit."
+    "--once", is_flag=True, help="Process everything that is there, close all windows, then exit."
 )
 @click.option(
-    "--view", "views", multiple=True, metavar="VIEW", help="Only this view; can be repeated."
+    "--view",
+    "views",
+    multiple=True,
+    metavar="VIEW",
+    help="Maintain only this view and its inputs; can be repeated.",
 )
 @click.option(
     "--metrics-port",
     type=click.IntRange(1, 65535),
     metavar="PORT",
-    help="Serve metrics there while it runs. [default: metrics.port, or not at all]",
+    help="Serve metrics on this port. [default: metrics.port, or none]",
 )
 @pass_context
 def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int | None) -> int:
-    """Land the sources, keep the views and deliver the sinks until stopped.
+    """Land tables, maintain views and deliver sinks until stopped.
 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
-    after a growing pause and does not disturb the others. Exits with 3 if a view failed for good.
+    after a growing pause, and the other views go on. Exits with 3 if a view failed for good.
     """
     from headwater.jars.java import find_java
 

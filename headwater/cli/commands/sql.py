@@ -24,15 +24,15 @@ from headwater.errors import ConfigError
     type=click.Choice(["embedded", "trino", "spark"]),
     default="embedded",
     show_default=True,
-    help="Where the query runs.",
+    help="Engine that runs the query.",
 )
 @pass_context
 def sql(context: Context, query: str, engine: str) -> None:
-    """Run one SELECT, written in Headwater's (Trino's) SQL, over tables, views and side tables.
+    """Run one SELECT in Trino SQL over tables, views and side tables.
 
-    It sees the tables as they are at its start, also while a run is writing. "NAME$snapshots" lists
-    the commits of a table. Columns that begin with _ are there when they are named; Trino shows
-    them always. Trino is where [trino] url in headwater.toml says.
+    The query reads the tables as they are when it starts, also while a run writes. The table
+    "NAME$snapshots" lists the commits of a table, and the table commits those of all tables.
+    Columns that begin with _ appear if the query names them; with Trino they always appear.
     """
     project = context.project()
     if engine == "spark":

@@ -30,27 +30,32 @@ CLEAR = "\x1b[H\x1b[2J"
     short_help="Show state, watermark, lag and rows of every view.",
     examples=("headwater status", "headwater status --watch", "headwater status --output json"),
 )
-@click.option("--watch", is_flag=True, help="Show it again and again until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Refresh until Ctrl-C.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.1),
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time between two looks with --watch.",
+    help="Time between two refreshes with --watch.",
 )
 @pass_context
 def status(context: Context, watch: bool, interval: float) -> None:
-    """Show every landed table, view and sink: state, epoch, watermark, lag, age and rows.
+    """Show every landed table, view and sink.
 
-    Lag counts the commits of the inputs that a view or sink has not read yet; age is how long ago
-    the newest commit was (how far behind its input it was then is freshness, in the relation
-    commits); rows are counted over the commits that are kept. Of tables over Kafka and Redis,
-    waiting records are not read yet (in brackets the partition that has most of them; --output
-    json has them all), lost records were deleted before they were read. Unknown are the fields that
-    a table does not name, and how many records had them; added are columns with the first epoch
-    that has them. The cut names the commits of landed tables that a view is made of, as
-    table@epoch: views with the same cut agree. Starts no JVM and asks nothing of a running process.
+    Lag is the number of commits of its inputs that a view or sink has not read yet. Age is the time
+    since its newest commit. Rows are counted over the commits that are retained.
+
+    Waiting are records of Kafka or Redis that a table has not read yet; the partition with most of
+    them is in brackets. Lost are records that were deleted before they were read.
+
+    Unknown are fields that a table does not declare, with the number of records that had them.
+    Added are new columns, with the first epoch that has them.
+
+    The cut names the commits of landed tables that a view has read, as table@epoch. Views with the
+    same cut agree.
+
+    Starts no Java and asks nothing of a running process. JSON has all partitions and fields.
     """
     from headwater.serve.status import status as read_status
 

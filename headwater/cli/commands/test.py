@@ -25,11 +25,11 @@ REWRITE = "HEADWATER_REWRITE_GOLDEN"
 )
 @pass_context
 def test(context: Context, paths: tuple[Path, ...]) -> int:
-    """Run the .slt files of the project's folder tests/, or the given files and folders.
+    """Run the .slt files in the folder tests/ of the project, or the given files and folders.
 
-    Every file gets tables of its own, with the definitions of the project; tables read what the
-    file ingests. HEADWATER_REWRITE_GOLDEN=1 writes the results that came out into the files. Exits
-    with 1 if a test failed.
+    Every file starts with an empty lake and the definitions of the project. Tables read the rows
+    that the file ingests. HEADWATER_REWRITE_GOLDEN=1 writes the actual results into the files.
+    Exits with 1 if a test failed.
     """
     project = context.project()
     plans_of(project)

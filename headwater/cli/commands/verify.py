@@ -32,15 +32,15 @@ DIFFERENCES = ("reason", "surplus", "missing", "surplus_rows", "missing_rows")
     type=click.Choice(["embedded", "trino"]),
     default="embedded",
     show_default=True,
-    help="What runs the SELECT at rest.",
+    help="Engine that runs the SELECT at rest.",
 )
 @click.option("--snapshot", type=int, metavar="ID", help="Check this snapshot of one view.")
 @pass_context
 def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int | None) -> int:
     """Check that every view, or each VIEW, holds exactly the rows of its SELECT.
 
-    The SELECT runs in another engine over the inputs recorded in the view's newest commit. Exits
-    with 1 and the differing rows if they are not equal.
+    Another engine runs the SELECT over the inputs that the newest commit of the view has read.
+    Exits with 1 and shows the rows that differ.
     """
     from headwater.serve.trino.verify import compare_in_trino
     from headwater.serve.verify import compare_embedded

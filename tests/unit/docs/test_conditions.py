@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from headwater.cli.main import cli
 from headwater.errors.catalogue import FAMILIES, FOLDER, Explanation, explanations
 from tests.unit.docs.raised import raised
 
-PACKAGE = Path(__file__).parents[3] / "headwater"
+ROOT = Path(__file__).parents[3]
+PACKAGE, REFERENCE = ROOT / "headwater", ROOT / "docs" / "reference"
 RAISED = raised(PACKAGE)
 LONGEST = 25
 """Words of a sentence."""
@@ -37,6 +40,22 @@ def test_causes_and_remedies_are_short_sentences(entry: Explanation) -> None:
         plain = re.sub(r"`[^`]*`|\([^)]*\)", "X", text)
         long = [each for each in re.split(r"(?<=[.!?])\s+", plain) if len(each.split()) > LONGEST]
         assert not long
+
+
+@pytest.mark.parametrize("entry", explanations().values(), ids=lambda each: each.condition)
+def test_commands_and_pages_that_it_names_exist(entry: Explanation) -> None:
+    for text in (entry.cause, entry.remedy):
+        for words in re.findall(r"`headwater ([^`]+)`", text):
+            command: click.Command = cli
+            options: set[str] = set()
+            for word in words.split():
+                if isinstance(command, click.Group):
+                    command = command.commands[word]
+                    options = {name for each in command.params for name in each.opts}
+                elif word.startswith("--"):
+                    assert word in options, words
+        for link in re.findall(r"\]\(([^)#]+)", text):
+            assert (REFERENCE / link).is_file(), link
 
 
 def test_what_nobody_can_read_from_the_code_is_found(tmp_path: Path) -> None:
