@@ -33,7 +33,9 @@ def _command(command: click.Command, path: str, level: int) -> Iterator[str]:
         for name, inner in command.commands.items():
             yield from _command(inner, f"{path} {name}", level + 1)
         return
-    context = click.Context(command, info_name=path)
+    # click remembers a command's help option from the first context that asks for it
+    above = click.Context(cli, **cli.context_settings)
+    context = click.Context(command, parent=above, info_name=path)
     yield f"`{path} {' '.join(command.collect_usage_pieces(context))}`"
     yield ""
     yield from _options(command)
