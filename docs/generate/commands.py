@@ -69,4 +69,4 @@ def _written(option: click.Option) -> str:
     if isinstance(option.type, click.Choice):
         return code(f"{names} {{{','.join(map(str, option.type.choices))}}}")
     context = click.Context(click.Command("x"))
-    return code(f"{names} {option.make_metavar(context)}")
+    return code(f"{names} {option.make_metavar(context)}").replace("|", "` or `")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from docs.generate.blocks import BLOCKS
 from docs.generate.pages import PAGES, filled, names
 from docs.generate.settings import described
 from headwater.config.sections import SECTIONS, File
+from tests.unit.docs.test_documents import LINK, LONGEST, anchors
 
+_LINES = re.MULTILINE | re.DOTALL
 ALL = sorted(PAGES.rglob("*.md"))
 
 
@@ -19,6 +23,31 @@ ALL = sorted(PAGES.rglob("*.md"))
 def test_a_page_is_up_to_date(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert filled(text) == text, "run `make reference`"
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(PAGES)))
+def test_every_link_leads_to_a_heading_that_is_there(page: Path) -> None:
+    for target, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        found = (page.parent / target).resolve()
+        assert found.is_file(), target
+        assert not heading or heading in anchors(found), f"{target}#{heading}"
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(PAGES)))
+def test_tables_have_as_many_cells_as_their_head(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for above, line in pairwise(lines):
+        if above.startswith("|") and line.startswith("|"):
+            assert above.count("|") == line.count("|"), line
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(PAGES)))
+def test_sentences_are_short(page: Path) -> None:
+    text = re.sub(r"^(```.*?^```|\|.*?$|#.*?$|<!--.*?$)", "", page.read_text("utf-8"), flags=_LINES)
+    for part in re.split(r"\n\s*\n|\n(?=- )", text):
+        plain = re.sub(r"\]\([^)]*\)|`[^`]*`", "X", " ".join(part.replace("*", "").split()))
+        for sentence in re.split(r"(?<=[.:!?;])\s+", plain.removeprefix("- ")):
+            assert len(sentence.split()) <= LONGEST, sentence
 
 
 def test_every_block_stands_on_one_page() -> None:
