@@ -93,11 +93,11 @@ def check_name(report: Diagnostics, name: str, at: exp.Expr, what: str) -> None:
         what: ``column``, ``view``, …, for the message.
     """
     if what == "column" and name.startswith("_"):
-        hint = "choose another name: names starting with _ are the system's"
+        hint = "choose another name: names that begin with _ are reserved"
     elif not NAME.fullmatch(name):
         hint = "use a letter, then up to 62 letters, digits or underscores"
     elif what != "column" and name.endswith(RESERVED_SUFFIXES):
-        hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are the system's"
+        hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are reserved"
     else:
         return
     shown = re.sub(r"[^\S ]", " ", name)[:80]

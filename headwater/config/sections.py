@@ -70,21 +70,19 @@ def _settings(value: object) -> object:
 
 def _uri(value: object) -> object:
     if written_secrets(str(value)):
-        raise ValueError(
-            'the password stands in the file; write "${env:NAME}" and set NAME outside'
-        )
+        raise ValueError('the file contains the password; write "${env:NAME}" and set NAME outside')
     return value
 
 
 def _secret(value: object) -> object:
     if written_secrets(str(value), "password"):
-        raise ValueError('it stands in the file itself; write "${env:NAME}" and set NAME outside')
+        raise ValueError('the file contains the secret; write "${env:NAME}" and set NAME outside')
     return value
 
 
 def _url(value: object) -> str:
     if not re.fullmatch(r"https?://([^/@:\s]+|\[[0-9a-f:]+\])(:\d{1,5})?/?", str(value)):
-        raise ValueError("it is the address of a server, for example http://127.0.0.1:8080")
+        raise ValueError("write the address of a server, for example http://127.0.0.1:8080")
     return str(value).rstrip("/")
 
 
@@ -92,7 +90,7 @@ def _place(value: str) -> str:
     if "://" in value and not re.fullmatch(
         r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", value
     ):
-        raise ValueError("it is a folder, or a place in an object store as s3://bucket/folder")
+        raise ValueError("write a folder, or a place in an object store: s3://bucket/folder")
     return value
 
 

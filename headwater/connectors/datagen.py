@@ -142,7 +142,7 @@ def _value(source: Source, column: Column) -> str:
     if is_nested(column.type):
         raise SqlError(
             "UNSUPPORTED_TYPE",
-            f'column "{column.name}" of "{source.name}": datagen makes no arrays, maps or rows',
+            f'column "{column.name}" of "{source.name}": datagen cannot make arrays, maps or rows',
             hint="compute it: name AS expression",
             span=source.span,
         )

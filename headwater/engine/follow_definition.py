@@ -67,7 +67,7 @@ def follow(
             "SCHEMA_CHANGED",
             f'table "{table.name}" does not follow its definition before its log, '
             f'"{plan.follows}", does',
-            hint=f'see what is said of "{plan.follows}"',
+            hint=f'read the error of "{plan.follows}"',
         )
     if fence:
         fence.check()

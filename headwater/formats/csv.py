@@ -57,7 +57,7 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
         if is_nested(column.type):
             raise SqlError(
                 "UNSUPPORTED_TYPE",
-                f'column "{column.name}" of "{source.name}": CSV has no arrays, maps or rows',
+                f'column "{column.name}" of "{source.name}": CSV cannot hold arrays, maps or rows',
                 hint="declare it VARCHAR, or encode the data as JSON",
                 span=source.span,
             )

@@ -230,7 +230,7 @@ class EpochWrite:
             "BAD_ROW",
             f'table "{source.name}": {found.bad} of {found.seen} rows of epoch '
             f"{self._epoch.number} are bad, the first ({where}): {first.reason}",
-            hint="correct the input and start again, or say ON ERROR QUARANTINE",
+            hint="correct the input and start again, or write ON ERROR QUARANTINE",
             span=source.span,
         )
 

@@ -65,7 +65,7 @@ def replay(landing: Landing, *, dry_run: bool = False) -> Replayed:
     if not landing.connector.has_records:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
-            f'the rows of "{name}" have no bytes to decode again: the connector makes them',
+            f'the rows of "{name}" have no bytes to decode again: the connector generates them',
             hint="correct the definition; later rows will be good",
         )
     if not dry_run:
@@ -151,7 +151,7 @@ def _read_files(
 def _not_exact(name: str) -> ConfigError:
     return ConfigError(
         "REPLAY_NOT_EXACT",
-        f'rows of Parquet files are kept as JSON, which does not say all that "{name}" has read',
+        f'quarantined rows of Parquet files are JSON, which lacks values that "{name}" reads',
         hint="correct the rows in a new file of the folder",
     )
 

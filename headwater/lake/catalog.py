@@ -230,7 +230,7 @@ class Lake:
         """
         folder = self.folder(spec.name)
         if folder is None:
-            raise TerminalError("NOT_YET", "Delta tables are kept in folders only")
+            raise TerminalError("NOT_YET", "Delta tables are stored in folders only")
         table = self._delta(spec.name, folder)
         with _creating:
             if self.exists(spec.name):
@@ -296,7 +296,7 @@ def _check_unused(table: DeltaTable) -> None:
     if any(table.location.iterdir()):
         raise TerminalError(
             "TARGET_NOT_EMPTY",
-            f'the folder of table "{table.name}" holds files that are no Delta table',
+            f'the folder of table "{table.name}" holds files that are not a Delta table',
             hint=f'move or remove "{table.location}", then start again',
         )
 

@@ -93,11 +93,11 @@ def require_replayable(project: Project, name: str) -> None:
     if source.external:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
-            f'"{name}" is written by somebody else and read in place: it has no quarantine',
+            f'"{name}" is an external table, which has no quarantine',
         )
     if not source.kept:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
-            f'"{name}" is a SOURCE: its views have read on, and it is not kept',
+            f'"{name}" is a SOURCE, which has no table in the lake',
             hint=f'land it first (CREATE TABLE instead of CREATE SOURCE "{name}")',
         )

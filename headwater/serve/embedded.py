@@ -119,7 +119,7 @@ class Embedded:
         catalog = self._project.catalog
         if name in catalog.sources and not catalog.sources[name].kept:
             hint = "read a view over it, or define it with CREATE TABLE to keep its rows"
-            return ConfigError("NOT_KEPT", f'source "{name}" is not kept in the lake', hint=hint)
+            return ConfigError("NOT_KEPT", f'source "{name}" has no table in the lake', hint=hint)
         if name in catalog.sources or name in catalog.views:
             hint = "run: headwater run --once"
             return ConfigError("NO_DATA_YET", f'table "{name}" has not been written yet', hint=hint)

@@ -37,7 +37,7 @@ def inline_ctes(query: exp.Query, report: Diagnostics) -> bool:
             _inline(clause, budget, report)
         except _TooLarge:
             hint = "make the common table expressions views of their own"
-            report.add("TOO_COMPLEX", "WITH multiplies to a very large query", clause, hint)
+            report.add("TOO_COMPLEX", "WITH expands to a very large query", clause, hint)
             return False
     return True
 

@@ -47,7 +47,7 @@ def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
     choices = [_sets_of(item, select) for item in group.expressions]
     sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
     if len(sets) > MAX_SETS:
-        message = f"{len(sets)} grouping sets, {MAX_SETS} are most"
+        message = f"{len(sets)} grouping sets; the maximum is {MAX_SETS}"
         report.add("TOO_COMPLEX", message, group, "write the sets that are needed")
         return
     keys = list(dict.fromkeys(key for each in sets for key in each))

@@ -77,7 +77,7 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             continue
         elif is_distinct(select) or is_aggregate(select):
             hint = "select it with a name, and order by the name"
-            report.not_yet("ORDER BY what is not selected", value, hint)
+            report.not_yet("ORDER BY a column that is not selected", value, hint)
         else:
             for column in list(item.find_all(exp.Column)):
                 resolve(column, relations, report)
@@ -107,7 +107,7 @@ def break_ties(select: exp.Select, report: Diagnostics) -> None:
     known = [*filter(is_comparable, outputs.values()), *(item.this for item in order.expressions)]
     for name, value in outputs.items():
         if name not in named and has_no_order(value) and not _follows(value, known):
-            refuse_ties(value, "leave it out, or select what can be compared of it", report)
+            refuse_ties(value, "leave it out, or select the parts that can be compared", report)
 
 
 def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
@@ -146,7 +146,7 @@ def check_sortable(item: exp.Expr, report: Diagnostics) -> None:
     """
     if has_no_order(item.this):
         message = f"ORDER BY cannot sort {t.sql_type(type_of(item.this))}"
-        report.add("TYPE_CLASH", message, item.this, "order by what can be compared of it")
+        report.add("TYPE_CLASH", message, item.this, "order by one of its parts")
 
 
 def refuse_ties(node: exp.Expr, hint: str, report: Diagnostics) -> None:

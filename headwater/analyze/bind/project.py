@@ -189,7 +189,7 @@ class _Binder:
         statement = self.statements[ring[0]]
         report = Diagnostics(statement)
         at = next((table for table in _tables(statement) if table.name == ring[1]), None)
-        hint = "take one of them out of the circle"
+        hint = "remove one view from the circle"
         report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)
         self.errors += report.errors
 

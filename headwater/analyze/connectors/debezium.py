@@ -49,7 +49,7 @@ def check_debezium(statement: syntax.CreateSource, report: Diagnostics) -> None:
             report.add("INVALID_OPTION", message, option, hint)
         elif option.this == "unavailable_value" and not option.expression.name:
             hint = "leave it out, or write Debezium's unavailable.value.placeholder"
-            message = "every empty text would stand for a value that is not there"
+            message = "with an empty unavailable_value every empty text would be a missing value"
             report.add("INVALID_OPTION", message, option, hint)
     for node in statement.args.get("columns") or []:
         if node.this.name in DEBEZIUM_FIELDS or (node.this.name == SOURCE and replaces):

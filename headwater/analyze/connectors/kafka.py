@@ -62,7 +62,9 @@ def bind_start(
     else:
         hint = """write the offset of each partition: OFFSETS '{"topic": {"0": 17, "1": 4}}'"""
     if not value and kind == "timestamp" or kind == "offsets" and not _are_offsets(value):
-        report.add("INVALID_OPTION", f"this is no {kind.rstrip('s')} to start from", node, hint)
+        report.add(
+            "INVALID_OPTION", f"this is not a valid {kind.rstrip('s')} to start from", node, hint
+        )
     return StartFrom(kind, value)
 
 
@@ -76,25 +78,25 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnost
     """
     if source.connector != "kafka":
         if "key_encode" in source.encode_options:
-            hint = "leave it out: only records of Kafka have a key of their own"
-            report.add("INVALID_OPTION", "key_encode without Kafka", statement, hint)
+            hint = "leave it out: only Kafka records have a separate key"
+            report.add("INVALID_OPTION", "key_encode needs connector kafka", statement, hint)
         return
     if not source.kept:
         _check_stream(statement, source, report)
     named, pattern = topics(source), source.options.get("topic_pattern")
     if bool(named) == bool(pattern):
         hint = "add topic = '…', or topic_pattern = '…'"
-        message = f'"{source.name}" must name its topics, or have a pattern of their names'
+        message = f'"{source.name}" needs either topic or topic_pattern'
         report.add("MISSING_OPTION" if not named else "INVALID_OPTION", message, statement, hint)
     for name in named:
         check_topic(statement, name, report)
     if source.one_order and (pattern or len(named) > 1):
         hint = f"define a table of each topic, or leave {source.one_order} out"
-        message = f"{source.one_order}: the changes of several topics have no one order"
+        message = f"{source.one_order} needs changes in one order, which several topics do not have"
         report.add("INVALID_OPTION", message, statement, hint)
     if pattern and not _is_pattern(pattern):
-        hint = "write it as Python does; it has to match the whole of a name"
-        report.add("INVALID_OPTION", "topic_pattern is no regular expression", statement, hint)
+        hint = "use Python's syntax; the pattern must match whole names"
+        report.add("INVALID_OPTION", "topic_pattern is not a regular expression", statement, hint)
     check_security(statement, source.options, report)
     _check_transactions(statement, source, report)
     _check_encoding(statement, source, report)
@@ -103,7 +105,7 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnost
 
 def _check_stream(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what a SOURCE, which Spark itself reads, cannot have yet."""
-    hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
+    hint = "write CREATE TABLE: its rows are landed, and views can be verified"
     pattern = source.options.get("topic_pattern", "")
     if _is_pattern(pattern) and not _COMMON_PATTERN.fullmatch(pattern):
         node = option_node(statement, "topic_pattern")
@@ -126,8 +128,8 @@ def check_topic(statement: exp.Expr, name: str, report: Diagnostics) -> None:
         report: where errors go.
     """
     if not _TOPIC.fullmatch(name):
-        hint = "letters, digits, '.', '_' and '-'"
-        report.add("INVALID_OPTION", f'"{name}" is no name of a topic', statement, hint)
+        hint = "use letters, digits, '.', '_' and '-'"
+        report.add("INVALID_OPTION", f'"{name}" is not a valid topic name', statement, hint)
 
 
 def check_security(statement: exp.Expr, options: Mapping[str, str], report: Diagnostics) -> None:
@@ -143,7 +145,7 @@ def check_security(statement: exp.Expr, options: Mapping[str, str], report: Diag
         needed = ("sasl_username", "sasl_password")
     elif given := [name for name in options if name.startswith("sasl_")]:
         hint = "add security_protocol = 'sasl_ssl'"
-        message = f'option "{given[0]}" needs a protocol with a user'
+        message = f'option "{given[0]}" needs a security_protocol with SASL'
         report.add("INVALID_OPTION", message, statement, hint)
     for name in needed:
         if name not in options:
@@ -162,10 +164,10 @@ def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Diagno
     place = _address(given.get("registry", "http://-"))
     if place is None:
         hint = "write it like 'http://localhost:8081'"
-        report.add("INVALID_OPTION", "registry is no address of HTTP", statement, hint)
+        report.add("INVALID_OPTION", "registry is not an HTTP address", statement, hint)
     elif "@" in place.netloc:
-        hint = "say registry_username and registry_password = '${env:NAME}'"
-        report.add("INVALID_OPTION", "a user in the address of the registry", statement, hint)
+        hint = "write registry_username = '…' and registry_password = '${env:NAME}'"
+        report.add("INVALID_OPTION", "the address of the registry contains a user", statement, hint)
     both = ("registry_username", "registry_password")
     for name, other in (both, both[::-1]):
         if name in given and other not in given:
@@ -182,27 +184,27 @@ def _check_transactions(
     node = option_node(statement, "transaction_topic")
     check_topic(node, topic, report)
     if source.format != "debezium":
-        hint = "leave it out: only Debezium's events say of which transaction they are"
-        report.add("INVALID_OPTION", "transaction_topic without FORMAT DEBEZIUM", node, hint)
+        hint = "leave it out: only Debezium's events name their transaction"
+        report.add("INVALID_OPTION", "transaction_topic needs FORMAT DEBEZIUM", node, hint)
 
 
 def _check_encoding(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     if source.encode == "csv" and source.encode_options.get("header", "false") != "false":
         hint = "leave header out: the values of a record are in the order of the columns"
-        report.add("INVALID_OPTION", "records of Kafka have no header", statement, hint)
+        report.add("INVALID_OPTION", "Kafka records have no header", statement, hint)
     if source.encode == "raw":
         stored = [c for c in source.columns if c.metadata is None and c.computed is None]
         wrong = [c for c in stored if c.type.this not in (t.Type.VARCHAR, t.Type.VARBINARY)]
         if len(stored) != 1 or wrong:
             hint = "declare one column of type VARBINARY or VARCHAR, and compute others from it"
-            message = "ENCODE RAW has one column, the record's bytes or text"
+            message = "ENCODE RAW takes exactly one column, for the record's bytes or text"
             report.add("INVALID_ENCODING", message, statement, hint)
     if source.format == "upsert" and "delete_field" in source.encode_options:
         hint = "leave it out: a record without a value deletes the row of its key"
-        report.add("INVALID_OPTION", "delete_field with connector kafka", statement, hint)
+        report.add("INVALID_OPTION", "connector kafka takes no delete_field", statement, hint)
     if source.encode_options.get("key_encode") == "text" and len(source.primary_key) > 1:
-        hint = "a text is one value; write the keys as JSON objects"
-        message = "key_encode text with a PRIMARY KEY of several columns"
+        hint = "leave key_encode out, and write the keys as JSON objects"
+        message = "key_encode = 'text' needs a PRIMARY KEY of one column"
         report.add("INVALID_OPTION", message, statement, hint)
 
 
@@ -211,7 +213,7 @@ def _check_key(statement: syntax.CreateSource, source: Source, report: Diagnosti
         check_registry(statement, source.encode_options, report)
     elif source.encode_options.get("key_encode") == "avro":
         hint = "write ENCODE AVRO (registry = '…'), or leave key_encode out"
-        report.add("INVALID_OPTION", "keys in Avro of other values", statement, hint)
+        report.add("INVALID_OPTION", "keys in Avro need values in Avro", statement, hint)
 
 
 def _address(value: str) -> SplitResult | None:

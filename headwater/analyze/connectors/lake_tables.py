@@ -40,7 +40,7 @@ def check_external(statement: syntax.CreateSource, source: Source, report: Diagn
     if source.connector == "iceberg":
         check_table_name(statement, source.options, report)
     elif "://" in source.external:
-        hint = "give a folder of this machine"
+        hint = "choose a folder on this machine"
         report.not_yet("a Delta table in an object store", statement, hint)
     for clause, (words, why) in _CLAUSES.items():
         if statement.args.get(clause):
@@ -62,4 +62,4 @@ def check_table_name(at: exp.Expr, options: Mapping[str, str], report: Diagnosti
     """
     if not _TABLE.fullmatch(options.get("table", "a.b")):
         hint = "write it with its namespace: table = 'shop.orders'"
-        report.add("INVALID_OPTION", f'"{options["table"]}" is no name of a table', at, hint)
+        report.add("INVALID_OPTION", f'"{options["table"]}" is not a valid table name', at, hint)

@@ -58,16 +58,18 @@ def check_files(statement: syntax.CreateSource, source: Source, report: Diagnost
             report.add("INVALID_OPTION", message, statement, hint)
         return
     if not source.kept:
-        hint = "write CREATE TABLE: its rows are kept, and views can be checked against them"
+        hint = "write CREATE TABLE: its rows are landed, and views can be verified"
         report.not_yet("a SOURCE over files in an object store", statement, hint)
     if split_place(path) is None:
         hint = "write it like 's3://bucket/folder'; no part of it is empty, '.' or '..'"
-        report.add("INVALID_OPTION", "path is no place in an object store", statement, hint)
+        report.add("INVALID_OPTION", "path is not a place in an object store", statement, hint)
     endpoint = options.get("endpoint")
     if endpoint is not None and not _ADDRESS.fullmatch(endpoint):
         written_secrets(endpoint)  # errors show the line it stands in
         hint = "write it like 'https://host:9000'; without it the store is that of AWS"
-        report.add("INVALID_OPTION", "endpoint is no address of a store", statement, hint)
+        report.add(
+            "INVALID_OPTION", "endpoint is not the address of an object store", statement, hint
+        )
     if ("access_key" in options) != ("secret_key" in options):
         present, absent = ("access_key", "secret_key")
         if absent in options:

@@ -83,7 +83,7 @@ def check_value(text: str, option: Option) -> tuple[str, str] | None:
     """
     if option.kind == "secret" and not REFERENCE.fullmatch(text):
         remember(text)  # errors show the line it stands in
-        return "holds a secret itself", "write '${env:NAME}' and set NAME outside"
+        return "contains a secret", "write '${env:NAME}' and set NAME outside"
     if option.kind == "choice" and text not in option.choices:
         return f"cannot be {text}", did_you_mean(text, option.choices, "choices")
     if option.kind == "boolean" and text not in ("true", "false"):

@@ -27,25 +27,25 @@ def check_redis(statement: syntax.CreateSource, source: Source, report: Diagnost
     if source.connector != "redis":
         return
     if not source.kept:
-        hint = "write CREATE TABLE: its rows are kept before the queue lets go of them"
-        message = "a SOURCE cannot read a queue: what was read once is not there for another view"
+        hint = "write CREATE TABLE, which lands the entries"
+        message = "a SOURCE cannot read a queue: a second view would miss the entries"
         report.add("INVALID_OPTION", message, statement, hint)
     if source.format != "plain":
         hint = "write FORMAT PLAIN: each entry is a row"
         report.not_yet(f"FORMAT {source.format.upper()} with connector redis", statement, hint)
     url = source.options.get("url", "redis://-")
     if written_secrets(url) or "@" in url:
-        hint = "say username and password = '${env:NAME}'"
-        report.add("INVALID_OPTION", "a user in the address of Redis", statement, hint)
+        hint = "write username = '…' and password = '${env:NAME}'"
+        report.add("INVALID_OPTION", "the address of Redis contains a user", statement, hint)
     elif not _is_address(url):
-        hint = "write it like 'redis://localhost:6379/0', with TLS 'rediss://…'"
-        report.add("INVALID_OPTION", "url is no address of Redis", statement, hint)
+        hint = "write it like 'redis://localhost:6379/0', or 'rediss://…' for TLS"
+        report.add("INVALID_OPTION", "url is not a Redis address", statement, hint)
     if "username" in source.options and "password" not in source.options:
         message, hint = "username needs password", "add password = '${env:NAME}'"
         report.add("MISSING_OPTION", message, statement, hint)
     if "ssl_ca" in source.options and not url.startswith("rediss:"):
         hint = "write url = 'rediss://…', or leave ssl_ca out"
-        report.add("INVALID_OPTION", "ssl_ca without TLS", statement, hint)
+        report.add("INVALID_OPTION", "ssl_ca needs TLS", statement, hint)
 
 
 def _is_address(url: str) -> bool:

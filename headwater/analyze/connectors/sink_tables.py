@@ -140,14 +140,14 @@ def check_folder(
     path = options.get("path", "")
     at = option_node(statement, "path")
     if "://" in path:
-        hint = "give a folder of this machine"
+        hint = "choose a folder on this machine"
         report.not_yet("a sink into a Delta table in an object store", at, hint)
     _check_characters(path, at, report)
 
 
 def _check_characters(path: str, at: exp.Expr, report: Diagnostics) -> None:
     if {"?", "#"} & set(path):
-        message = f'"{path}" is no place for tables: readers take ? and # for its end'
+        message = f'"{path}" cannot hold tables: readers take ? and # for the end of a path'
         report.add("INVALID_OPTION", message, at, "choose another folder")
 
 
@@ -156,20 +156,20 @@ def _check_address(
 ) -> None:
     uri, name = options.get("catalog_uri", ""), options.get("catalog_name", "lake")
     if uri and written_secrets(uri):
-        hint = "leave it out there, and write catalog_password = '${env:NAME}'"
-        message = 'option "catalog_uri" holds a secret itself'
+        hint = "remove it, and write catalog_password = '${env:NAME}'"
+        message = 'option "catalog_uri" contains a secret'
         report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     elif uri and kind == "rest" and not _SERVER.fullmatch(uri):
         hint = "write catalog_uri = 'https://host:8181'"
-        message = "catalog_uri is no address of a server"
+        message = "catalog_uri is not a server address"
         report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     elif uri and kind == "jdbc" and not _DATABASE.fullmatch(uri):
         hint = "write catalog_uri = 'postgresql://user@host:5432/database'"
-        message = "catalog_uri is no address of a PostgreSQL database"
+        message = "catalog_uri is not the address of a PostgreSQL database"
         report.add("INVALID_OPTION", message, option_node(statement, "catalog_uri"), hint)
     if not _NAME.fullmatch(name):
-        hint = "letters, digits, '_' and '-'"
-        message = f'"{name}" is no name of a catalog'
+        hint = "use letters, digits, '_' and '-'"
+        message = f'"{name}" is not a valid catalog name'
         report.add("INVALID_OPTION", message, option_node(statement, "catalog_name"), hint)
 
 
@@ -180,7 +180,7 @@ def _check_warehouse(
     at = option_node(statement, "warehouse_path")
     if "://" in path and (kind == "embedded" or not _BUCKET.fullmatch(path)):
         hint = "write a folder" + ("" if kind == "embedded" else ", or s3://bucket/folder")
-        report.add("INVALID_OPTION", f'"{path}" is no place for tables', at, hint)
+        report.add("INVALID_OPTION", f'"{path}" cannot hold tables', at, hint)
     else:
         _check_characters(path, at, report)
     for name in (f"warehouse_{part}" for part in _OF_BUCKETS):

@@ -55,10 +55,10 @@ def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
     """
     words = f"FORMAT {_format(statement).upper()}"
     if not statement.args["kept"]:
-        hint = "write CREATE TABLE: changes are kept, so that the newest of each key is known"
+        hint = "write CREATE TABLE, which lands the changes"
         report.add("MISPLACED_CLAUSE", f"a SOURCE takes no {words}", statement, hint)
     if not statement.args.get("primary_key"):
-        hint = "say which columns identify a row: PRIMARY KEY (id)"
+        hint = "declare the columns that identify a row: PRIMARY KEY (id)"
         report.add("MISSING_KEY", f"{words} needs a PRIMARY KEY", statement, hint)
     if _format(statement) == "debezium":
         check_debezium(statement, report)
@@ -69,7 +69,7 @@ def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
             report.add("INVALID_OPTION", message, option, hint)
     if watermark := statement.args.get("watermark"):
         hint = "remove it; a view can group the rows by date_trunc('hour', ts)"
-        report.not_yet("a WATERMARK of rows that are corrected", watermark, hint)
+        report.not_yet("a WATERMARK in a keyed table", watermark, hint)
 
 
 def log_of(statement: syntax.CreateSource) -> syntax.CreateSource:

@@ -124,11 +124,16 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
     elif not appends:
         others = " or ".join(f"FORMAT {each.upper()}" for each in SINKS[connector].formats[1:])
         hint = f"write {others}; or EMIT ON WINDOW CLOSE in the view"
-        message = f'rows of "{name}" are corrected, which FORMAT PLAIN cannot say'
+        message = f'"{name}" corrects its rows, which FORMAT PLAIN cannot express'
         report.add("NOT_APPEND_ONLY", message, statement.args["view"], hint)
     elif key and not SINKS[connector].encodings:
-        hint = "leave key out: only FORMAT UPSERT looks for a row"
-        report.add("INVALID_OPTION", "rows are only added", option_node(statement, "key"), hint)
+        hint = "leave key out: FORMAT PLAIN only adds rows"
+        report.add(
+            "INVALID_OPTION",
+            "FORMAT PLAIN of a table takes no key",
+            option_node(statement, "key"),
+            hint,
+        )
     _check_types(statement, fields, key, connector, report)
     if encode == "avro":
         _check_names(statement, fields, report)
@@ -193,7 +198,7 @@ def _format(statement: syntax.CreateSink, connector: str, report: Diagnostics) -
     name = str(statement.args.get("format") or "").lower()
     if connector not in SINKS or name in SINKS[connector].formats:
         return name
-    what = f"FORMAT {name.upper()} is none of a table" if name else "FORMAT is missing"
+    what = f"FORMAT {name.upper()} is not for tables" if name else "FORMAT is missing"
     message = f'"{statement.this.name}" does not say how its rows are written: {what}'
     upsert = "FORMAT UPSERT ENCODE JSON" if SINKS[connector].encodings else "FORMAT UPSERT"
     hint = f"write {upsert}, or FORMAT PLAIN for rows that are only added"
@@ -211,7 +216,7 @@ def _encoding(
         return "", {}
     if not encodings:
         hint = f"leave ENCODE {name.upper()} out: a table has columns"
-        message = f"a sink with connector {connector} encodes nothing"
+        message = f"a sink with connector {connector} takes no ENCODE"
         report.add("INVALID_ENCODING", message, statement, hint)
         return "", {}
     if not name:
@@ -237,10 +242,10 @@ def _fields(
     view, source = catalog.views.get(node.name), catalog.sources.get(node.name)
     if source is not None and source.external:
         hint = "write a view that groups its rows by their key, and deliver that"
-        report.not_yet("a sink of a table that others write", node, hint)
+        report.not_yet("a sink of an external table", node, hint)
     if source is not None and not source.kept:
-        hint = "write CREATE TABLE: its rows are kept, and can be delivered after a failure"
-        report.add("NOT_KEPT", f'source "{node.name}" is not kept in the lake', node, hint)
+        hint = "write CREATE TABLE, which lands the rows"
+        report.add("NOT_KEPT", f'source "{node.name}" has no table in the lake', node, hint)
     if view is None and source is None:
         hint = did_you_mean(node.name, [*catalog.sources, *catalog.views], "tables and views")
         report.add("UNKNOWN_TABLE", f'table or view "{node.name}" does not exist', node, hint)
@@ -319,8 +324,8 @@ def _check_names(
             parts = kind.expressions if kind.this is t.Type.STRUCT else []
             for part in parts:
                 if not _NAME.fullmatch(part.name):
-                    message = f'"{column.name}" has a field "{part.name}", which is no name in Avro'
-                    hint = "call it by letters, digits and '_', or write ENCODE JSON"
+                    message = f'"{column.name}" has a field "{part.name}", no valid name in Avro'
+                    hint = "use letters, digits and '_', or write ENCODE JSON"
                     report.add("UNSUPPORTED_TYPE", message, statement, hint)
 
 

@@ -190,9 +190,7 @@ def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Diag
         only_allowed(root, report)
     if aggregate := root.find(exp.AggFunc):
         hint = "aggregate in a view"
-        report.add(
-            "MISPLACED_AGGREGATE", "a computed column is made from its own row", aggregate, hint
-        )
+        report.add("MISPLACED_AGGREGATE", "a computed column cannot aggregate", aggregate, hint)
     if kind.this in (t.Type.NULL, t.Type.INTERVAL):
         report.add("UNSUPPORTED_TYPE", "this column would have no type", node, "cast it")
     comment = node.text("comment")
@@ -238,7 +236,7 @@ def _options(
     nodes = [o for o in statement.args.get("options") or [] if o.this != "connector"]
     of_records = [*ENCODINGS.values(), *(form.options for form in FORMATS.values())]
     elsewhere = {
-        option: f"it says how records are read: ENCODE … ({option} = …)"
+        option: f"it is an option of ENCODE: ENCODE … ({option} = …)"
         for options in of_records
         for option in options
     }
@@ -283,7 +281,9 @@ def _encoding(
     if not connector.encodings:
         if encode:
             hint = "remove FORMAT … ENCODE …"
-            report.add("INVALID_ENCODING", f"connector {name} decodes nothing", statement, hint)
+            report.add(
+                "INVALID_ENCODING", f"connector {name} takes no FORMAT … ENCODE …", statement, hint
+            )
         return {}
     if not encode:
         message = f"connector {name} needs to know how its rows are encoded"
@@ -306,7 +306,10 @@ def _encoding(
         f"encoding {encode}",
         statement,
         report,
-        {option: f"it is the connector's: WITH ({option} = …)" for option in connector.options},
+        {
+            option: f"it is an option of the connector: WITH ({option} = …)"
+            for option in connector.options
+        },
     )
 
 
@@ -363,5 +366,5 @@ def _refuse_unsupported(
         message = "a PRIMARY KEY with FORMAT PLAIN"
         report.not_yet(message, statement.args["primary_key"][0], hint)
     if statement.args.get("on_schema_change") and not source.landed:
-        what = "a table that is read in place" if source.kept else "a SOURCE"
+        what = "an external table" if source.kept else "a SOURCE"
         report.not_yet(f"ON SCHEMA CHANGE of {what}", statement, "remove it")

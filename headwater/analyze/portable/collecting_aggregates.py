@@ -46,11 +46,11 @@ def _check_text(call: exp.Expr, report: Diagnostics) -> None:
     if call.args.get("on_overflow"):
         report.not_yet("ON OVERFLOW", call, "leave it out")
     elif not call.args.get("separator"):
-        hint = "write listagg(x, '') if nothing is to stand between"
+        hint = "write listagg(x, '') to join without a separator"
         report.add("WRONG_ARGUMENTS", "listagg needs a separator", call, hint)
     elif not isinstance(call.this, exp.Order):
         hint = "say in which order: listagg(x, ',') WITHIN GROUP (ORDER BY x)"
-        message = "listagg without an order could take any"
+        message = "listagg without an order could return any order"
         report.add("NON_DETERMINISTIC", message, call, hint)
 
 

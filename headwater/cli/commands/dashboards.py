@@ -94,7 +94,7 @@ def _access(
     said, trino = config.superset, config.trino
     if not (url or said.url):
         hint = 'write url = "http://127.0.0.1:8088" below [superset], or use --url'
-        raise ConfigError("SUPERSET_URL", "nothing says where Superset is", hint=hint)
+        raise ConfigError("SUPERSET_URL", "the project does not name Superset's address", hint=hint)
     if not said.password:
         hint = 'write password = "${env:SUPERSET_PASSWORD}" below [superset], and set the variable'
         raise ConfigError("SUPERSET_LOGIN", "there is no password for Superset", hint=hint)

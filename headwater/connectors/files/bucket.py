@@ -191,7 +191,7 @@ class BucketPlace(Place):
             raise ServiceError(
                 "FILE_CHANGED",
                 f'a file of "{self._source.name}" was changed while it was read',
-                hint=f"it will be read anew; {self.whole}",
+                hint=f"Headwater reads it again; {self.whole}",
             ) from error
         if sign := _STORE_AT_FAULT.search(said):
             end = said.find("\n", sign.start())

@@ -152,7 +152,7 @@ class Files(Connector):
                 raise ServiceError(
                     "FILE_CHANGED",
                     f'file {entry.file} of "{self._source.name}" was changed while it was read',
-                    hint=f"it will be read anew; {self.place.whole}",
+                    hint=f"Headwater reads it again; {self.place.whole}",
                 )
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:

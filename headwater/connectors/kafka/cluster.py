@@ -231,9 +231,8 @@ class Cluster:
         if "No resolvable bootstrap urls" in causes:
             return ServiceError(
                 "KAFKA_UNAVAILABLE",
-                f'there is no host of the name in "{servers}", where "{self._name}" is read',
-                hint=f"check bootstrap_servers = '{servers}', and whether this machine can look "
-                "up that name",
+                f'cannot resolve bootstrap server "{servers}" of "{self._name}"',
+                hint=f"correct bootstrap_servers = '{servers}', or this machine's name service",
             )
         if any(word in causes for word in _REFUSED):
             hint = "check security_protocol, sasl_… and ssl_…, and what the user may do"

@@ -56,7 +56,7 @@ class DeltaFolder(TableOutlet):
             if self._lake.owns(str(self._folder)):
                 raise self._refused("OWN_TABLE", "is in the folder of the project's own tables")
             if is_entered(self._folder):
-                raise self._refused("OWN_TABLE", "is kept by a Headwater project itself")
+                raise self._refused("OWN_TABLE", "belongs to a Headwater project")
             if before and not is_delta(self._folder):
                 raise self._missing()
             self._lake.make_delta(target, self._spec(target.name))

@@ -86,7 +86,7 @@ class IcebergTable(TableOutlet):
             if known and known != target.uuid:
                 raise self._refused("TABLE_RECREATED", "was dropped and made again: it is empty")
             if target.is_kept_by_headwater:
-                raise self._refused("OWN_TABLE", "is kept by a Headwater project itself")
+                raise self._refused("OWN_TABLE", "belongs to a Headwater project")
             self._check_columns()
             target.ensure_first_snapshot()
             target.first = int(first) if first else target.snapshot_id()
@@ -115,14 +115,14 @@ class IcebergTable(TableOutlet):
             yield
         except (Py4JError, PySparkException, OSError) as error:
             if _NO_CATALOG.search(str(error)):
-                what = f'the database of sink "{self._sink.name}" holds no catalog of Iceberg'
+                what = f'the database of sink "{self._sink.name}" holds no Iceberg catalog'
                 hint = "correct catalog_uri, or make the catalog there"
                 raise self._service("CATALOG_MISSING", what, hint) from error
             known = explain_failure(error)
             if known is None or known.condition not in OUT_OF_REACH or self._answers():
                 raise
             what = f'of sink "{self._sink.name}": {known.message}'
-            hint = "start it, or correct the sink's options: what waits is kept until then"
+            hint = "start it, or correct the sink's options; the snapshots that wait are retained"
             raise self._service(known.condition, what, hint) from error
 
     def _answers(self) -> bool:

@@ -117,8 +117,8 @@ class TableOutlet(SinkConnector):
             return
         raise self._refused(
             "TABLE_TAKEN",
-            f"holds deliveries of {self._who} that this project knows nothing of: they are those of"
-            " another project, or the lake was restored from an older copy",
+            f"holds deliveries of {self._who} that this project does not know: another project made"
+            " them, or the lake was restored from an older copy",
         )
 
     # -- the rows

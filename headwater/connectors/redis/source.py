@@ -194,8 +194,8 @@ class Redis(Connector):
         if found.consumers:
             raise ServiceError(
                 "GROUP_IN_USE",
-                f'others read stream "{self._stream}" as the group of table '
-                f'"{self._source.name}": where they are would be lost',
+                f'other consumers read stream "{self._stream}" as the group of table '
+                f'"{self._source.name}", and would lose their positions',
                 hint="name a group of its own: WITH (group = '…')",
                 span=self._source.span,
             )

@@ -53,7 +53,7 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
     found = ServiceError(
         "QUERY_FAILED",
         f'the streaming query of view "{view}" failed: {_first_line(error)}',
-        hint="it is started again; if it keeps failing, run with --debug for the whole error",
+        hint="Headwater starts it again; if it keeps failing, run with --debug for the whole error",
     )
     found.__cause__ = error
     return found

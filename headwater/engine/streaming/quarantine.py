@@ -129,7 +129,7 @@ class SourceQuarantine:
                 raise self._failure or ServiceError(
                     "QUERY_FAILED",
                     f'the quarantine of source "{self._source.name}" failed: {error}',
-                    hint="it is started again; if it keeps failing, run with --debug",
+                    hint="Headwater starts it again; if it keeps failing, run with --debug",
                 )
 
     @property
@@ -183,7 +183,7 @@ class SourceQuarantine:
             self._failure = TerminalError(
                 "BAD_ROW",
                 f'source "{name}" has a bad row: {reason}',
-                hint="correct the input and start again, or say ON ERROR QUARANTINE",
+                hint="correct the input and start again, or write ON ERROR QUARANTINE",
             )
             raise self._failure
         kept = policy == OnError.QUARANTINE

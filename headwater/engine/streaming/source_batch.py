@@ -126,7 +126,7 @@ class SourceBatchWriter:
                 raise TerminalError(
                     "BAD_ROW",
                     f'source "{name}" has bad rows',
-                    hint="correct the input and start again, or say ON ERROR QUARANTINE",
+                    hint="correct the input and start again, or write ON ERROR QUARANTINE",
                 )
 
     def close(self) -> None:

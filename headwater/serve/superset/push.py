@@ -154,16 +154,18 @@ class Superset:
         except ValueError:
             found = None
         if answer.status_code == 401:
-            hint = "look at [superset] username and password; they are those of its own log-in page"
+            hint = "correct [superset] username and password, those of Superset's log-in page"
             message = f"{self._url} does not let the user in"
             raise ConfigError("SUPERSET_LOGIN", message, hint=hint)
         if answer.status_code >= 500:
-            hint = "does Superset reach Trino at the address in the bundle? it asks it; see its log"
+            hint = (
+                "check that Superset reaches Trino at the address in the bundle; see Superset's log"
+            )
             message = f"{url} failed with status {answer.status_code}"
             raise ServiceError("SUPERSET_REFUSED", message, hint=hint)
         if not isinstance(found, dict):
-            hint = "look at the address: it is that of the page without /superset or /login"
-            message = f"{url} answers {answer.status_code} and no JSON: it is no Superset"
+            hint = "correct the address: that of the page, without /superset or /login"
+            message = f"{url} answers {answer.status_code} without JSON: it is not Superset"
             raise ServiceError("SUPERSET_ANSWER", message, hint=hint)
         if not answer.ok:
             raise ServiceError("SUPERSET_REFUSED", f"{url}: {_refusal(found, answer.status_code)}")

@@ -160,7 +160,7 @@ def main() -> int:
         found = of(load_config(Path(*folder)))
         if not found:
             hint = "leave this catalog out: the project has none in its object store"
-            raise ConfigError("NOT_YET", "Delta tables are kept in folders only", hint=hint)
+            raise ConfigError("NOT_YET", "Delta tables are stored in folders only", hint=hint)
         sys.stdout.write(properties_file(found))
     except HeadwaterError as error:
         sys.stderr.write(f"{error.render()}\n")

@@ -40,7 +40,7 @@ def trino_connection(config: Config) -> Iterator[trino.dbapi.Connection]:
         hint = (
             'write [trino] url = "http://HOST:PORT" into headwater.toml, or set HEADWATER_TRINO_URL'
         )
-        raise ConfigError("TRINO_UNKNOWN", "the project does not say where Trino is", hint=hint)
+        raise ConfigError("TRINO_UNKNOWN", "the project does not name Trino's address", hint=hint)
     try:
         import trino
     except ImportError as error:

@@ -57,7 +57,7 @@ def test_it_is_printed_for_a_project(tmp_path: Path) -> None:
     (tmp_path / "headwater.toml").write_text(in_bucket)
     refused = subprocess.run([*command, "delta"], capture_output=True, text=True, check=False)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "Delta tables are kept in folders only" in refused.stderr
+    assert "Delta tables are stored in folders only" in refused.stderr
     assert "usage" in subprocess.run([*command, "de", "lta"], capture_output=True, text=True).stderr
 
 
