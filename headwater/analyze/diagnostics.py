@@ -57,7 +57,7 @@ class Diagnostics:
 
     def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note a feature of the grammar that this version does not run."""
-        self.add("NOT_YET", f"{what} cannot be run yet", at, hint)
+        self.add("NOT_YET", f"not supported: {what}", at, hint)
 
 
 def fold(name: str) -> str:

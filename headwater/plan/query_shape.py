@@ -179,7 +179,7 @@ def shape_of(view: View, catalog: Catalog, emit: Emit | None = None) -> Shape:
         emit: when its rows appear, if that is decided already.
 
     Raises:
-        SqlError: ``NOT_YET`` for a query that no engine keeps yet.
+        SqlError: ``NOT_YET`` for a query that no engine maintains yet.
     """
     emit = emit or effective_emit(view, catalog)
     mentioned = tuple(relations_of(view.query, catalog))
@@ -242,7 +242,7 @@ def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[RelationShape]:
     """Yield every mention of a relation in a bound query, outer SELECTs first.
 
     Raises:
-        SqlError: ``NOT_YET`` for a window that no engine keeps yet.
+        SqlError: ``NOT_YET`` for a window that no engine maintains yet.
     """
     for select in query.find_all(exp.Select, bfs=False):
         for item in relations(select):
@@ -361,4 +361,4 @@ def _not_single(node: exp.Expr, what: str, hint: str) -> NotSingle:
 
 
 def _not_yet(node: exp.Expr, what: str, hint: str) -> SqlError:
-    return SqlError("NOT_YET", f"{what} is not kept up to date yet", hint=hint, span=span_of(node))
+    return SqlError("NOT_YET", f"not supported: {what}", hint=hint, span=span_of(node))

@@ -140,7 +140,7 @@ def closing_windows(checked: Checked) -> None:
             at = select.args.get("group") or _first_aggregate(select)
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
         else:
-            message = f'the groups grow without end: "{streams[0]}" is a SOURCE and is not kept'
+            message = f'the groups grow without end: "{streams[0]}" is a SOURCE, which has no table'
             at = select.args["group"]
             hint = "group by a window of event time, or CREATE TABLE instead of SOURCE"
         checked.report.add("UNBOUNDED_STATE", message, at, hint)
@@ -194,7 +194,7 @@ def late_rows_need_a_watermark(checked: Checked) -> None:
     kinds = {source.name: [(c.name, c.type) for c in source.columns] for source in timed}
     if checked.view.late and checked.view.late.into and len(set(map(repr, kinds.values()))) > 1:
         hint = "leave INTO out: late rows are counted all the same"
-        message = f"{' and '.join(kinds)} have other columns, so one table cannot keep late rows"
+        message = f"{' and '.join(kinds)} have different columns, and share no table of late rows"
         checked.report.add("INVALID_LATE_ROWS", message, node, hint)
 
 
