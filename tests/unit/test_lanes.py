@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from headwater.analyze.bind.project import bind
-from headwater.analyze.connectors.registry import CONNECTORS, ENCODINGS
+from headwater.analyze.connectors.encodings import ENCODINGS
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.ddl.sinks import SINKS
 from headwater.dialect import parse
 from headwater.lake.protocol.commit import CRASH_POINTS

@@ -147,7 +147,7 @@ def test_tables_of_headwater_are_left_alone(world: Delta) -> None:
     theirs.ensure_delta(TableSpec("totals", (("sku", "STRING", True),)))
     other = world.config.warehouse / theirs.namespace / "totals"
     world.define(IN_DELTA, "totals", "UPSERT", path=str(other))
-    assert "is kept by a Headwater project" in str(world.refused())
+    assert "belongs to a Headwater project" in str(world.refused())
 
 
 def test_a_view_that_was_made_anew_is_noticed_by_its_age(world: Delta) -> None:

@@ -215,7 +215,7 @@ def test_a_server_that_is_down(project: Path, capsys: pytest.CaptureFixture[str]
     ("answer", "told"),
     [
         ((200, "<html>log in</html>"), "SUPERSET_ANSWER"),
-        ((500, "<html>oops</html>"), "does Superset reach Trino"),
+        ((500, "<html>oops</html>"), "check that Superset reaches Trino"),
         (
             (
                 422,
