@@ -106,4 +106,5 @@ def test_a_replay_is_refused_while_the_project_runs(
 def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["quarantine"]) == 2
     found = capsys.readouterr()
-    assert found.err.startswith("Usage: headwater quarantine") and "quarantined rows of a table" in found.err
+    assert found.err.startswith("Usage: headwater quarantine")
+    assert "quarantined rows of a table" in found.err
