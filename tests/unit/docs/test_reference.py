@@ -13,6 +13,7 @@ from docs.generate.blocks import BLOCKS
 from docs.generate.pages import PAGES, filled, names
 from docs.generate.settings import described
 from headwater.config.sections import SECTIONS, File
+from tests.golden_files import check_golden
 from tests.unit.docs.test_documents import LINK, LONGEST, anchors
 
 _LINES = re.MULTILINE | re.DOTALL
@@ -21,8 +22,7 @@ ALL = sorted(PAGES.rglob("*.md"))
 
 @pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(PAGES)))
 def test_a_page_is_up_to_date(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert filled(text) == text, "run `make reference`"
+    check_golden(page, filled(page.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(PAGES)))
