@@ -31,7 +31,7 @@ def decide(facts: Facts) -> Decision:
     if others:
         raise SqlError(
             "ENGINE_CANNOT",
-            f"the {forced} engine cannot keep view {facts.view.name}",
+            f"the {forced} engine cannot maintain view {facts.view.name}",
             hint=f"leave the option out: {others[0].engine} can, by {others[0].name}",
             span=facts.view.span,
         )
@@ -51,7 +51,7 @@ def _refusal(facts: Facts) -> SqlError:
         what = f"view {name} closes windows over {delta}, a Delta table"
         hint = "write EMIT CHANGES"
     elif facts.reads_source:
-        what = f"view {name} corrects its rows but reads a SOURCE, which is not kept"
+        what = f"view {name} corrects its rows but reads a SOURCE, which has no table"
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
     elif facts.emit is not Emit.CHANGES and facts.aggregates_distinct:
         what = f"view {name} aggregates distinct values in windows that close"
@@ -60,6 +60,6 @@ def _refusal(facts: Facts) -> SqlError:
         what = f"view {name} approximates within a subquery or UNION, or before LIMIT or QUALIFY"
         hint = "make that part a view of its own"
     else:
-        what = f"no engine keeps view {name} yet: an input has no watermark"
+        what = f"no engine can maintain view {name} yet: an input has no watermark"
         hint = "declare WATERMARK FOR … in the tables it reads"
     return SqlError("NOT_YET", what, hint=hint, span=span)

@@ -29,7 +29,7 @@ def check_windows(select: exp.Select, report: Diagnostics) -> None:
             hint = "filter with QUALIFY, or in the query around"
             report.add("MISPLACED_WINDOW", message, found, hint)
     if select.args.get("qualify") and not window_calls(select):
-        message = "QUALIFY filters what OVER computes, and there is none"
+        message = "QUALIFY filters by the result of OVER, and the query has no OVER"
         report.add("MISPLACED_WINDOW", message, select.args["qualify"], "use WHERE")
 
 

@@ -32,5 +32,7 @@ def writer_of(program: programs.Program) -> RuleWriter[Any]:
     """
     writer = WRITERS.get(type(program))
     if writer is None:
-        raise TerminalError("WRONG_ENGINE", "a streaming view is not kept by ticks")
+        raise TerminalError(
+            "WRONG_ENGINE", "the incremental engine does not maintain streaming views"
+        )
     return writer
