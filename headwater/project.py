@@ -13,6 +13,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.bind.project import bind_all
+from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.connectors.sink_tables import TABLE_OPTIONS
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, load_config
@@ -99,7 +100,7 @@ def _without_folder(config: Config, catalog: Catalog) -> Iterator[HeadwaterError
 def _own_tables(config: Config, catalog: Catalog) -> Iterator[HeadwaterError]:
     """Refuse sinks into the project's own namespace: nobody else writes to its tables."""
     for sink in catalog.sinks.values():
-        if sink.connector != "iceberg" or not _is_own(config, sink.options):
+        if not SINKS[sink.connector].in_catalog or not _is_own(config, sink.options):
             continue
         if sink.options["table"].partition(".")[0] == config.namespace:
             yield SqlError(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from docs.generate.markdown import code, listed, sentence, table
+from headwater.analyze.connectors.contract import Option
 from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS
-from headwater.analyze.connectors.registry import CONNECTORS, VIEW_OPTIONS, Option
-from headwater.analyze.ddl.sinks import SINKS
+from headwater.analyze.connectors.registry import CONNECTORS, SINKS, VIEW_OPTIONS
 
 Block = Callable[[], Iterator[str]]
 _TYPES: Mapping[str, str] = {

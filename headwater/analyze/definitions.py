@@ -146,6 +146,8 @@ class Source:
         position: of changes, the columns that order those of one key; landing adds them.
         start: where its first reading begins.
         comment: free text.
+        external: the table that another system writes and that is read in place: an Iceberg table
+            with its namespace, or the folder of a Delta table, in which there is a slash.
         left_out: of changes, the columns whose value a record may leave out as it did not change.
         span: where it is defined.
     """
@@ -166,27 +168,8 @@ class Source:
     start: StartFrom = StartFrom()
     comment: str = ""
     left_out: tuple[str, ...] = ()
+    external: str = ""
     span: Span | None = None
-
-    @property
-    def external(self) -> str:
-        """The table that somebody else writes and that is read in place.
-
-        One of Iceberg with its namespace; one of Delta by its folder, in which there is a slash.
-        """
-        match self.connector:
-            case "iceberg":
-                return self.options.get("table", "")
-            case "delta":
-                path = self.options.get("path", "")
-                return path if "/" in path else f"./{path}"
-            case _:
-                return ""
-
-    @property
-    def in_store(self) -> bool:
-        """Whether it is read from files in an object store."""
-        return self.connector == "files" and self.options.get("path", "").startswith("s3://")
 
     @property
     def landed(self) -> bool:
@@ -364,7 +347,7 @@ class Catalog:
         """
         if view := self.views.get(name):
             return view.is_delta
-        return name in self.sources and self.sources[name].connector == "delta"
+        return name in self.sources and "/" in self.sources[name].external
 
     def source_of(self, name: str) -> Source | None:
         """Return the source of a name: itself, or the log of a keyed table.

@@ -4,6 +4,10 @@ In: a source's definition and options. Out: ranges of input and, per range, deco
 A connector never writes and never commits; ``headwater.intake.land`` does, and remembers in the
 table's commit marker which position was reached.
 
+Every connector is a :class:`Connector`, and either :class:`HasPositions` or :class:`HasLedger`:
+one of the two tells after a crash what the epoch that was begun had read. The other protocols are
+for connectors that can do more; Headwater asks with ``isinstance``.
+
 Guarantee: reading one range again gives the same rows with the same coordinates, on any number of
 cores. Together with the marker that makes landing exactly-once.
 """
@@ -15,12 +19,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.connectors.files.ledger import LedgerEntry
-from headwater.formats.columns import Decoder
+from headwater.analyze.definitions import Source
+from headwater.connectors.ledger import LedgerEntry
+from headwater.formats.columns import Decoder, Encoded
 
 if TYPE_CHECKING:
     from headwater.config.settings import WarehouseSection
@@ -63,9 +68,9 @@ class Limits:
     """Upper bounds of one epoch; None means the source's own or the project's.
 
     Attributes:
-        rows: most rows (``datagen``, ``kafka``, ``redis``).
-        files: most files (``files``).
-        bytes: most bytes (``files``); one file is always taken.
+        rows: most rows, for connectors that count rows.
+        files: most files, for connectors that count files.
+        bytes: most bytes, for connectors that count files; one file is always taken.
     """
 
     rows: int | None = None
@@ -73,26 +78,24 @@ class Limits:
     bytes: int | None = None
 
 
+Body = TypeVar("Body")
+"""What a connector itself knows of a range: files, row numbers, offsets, …"""
+
+
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Generic[Body]):
     """The input of one epoch.
 
     Attributes:
         position: position after it, JSON text, at most a few hundred characters.
         units: how many files or rows it has; none where it only moves the position.
-        files: the files, for connectors with a ledger.
-        rows: first and last row number plus one, for connectors that number rows.
-        offsets: topic, partition, first offset and last one plus one, for ``kafka``.
-        spans: id before the first entry, id of the last one and how many they are, for ``redis``.
+        body: what to read, in the connector's own words.
         lost: rows that were there to be read once, and are gone.
     """
 
     position: str
     units: int
-    files: tuple[LedgerEntry, ...] = ()
-    rows: tuple[int, int] = (0, 0)
-    offsets: tuple[tuple[str, int, int, int], ...] = ()
-    spans: tuple[tuple[str, str, int], ...] = ()
+    body: Body
     lost: int = 0
 
 
@@ -131,49 +134,42 @@ def rows_of(spark: SparkSession, decoder: Decoder) -> Rows:
     )
 
 
-class Connector(ABC):
+class Connector(ABC, Generic[Body]):
     """One kind of input, opened for one source.
 
-    Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`open` and :meth:`restore`
-    once, then per epoch :meth:`next_range` (or, after a crash, :meth:`planned` or :meth:`between`),
-    :meth:`read`, on failure :meth:`without_unreadable`, then :meth:`check_unchanged`, and
-    :meth:`done` after the commit. Who runs the landing calls :meth:`close` when it pauses or ends.
+    Called by :class:`headwater.intake.land.Landing` in one thread: :meth:`open` once, then per
+    epoch :meth:`next_range`, :meth:`read`, and :meth:`done` after the commit. Who runs the landing
+    calls :meth:`close` when it pauses or ends.
 
     Attributes:
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
             row.
         unit: what :attr:`Range.units` and :meth:`backlog` count.
-        has_ledger: whether the position alone does not say what was read, so that each epoch's
-            files are kept in the table ``<name>__files``.
-        has_records: whether its rows are decoded from bytes, which can be decoded again.
         expected: fields that the definition does not name and earlier records had.
     """
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]]
     unit: ClassVar[str]
-    has_ledger: ClassVar[bool] = False
-    has_records: ClassVar[bool] = True
     expected: tuple[str, ...] = ()
 
-    def open(self, spark: SparkSession) -> None:  # noqa: B027
-        """Take over a session through which servers can be asked.
+    @abstractmethod
+    def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
+        """Open it.
 
         Args:
-            spark: a session of the caller's own.
+            source: the definition.
+            config: the project's settings.
+            once: take only what the first look finds.
         """
+
+    def open(self, spark: SparkSession) -> None:  # noqa: B027
+        """Take over a session of the caller's own, through which servers can be asked."""
 
     def close(self) -> None:  # noqa: B027
         """Let go of servers; whatever is asked afterwards connects anew."""
 
-    def restore(self, entries: Sequence[LedgerEntry]) -> None:  # noqa: B027
-        """Take over what earlier epochs have read; only called with a ledger.
-
-        Args:
-            entries: every file of every committed epoch.
-        """
-
     @abstractmethod
-    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+    def next_range(self, after: str | None, limits: Limits) -> Range[Body] | None:
         """Return the input that comes next, or None if there is none at the moment.
 
         Cheap enough to be called several times a second. Calling it twice without :meth:`done` may
@@ -184,29 +180,8 @@ class Connector(ABC):
             limits: bounds that win over those of source and project.
         """
 
-    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> Range:
-        """Return the range of an epoch that was begun, from its ledger; only called with a ledger.
-
-        Args:
-            after: position before it.
-            entries: its files.
-
-        Raises:
-            ServiceError: ``FILE_GONE`` or ``FILE_CHANGED`` if it cannot be read again.
-        """
-        raise NotImplementedError
-
-    def between(self, after: str | None, position: str) -> Range:
-        """Return the range of an epoch that was begun; only called without a ledger.
-
-        Args:
-            after: position before it.
-            position: position after it.
-        """
-        raise NotImplementedError
-
     @abstractmethod
-    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+    def read(self, spark: SparkSession, taken: Range[Body], arrived_at: int) -> Rows:
         """Return the rows of a range; the same rows at every call.
 
         Args:
@@ -216,79 +191,163 @@ class Connector(ABC):
             arrived_at: arrival of the range, microseconds since 1970 UTC.
         """
 
-    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
-        """Return the range with its unreadable files marked by ``LedgerEntry.fault``.
+    def done(self, taken: Range[Body]) -> None:  # noqa: B027
+        """Note that a range was committed."""
 
-        Called when reading a range failed.
+    @abstractmethod
+    def backlog(self, after: str | None) -> int:
+        """Return how many units are waiting behind the position of the last commit."""
+
+
+@runtime_checkable
+class HasPositions(Protocol):
+    """A connector whose positions alone say what was read between two of them."""
+
+    def range_between(self, after: str | None, position: str) -> Range[Any]:
+        """Return the range of an epoch that was begun.
 
         Args:
-            spark: as in :meth:`read`.
-            taken: what was read.
-            error: what Spark said.
+            after: position before it.
+            position: position after it.
+        """
+
+
+@runtime_checkable
+class HasLedger(Protocol):
+    """A connector whose input has no order of its own: each epoch's files are kept in a table.
+
+    The table is ``<name>__files`` (:mod:`headwater.connectors.ledger`). :meth:`restore` is called
+    once, :meth:`planned` after a crash, :meth:`check_unchanged` after a range was read.
+    """
+
+    def restore(self, entries: Sequence[LedgerEntry]) -> None:
+        """Take over every file of every committed epoch."""
+
+    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> Range[Any]:
+        """Return the range of an epoch that was begun, from its files.
 
         Raises:
-            Exception: ``error`` itself, if no file is to blame.
+            ServiceError: ``FILE_GONE`` or ``FILE_CHANGED`` if it cannot be read again.
         """
-        raise error
 
-    def check_unchanged(self, taken: Range) -> None:  # noqa: B027
+    def entries(self, taken: Range[Any]) -> tuple[LedgerEntry, ...]:
+        """Return the files of a range, as the ledger keeps them."""
+
+    def check_unchanged(self, taken: Range[Any]) -> None:
         """Make sure that what was read of a range is what it still is.
-
-        Args:
-            taken: the range.
 
         Raises:
             ServiceError: ``FILE_CHANGED``.
         """
 
-    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
-        """Return rows of the quarantine decoded anew, by the definition as it is now.
+    def read_before(self, taken: Range[Any]) -> list[str]:
+        """Return the files of a range that an earlier epoch has read."""
 
-        Args:
-            spark: as in :meth:`read`.
-            kept: rows of the quarantine that have bytes and coordinates; those that cannot be
-                decoded without their file are left out if it is gone or was changed.
-            arrived_at: arrival of the rows, microseconds since 1970 UTC.
-        """
-        raise NotImplementedError
-
-    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
-        """Return those of some files that are there, as they are now; only with a ledger.
+    def stat_files(self, files: Sequence[str]) -> list[LedgerEntry]:
+        """Return those of some files that are there, as they are now.
 
         Args:
             files: their paths as in the coordinates.
         """
-        raise NotImplementedError
 
-    def read_before(self, taken: Range) -> list[str]:
-        """Return the files of a range that an earlier epoch has read.
 
-        Args:
-            taken: the range.
-        """
-        return []
+@runtime_checkable
+class Redecodable(Protocol):
+    """A connector whose rows are decoded from bytes, which can be decoded again."""
 
-    def done(self, taken: Range) -> None:  # noqa: B027
-        """Note that a range was committed.
+    def decode_quarantined(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """Return rows of the quarantine decoded anew, by the definition as it is now.
 
         Args:
-            taken: the range.
+            spark: as in :meth:`Connector.read`.
+            kept: rows of the quarantine that have bytes and coordinates; those that cannot be
+                decoded without their file are left out if it is gone or was changed.
+            arrived_at: arrival of the rows, microseconds since 1970 UTC.
         """
+
+
+@runtime_checkable
+class ExplainsFailures(Protocol):
+    """A connector that knows what Spark's error means when reading a range failed."""
+
+    def without_unreadable(
+        self, spark: SparkSession, taken: Range[Any], error: Exception
+    ) -> Range[Any]:
+        """Return the range with its unreadable files marked by ``LedgerEntry.fault``.
+
+        Args:
+            spark: as in :meth:`Connector.read`.
+            taken: what was read.
+            error: what Spark said.
+
+        Raises:
+            Exception: ``error`` itself, or what it means, if no file is to blame.
+        """
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """A connector whose input has parts, such as the partitions of a topic."""
 
     def waiting(self, after: str | None) -> Mapping[str, int]:
-        """Return how many records are waiting behind a position, by part of the input.
+        """Return by part how many records are waiting behind a position.
 
-        Asks nobody: it tells what the last look found. Empty for inputs without parts.
-
-        Args:
-            after: position of the last commit.
+        Asks nobody: it tells what the last look found.
         """
-        return {}
 
-    @abstractmethod
-    def backlog(self, after: str | None) -> int:
-        """Return how many units are waiting behind a position.
+
+@runtime_checkable
+class Streamable(Protocol):
+    """A connector that a SOURCE can read as a stream: ``headwater.connectors.source_stream``."""
+
+    @staticmethod
+    def stream(
+        spark: SparkSession, source: Source, config: StreamConfig, view: str, *, flat: bool
+    ) -> Encoded:
+        """Return what a stream reads, encoded.
 
         Args:
-            after: position of the last commit.
+            spark: the session of the query; file settings of it are changed.
+            source: the definition.
+            config: the project's settings.
+            view: name of the temporary view to make.
+            flat: whether JSON may be read as flat lines.
+
+        Raises:
+            SqlError: ``NOT_YET`` for what a stream cannot do.
+        """
+
+
+class SameInput(Protocol):
+    """Sees to it that what a stream reads stays what its offsets were recorded of."""
+
+    def check(self) -> None:
+        """Raise a ``HeadwaterError`` if it is another input; called before a batch is published."""
+
+    def position(self, end: str) -> str:
+        """Return how far a batch has read, as the cut of a marker has it.
+
+        Args:
+            end: the offset of Spark's source.
+        """
+
+    def close(self) -> None:
+        """End the connection."""
+
+
+@runtime_checkable
+class StreamsByOffsets(Protocol):
+    """A connector whose streams have offsets in a server, where names can be used again."""
+
+    @staticmethod
+    def same_input(
+        spark: SparkSession, source: Source, directory: Path, position: str | None
+    ) -> SameInput:
+        """Return what checks the input of one stream.
+
+        Args:
+            spark: any session of the JVM.
+            source: the definition.
+            directory: the project's folder.
+            position: how far the newest commit has read, None before it.
         """

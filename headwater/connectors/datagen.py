@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import ClassVar
 
 from pyspark.sql import SparkSession
@@ -20,7 +21,15 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.typing.types import is_integer, spark_type
-from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows, rows_of
+from headwater.connectors.contract import (
+    Connector,
+    IntakeConfig,
+    Limits,
+    Range,
+    Rows,
+    StreamConfig,
+    rows_of,
+)
 from headwater.errors import SqlError
 from headwater.formats.columns import (
     BROKEN,
@@ -35,13 +44,17 @@ from headwater.plan.sql.spark_text import at, interval, micros, moment, name, pe
 
 ROWS_PER_EPOCH = 100_000
 _ROWS_PER_TASK = 50_000
+_ROWS_PER_FILE = 25_000
 _START = "2024-01-01 00:00:00"
 _LETTERS = "translate(md5({}), '0123456789abcdef', 'abcdefghijklmnop')"
 _LETTERS_PER_HASH = 32
 Kind = exp.DataType.Type
 
 
-class Datagen(Connector):
+RowRange = Range[tuple[int, int]]
+
+
+class Datagen(Connector[tuple[int, int]]):
     """The connector (see the module), for one source.
 
     Args:
@@ -52,7 +65,6 @@ class Datagen(Connector):
 
     coordinates: ClassVar = (("_row", "BIGINT"),)
     unit: ClassVar = "rows"
-    has_records: ClassVar = False
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         options = source.options
@@ -64,23 +76,23 @@ class Datagen(Connector):
         self._once = once
         self._end: int | None = None
 
-    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+    def next_range(self, after: str | None, limits: Limits) -> RowRange | None:
         """See :meth:`Connector.next_range`."""
         first, started = _place(after)
         last = min(self._due(started), first + (limits.rows or self._most))
         if last <= first:
             return None
         position = {"next": last} if self._total is not None else {"next": last, "started": started}
-        return Range(json.dumps(position), last - first, rows=(first, last))
+        return Range(json.dumps(position), last - first, (first, last))
 
-    def between(self, after: str | None, position: str) -> Range:
-        """See :meth:`Connector.between`."""
+    def range_between(self, after: str | None, position: str) -> RowRange:
+        """See :meth:`HasPositions.range_between`."""
         (first, _), (last, _) = _place(after), _place(position)
-        return Range(position, last - first, rows=(first, last))
+        return Range(position, last - first, (first, last))
 
-    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+    def read(self, spark: SparkSession, taken: RowRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        first, last = taken.rows
+        first, last = taken.body
         tasks = min(spark.sparkContext.defaultParallelism, -(-(last - first) // _ROWS_PER_TASK))
         view = f"_raw_{self._source.name}"
         numbers = spark.range(0, last - first, 1, tasks).withColumnRenamed("id", ROW)
@@ -89,6 +101,33 @@ class Datagen(Connector):
             self._source, generated(self._source, view), moment(arrived_at), self._max_future
         )
         return rows_of(spark, decoder)
+
+    @staticmethod
+    def stream(
+        spark: SparkSession,
+        source: Source,
+        config: StreamConfig,
+        view: str,
+        *,
+        flat: bool,  # noqa: ARG004 - it has no lines
+    ) -> Encoded:
+        """See :meth:`Streamable.stream`."""
+        options = source.options
+        if "number_of_rows" not in options:
+            reader = spark.readStream.format("rate")
+            frame = reader.option("rowsPerSecond", options.get("rows_per_second", "10")).load()
+            frame.selectExpr(f"value AS {ROW}").createOrReplaceTempView(view)
+            return generated(source, view)
+        # Spark's generators never end; files that list ranges of row numbers do
+        folder = _ranges(source, config, int(options["number_of_rows"]))
+        most = int(options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
+        reader = spark.readStream.schema("first BIGINT, last BIGINT")
+        reader = reader.option("maxFilesPerTrigger", max(1, most // _ROWS_PER_FILE))
+        numbers = f"explode(sequence(first, last - 1)) AS {ROW}"
+        reader.option("maxFileAge", "36500d").json(str(folder)).selectExpr(
+            numbers
+        ).createOrReplaceTempView(view)
+        return generated(source, view)
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
@@ -105,6 +144,20 @@ class Datagen(Connector):
         if self._once:
             self._end = due
         return due
+
+
+def _ranges(source: Source, config: StreamConfig, total: int) -> Path:
+    """Write the row numbers of a generator as files, which are the same whoever writes them."""
+    folder = config.state / "datagen" / f"{source.name}-{total}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for first in range(0, total, _ROWS_PER_FILE):
+        last = min(total, first + _ROWS_PER_FILE)
+        file = folder / f"{first:019d}-{last:019d}.json"
+        if not file.exists():
+            hidden = file.with_name(f".{file.name}.tmp")
+            hidden.write_text(json.dumps({"first": first, "last": last}))
+            hidden.rename(file)
+    return folder
 
 
 def now_micros() -> int:

@@ -26,8 +26,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from headwater.analyze.definitions import Sink
+from headwater.connectors.registry import open_sink
 from headwater.connectors.sink_contract import DeliveryEpoch
-from headwater.connectors.sink_registry import open_outlet
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.changed_rows import changed_rows
@@ -96,7 +96,7 @@ class Delivery:
                 (BEGUN, f"markers of what {sink.name} has begun to deliver"),
             )
         )
-        self._outlet = open_outlet(sink, directory)
+        self._outlet = open_sink(sink, directory)
         self._outlet.open(lake)
         self._identity = Marker(
             sink.name, version, -1, {}, {}, token=token, fingerprint=sink.fingerprint

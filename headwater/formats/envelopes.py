@@ -27,6 +27,7 @@ from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import DEBEZIUM_FIELDS, SOURCE
 from headwater.analyze.connectors.encodings import UNAVAILABLE
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import (
     DELETED,
     TRUNCATED,
@@ -115,7 +116,7 @@ def _plain(source: Source) -> Envelope:
 
 def _upsert(source: Source) -> Envelope:
     fields, flag = _fields(source), source.encode_options.get("delete_field")
-    if source.connector == "kafka":
+    if CONNECTORS[source.connector].keyed_records:
         return _upsert_by_key(source)
     if flag is None:
         return Envelope(fields, {OP: text(UPSERTED), SAID: "NULL"})

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from headwater.analyze.definitions import OnError, OnSchemaChange, Source
-from headwater.connectors.contract import Connector, Range, Rows
-from headwater.connectors.files import ledger
+from headwater.connectors import ledger
+from headwater.connectors.contract import Connector, ExplainsFailures, HasLedger, Range, Rows
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.quarantine import counts, without_files
 from headwater.lake.iceberg.table import LakeTable
@@ -79,7 +79,7 @@ class LandingEpoch:
     """
 
     number: int
-    taken: Range
+    taken: Range[Any]
     arrived_at: int
     planned: bool
     kept: int | None = None
@@ -90,7 +90,7 @@ class EpochLanding(Protocol):
 
     spark: SparkSession
     source: Source
-    connector: Connector
+    connector: Connector[Any]
     table: LakeTable
 
     def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
@@ -145,7 +145,10 @@ class EpochWrite:
         if not self.taken.units:  # it only moves the position
             return
         rows = self._staged(target)
-        self._landing.connector.check_unchanged(self.taken)
+        connector = self._landing.connector
+        files = connector if isinstance(connector, HasLedger) else None
+        if files:
+            files.check_unchanged(self.taken)
         source, found = self._landing.source, self._found
         if found.bad and source.on_error == OnError.FAIL:
             raise self._first_bad(rows)
@@ -154,10 +157,11 @@ class EpochWrite:
         if found.unknown and source.on_schema_change == OnSchemaChange.FAIL:
             raise self._first_unknown(rows)
         marker = replace(self.marker, counts=self._counts())
-        if not self._epoch.planned:
-            plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, self.taken.files)
+        if files and not self._epoch.planned:
+            entries = files.entries(self.taken)
+            plan = ledger.Planned(self._epoch.number, self._epoch.arrived_at, entries)
             self._landing.write_ledger(marker, plan)
-        again = self._landing.connector.read_before(self.taken)
+        again = files.read_before(self.taken) if files else []
         if found.bad or found.unknown or again:
             self._write_quarantine(rows, marker, again, keep=source.on_error == OnError.QUARANTINE)
 
@@ -185,7 +189,10 @@ class EpochWrite:
                 rows = landing.connector.read(landing.spark, self.taken, arrived_at)
                 self._found = landing.append(rows, target, self._stamp, arrived_at)
             except (Py4JError, PySparkException) as error:
-                self.taken = landing.connector.without_unreadable(landing.spark, self.taken, error)
+                connector = landing.connector
+                if not isinstance(connector, ExplainsFailures):
+                    raise
+                self.taken = connector.without_unreadable(landing.spark, self.taken, error)
                 continue
             return rows
 

@@ -24,15 +24,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
-from headwater.connectors.contract import Connector, IntakeConfig, Limits, Rows
+from headwater.connectors import ledger
+from headwater.connectors.contract import (
+    Connector,
+    HasLedger,
+    HasPositions,
+    IntakeConfig,
+    Limits,
+    Measurable,
+    Rows,
+)
 from headwater.connectors.datagen import now_micros
-from headwater.connectors.files import ledger
 from headwater.connectors.registry import open_connector
 from headwater.formats.columns import BAD
 from headwater.formats.envelopes import known
@@ -55,7 +64,7 @@ from headwater.plan.sql.spark_text import moment, name
 UNLIMITED = Limits()
 
 
-def landed_spec(source: Source, connector: Connector | type[Connector]) -> TableSpec:
+def landed_spec(source: Source, connector: Connector[Any] | type[Connector[Any]]) -> TableSpec:
     """Return what a landed table looks like: the definition's columns, then the system's.
 
     No column is NOT NULL for Iceberg; the quarantine sees to that. Spark stores the nullability of
@@ -115,7 +124,8 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         self._quarantine: LakeTable | None = None
-        self._ledger = ledger.open_ledger(lake, source.name) if self.connector.has_ledger else None
+        has_ledger = isinstance(self.connector, HasLedger)
+        self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
         self._planned: ledger.Planned | None = None
         self._begun: Begun | None = None
         self._last = self._identity
@@ -141,7 +151,7 @@ class Landing:
         self._evolved = evolution(self.source, self.table, self._last)
         if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
-        if self._ledger:
+        if self._ledger and isinstance(self.connector, HasLedger):
             self._ledger.refresh()
             done, self._planned = ledger.read(self._ledger, self._last.epoch)
             self.connector.restore(done)
@@ -171,7 +181,8 @@ class Landing:
 
     def waiting(self) -> Mapping[str, int]:
         """Return the records that wait, by part of the input, as the last look found them."""
-        return self.connector.waiting(self.position)
+        connector = self.connector
+        return connector.waiting(self.position) if isinstance(connector, Measurable) else {}
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
         """Land the next epoch.
@@ -205,6 +216,7 @@ class Landing:
         Raises:
             HeadwaterError: what :meth:`step` raises.
         """
+        assert isinstance(self.connector, HasLedger), "no other connector has files"
         taken = self.connector.planned(self.position, entries)
         return self._land(LandingEpoch(self._last.epoch + 1, taken, now_micros(), planned=False))
 
@@ -240,11 +252,12 @@ class Landing:
 
     def _next(self, limits: Limits) -> LandingEpoch | None:
         number = self._last.epoch + 1
-        if self._planned:
+        if self._planned and isinstance(self.connector, HasLedger):
             taken = self.connector.planned(self.position, self._planned.entries)
             return LandingEpoch(number, taken, self._planned.arrived_at, planned=True)
-        if self._begun and (position := self._begun.cut.get(self.source.name)):
-            taken, kept = self.connector.between(self.position, position), self._begun.kept
+        position = self._begun.cut.get(self.source.name) if self._begun else None
+        if self._begun and position and isinstance(self.connector, HasPositions):
+            taken, kept = self.connector.range_between(self.position, position), self._begun.kept
             arrived_at = self._begun.arrived_at or now_micros()
             return LandingEpoch(number, taken, arrived_at, planned=False, kept=kept)
         found = self.connector.next_range(self.position, limits)

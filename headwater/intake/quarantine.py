@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -40,7 +41,7 @@ _COMMENTS = {
 }
 
 
-def quarantine_spec(table: str, connector: Connector | type[Connector]) -> TableSpec:
+def quarantine_spec(table: str, connector: Connector[Any] | type[Connector[Any]]) -> TableSpec:
     """Return what the quarantine of a landed table or source looks like.
 
     Args:
@@ -62,7 +63,9 @@ def quarantine_spec(table: str, connector: Connector | type[Connector]) -> Table
     )
 
 
-def open_quarantine(lake: Lake, table: str, connector: Connector) -> LakeTable:
+def open_quarantine(
+    lake: Lake, table: str, connector: Connector[Any] | type[Connector[Any]]
+) -> LakeTable:
     """Create the quarantine if it is missing.
 
     Args:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.connectors.contract import Rows
+from headwater.connectors.contract import HasLedger, Redecodable, Rows
 from headwater.connectors.datagen import now_micros
-from headwater.connectors.files.ledger import LedgerEntry
+from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ConfigError, ServiceError
 from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
@@ -62,7 +62,8 @@ def replay(landing: Landing, *, dry_run: bool = False) -> Replayed:
         ServiceError: ``REPLAY_NOT_STABLE``; what landing raises.
     """
     name = landing.source.name
-    if not landing.connector.has_records:
+    connector = landing.connector
+    if not isinstance(connector, Redecodable):
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
             f'the rows of "{name}" have no bytes to decode again: the connector generates them',
@@ -83,12 +84,12 @@ def replay(landing: Landing, *, dry_run: bool = False) -> Replayed:
             raise _not_exact(name)
     elif waiting > len(whole):
         arrived_at = now_micros()
-        decoded = landing.connector.again(landing.spark, readable, arrived_at)
+        decoded = connector.decode_quarantined(landing.spark, readable, arrived_at)
         if dry_run:
             seen, bad = _judged(decoded)
         else:
             seen, bad = _land(landing, decoded, quarantine.snapshot_id(), arrived_at)
-    entries = landing.connector.found(whole)
+    entries = connector.stat_files(whole) if isinstance(connector, HasLedger) else []
     gone = tuple(sorted(set(whole) - {entry.file for entry in entries}))
     untouched = waiting - len(whole) - seen + len(gone)
     done = Replayed(name, waiting, seen - bad, bad, untouched, len(entries), gone)

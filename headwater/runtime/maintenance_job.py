@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from headwater.connectors.files import ledger
+from headwater.connectors import ledger
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.delta.maintenance import maintain_delta

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from headwater.connectors.registry import jars_of
 from headwater.errors import ConfigError, HeadwaterError
 from headwater.intake.land import Landing
 from headwater.intake.replay import Replayed, replay
@@ -18,7 +19,6 @@ from headwater.project import Project
 from headwater.runtime.backoff import as_headwater_error
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import project_session, session_for_thread
-from headwater.runtime.spark_requirements import jars_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headwater.analyze.definitions import Source
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.storage.warehouse import WAREHOUSE, Warehouse
 
@@ -29,12 +28,6 @@ _CLASSES = {
     OBJECTS: "org.apache.hadoop.fs.s3a.S3AFileSystem",
 }
 _BESIDE = {OBJECTS: ("s3",)}
-
-
-def jars_of(source: Source) -> tuple[str, ...]:
-    """Return the configurations of ``headwater/jars/ivy.xml`` that reading a table needs."""
-    needed = {KAFKA: source.connector == "kafka", OBJECTS: source.in_store}
-    return tuple(name for name, is_needed in needed.items() if is_needed)
 
 
 @dataclass(frozen=True, slots=True)

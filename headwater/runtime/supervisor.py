@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Sink
-from headwater.connectors.sink_registry import jars_for
+from headwater.connectors.registry import jars_for, jars_of
 from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
 from headwater.engine.streaming.query import StreamingView
@@ -42,7 +42,7 @@ from headwater.runtime.opener import POLL, Opener
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
-from headwater.runtime.spark_requirements import DELTA, jars_of
+from headwater.runtime.spark_requirements import DELTA
 from headwater.runtime.workers import (
     LandingWorker,
     StreamWorker,
@@ -292,10 +292,10 @@ class Supervisor:
         return [*self._landers, *self._streams.values(), *readers]
 
     def _read_directly(self) -> list[str]:
-        """The SOURCEs that views read; generated rows are never bad."""
+        """The SOURCEs that views read; rows that nobody decodes are never bad."""
         inputs = [item for plan in self._plans.values() for item in plan.inputs]
         names = dict.fromkeys(item.name for item in inputs if item.kind is InputKind.SOURCE)
-        return [name for name in names if self._catalog.sources[name].connector != "datagen"]
+        return [name for name in names if self._catalog.sources[name].encode]
 
     def _bad_rows_met(self, source: str) -> None:
         if source in self._waiting:

@@ -16,13 +16,15 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import Source
 from headwater.analyze.typing.types import VARCHAR
 from headwater.errors import ConfigError, Span
 
 NULL, EMPTY = "NULL", "(empty)"
+_LOCAL = "files"
+"""The connector that reads the files of a test."""
 _TEXT_ENCODINGS = ("json", "csv")
-_OF_RECORDS = ("kafka", "redis")
 _AS_TEXT = {"decimals": "string", "times": "isostring"}
 """How a test writes what Debezium may write in several ways."""
 _OF_CHANGES = ("truncate", "snapshot", "unavailable_value")
@@ -41,18 +43,17 @@ def local_source(source: Source, folder: Path) -> Source:
         source: the source as defined.
         folder: where the test puts its files.
     """
-    keeps = source.connector == "files" and source.encode in _TEXT_ENCODINGS
-    columns = source.columns
-    if source.connector in _OF_RECORDS:  # a file has none: what is said of them is a field
-        columns = tuple(
-            c if c.metadata in _OF_FORMAT else replace(c, metadata=None) for c in columns
-        )
+    keeps = source.connector == _LOCAL and source.encode in _TEXT_ENCODINGS
+    kept = {*_OF_FORMAT, *CONNECTORS[_LOCAL].metadata}
+    # what only the connector itself says of a record is a field of the file
+    columns = tuple(c if c.metadata in kept else replace(c, metadata=None) for c in source.columns)
     limits = {key: text for key, text in source.options.items() if key == "max_future"}
     said = {key: text for key, text in source.encode_options.items() if key in _OF_CHANGES}
     return replace(
         source,
         columns=columns,
-        connector="files",
+        connector=_LOCAL,
+        external="",
         options={"path": str(folder), "max_files_per_epoch": "1", **limits},
         format=source.format if source.is_changes else "plain",
         encode=source.encode if keeps else "json",

@@ -10,8 +10,7 @@ import pytest
 
 from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors.encodings import ENCODINGS
-from headwater.analyze.connectors.registry import CONNECTORS
-from headwater.analyze.ddl.sinks import SINKS
+from headwater.analyze.connectors.registry import CONNECTORS, SINKS
 from headwater.dialect import parse
 from headwater.lake.protocol.commit import CRASH_POINTS
 from headwater.plan.planner import plan_project

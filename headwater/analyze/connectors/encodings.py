@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headwater.analyze.connectors.registry import Option
+from headwater.analyze.connectors.contract import Option
 
 ENCODINGS: Mapping[str, Mapping[str, Option]] = {
     "json": {

@@ -1,21 +1,27 @@
-"""What a table over Kafka must say beyond its options: topics, who reads them, where it begins.
+"""Options of a table or sink over Kafka, and the checks that the tables cannot express.
 
-In: a bound source and its statement. Out: errors for what cannot be read, and its ``START FROM``.
+In: a bound source or sink and its statement. Out: errors for what cannot be read or written.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from urllib.parse import SplitResult, urlsplit
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.contract import (
+    LIMITS,
+    MAX_RECORD_BYTES,
+    RECORD_POSITION,
+    ConnectorOptions,
+    Option,
+    Options,
+    SinkOptions,
+)
 from headwater.analyze.connectors.options import option_node
-from headwater.analyze.connectors.registry import ConnectorOptions
-from headwater.analyze.definitions import Source, StartFrom
+from headwater.analyze.definitions import Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
@@ -37,37 +43,6 @@ def topics(source: Source) -> list[str]:
     return list(dict.fromkeys(name for name in listed if name))
 
 
-def bind_start(
-    statement: syntax.CreateSource, connector: ConnectorOptions | None, report: Diagnostics
-) -> StartFrom:
-    """Return where the first reading begins; report what is none.
-
-    Args:
-        statement: as parsed.
-        connector: what it reads.
-        report: where errors go.
-    """
-    node = statement.args.get("start_from")
-    if node is None or connector is None:
-        return StartFrom()
-    kind = str(node.args["kind"])
-    if kind not in connector.start:
-        hint = "remove it: reading starts at the earliest row"
-        report.not_yet(f"START FROM {kind.upper()} with this connector", node, hint)
-        return StartFrom()
-    value = node.this.name if node.this is not None else ""
-    if kind == "timestamp":
-        value = _micros(value)
-        hint = "write it like TIMESTAMP '2026-01-31 12:00:00+00:00'; without a zone it is in UTC"
-    else:
-        hint = """write the offset of each partition: OFFSETS '{"topic": {"0": 17, "1": 4}}'"""
-    if not value and kind == "timestamp" or kind == "offsets" and not _are_offsets(value):
-        report.add(
-            "INVALID_OPTION", f"this is not a valid {kind.rstrip('s')} to start from", node, hint
-        )
-    return StartFrom(kind, value)
-
-
 def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from Kafka.
 
@@ -76,11 +51,6 @@ def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnost
         source: as bound so far.
         report: where errors go.
     """
-    if source.connector != "kafka":
-        if "key_encode" in source.encode_options:
-            hint = "leave it out: only Kafka records have a separate key"
-            report.add("INVALID_OPTION", "key_encode needs connector kafka", statement, hint)
-        return
     if not source.kept:
         _check_stream(statement, source, report)
     named, pattern = topics(source), source.options.get("topic_pattern")
@@ -234,27 +204,110 @@ def _is_pattern(value: str) -> bool:
     return True
 
 
-def _micros(value: str) -> str:
-    """A time as microseconds since 1970 UTC; empty if it is none."""
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        return ""
-    whole = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return str(round(whole.timestamp() * 1_000_000))
+def check_kafka_sink(statement: syntax.CreateSink, options: Options, report: Diagnostics) -> None:
+    """Refuse what cannot be written to Kafka.
+
+    Args:
+        statement: as parsed.
+        options: as bound.
+        report: where errors go.
+    """
+    if "topic" in options:
+        check_topic(statement, options["topic"], report)
+    check_security(statement, options, report)
 
 
-def _are_offsets(value: str) -> bool:
-    try:
-        held = json.loads(value)
-    except ValueError:
-        return False
-    return (
-        isinstance(held, dict)
-        and all(isinstance(offsets, dict) for offsets in held.values())
-        and all(
-            number.isdecimal() and isinstance(offset, int) and offset >= 0
-            for offsets in held.values()
-            for number, offset in offsets.items()
-        )
-    )
+KAFKA = ConnectorOptions(
+    options={
+        "bootstrap_servers": Option(
+            "text", "brokers to begin with, as host:port, separated by commas", required=True
+        ),
+        "topic": Option("list", "topics to read, separated by commas"),
+        "topic_pattern": Option(
+            "text",
+            "regular expression that matches the whole names of the topics to read; new "
+            "topics are found",
+        ),
+        "transaction_topic": Option(
+            "text",
+            "topic with Debezium's transaction metadata; the changes of a transaction then "
+            "land in one epoch",
+        ),
+        "isolation": Option(
+            "choice",
+            "whether to read records of transactions that are open or were aborted",
+            default="read_committed",
+            choices=("read_committed", "read_uncommitted"),
+        ),
+        "on_data_loss": Option(
+            "choice",
+            "what to do if records were deleted before they were read: fail, or skip and "
+            "count them",
+            default="fail",
+            choices=("fail", "skip"),
+        ),
+        "max_rows_per_epoch": Option(
+            "integer", "maximum number of records in one epoch", default="500000", minimum=1
+        ),
+        "max_record_bytes": MAX_RECORD_BYTES,
+        "security_protocol": Option(
+            "choice",
+            "protocol of the connection to the brokers",
+            default="plaintext",
+            choices=("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
+        ),
+        "sasl_mechanism": Option(
+            "choice",
+            "SASL mechanism that authenticates the user",
+            default="plain",
+            choices=("plain", "scram-sha-256", "scram-sha-512"),
+        ),
+        "sasl_username": Option("text", "user name"),
+        "sasl_password": Option("secret", "password of the user, as '${env:NAME}'"),
+        "ssl_ca": Option(
+            "text", "PEM file with the authorities that sign the brokers' certificates"
+        ),
+        "ssl_keystore": Option("text", "PEM file with the client's private key and certificates"),
+        "ssl_key_password": Option(
+            "secret", "password of the client's private key, as '${env:NAME}'"
+        ),
+        **LIMITS,
+    },
+    encodings=("json", "csv", "avro", "raw"),
+    metadata={
+        "topic": "VARCHAR",
+        "partition": "INTEGER",
+        "offset": "BIGINT",
+        "timestamp": "TIMESTAMP WITH TIME ZONE",
+        "key": "VARBINARY",
+        "headers": "ARRAY(ROW(key VARCHAR, value VARBINARY))",
+    },
+    position=RECORD_POSITION,
+    start=("earliest", "latest", "timestamp", "offsets"),
+    check=check_kafka,
+    reader="headwater.connectors.kafka.source:Kafka",
+    jars=lambda options: ("kafka",),  # noqa: ARG005 - of all options
+    keyed_records=True,
+)
+"""Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
+
+_OF_CLIENTS = (
+    *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
+    *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
+)
+
+KAFKA_SINK = SinkOptions(
+    {
+        "topic": Option("text", "topic to write to; it must exist", required=True),
+        "key": Option(
+            "list",
+            "columns of a record's key, separated by commas; default: the view's own key",
+        ),
+        **{name: KAFKA.options[name] for name in _OF_CLIENTS},
+    },
+    place=("topic",),
+    held_by=("bootstrap_servers", "topic"),
+    encodings=("json", "avro"),
+    check=check_kafka_sink,
+    writer="headwater.connectors.kafka.sink:KafkaTopic",
+)

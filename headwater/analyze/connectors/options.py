@@ -1,6 +1,6 @@
 """``WITH`` and ``ENCODE`` options against their allow-lists.
 
-In: option nodes and a table of :class:`~headwater.analyze.connectors.registry.Option`. Out: option
+In: option nodes and a table of :class:`~headwater.analyze.connectors.contract.Option`. Out: option
 values as text, or errors that name the nearest option.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from headwater.analyze.connectors.registry import Option
+from headwater.analyze.connectors.contract import Option
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.config.secrets import REFERENCE
 from headwater.dialect import syntax

@@ -8,6 +8,13 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from headwater.analyze.connectors.contract import (
+    LIMITS,
+    MAX_RECORD_BYTES,
+    ConnectorOptions,
+    Option,
+    Plugin,
+)
 from headwater.analyze.definitions import Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
@@ -24,8 +31,6 @@ def check_redis(statement: syntax.CreateSource, source: Source, report: Diagnost
         source: as bound so far.
         report: where errors go.
     """
-    if source.connector != "redis":
-        return
     if not source.kept:
         hint = "write CREATE TABLE, which lands the entries"
         message = "a SOURCE cannot read a queue: a second view would miss the entries"
@@ -56,3 +61,53 @@ def _is_address(url: str) -> bool:
         return False
     # what else can be said in it, clients take for settings of theirs
     return bool(known and _DATABASE.fullmatch(place.path) and not (place.query or place.fragment))
+
+
+REDIS = ConnectorOptions(
+    options={
+        "url": Option(
+            "text",
+            "address of the server: redis://host:port/database, or rediss://… with TLS",
+            required=True,
+        ),
+        "stream": Option("text", "stream to read", required=True),
+        "group": Option(
+            "text",
+            "consumer group that shows in Redis how far the stream was landed; only this "
+            "table may use it",
+            default="headwater",
+        ),
+        "field": Option("text", "field of an entry that holds the row", default="value"),
+        "trim": Option(
+            "boolean",
+            "whether to delete entries from the stream once they are landed",
+            default="false",
+        ),
+        "on_data_loss": Option(
+            "choice",
+            "what to do if entries were deleted before they were read: fail, or skip and "
+            "count them",
+            default="fail",
+            choices=("fail", "skip"),
+        ),
+        "max_rows_per_epoch": Option(
+            "integer", "maximum number of entries in one epoch", default="100000", minimum=1
+        ),
+        "max_record_bytes": MAX_RECORD_BYTES,
+        "username": Option("text", "user name; without it the password is that of the server"),
+        "password": Option("secret", "password, as '${env:NAME}'"),
+        "ssl_ca": Option(
+            "text", "PEM file with the authorities that sign the server's certificate"
+        ),
+        **LIMITS,
+    },
+    encodings=("json",),
+    metadata={"id": "VARCHAR", "timestamp": "TIMESTAMP WITH TIME ZONE"},
+    start=("earliest", "latest"),
+    check=check_redis,
+    reader="headwater.connectors.redis.source:Redis",
+)
+"""Of an entry, ``_path`` is ``<stream>/<id>``, and ``_row`` is 0."""
+
+PLUGIN = Plugin(source=REDIS)
+"""The entry point ``redis`` in ``pyproject.toml`` names it, as that of another package would."""

@@ -1,324 +1,118 @@
-"""The connectors by name: which options, metadata columns and encodings each one takes.
+"""The connectors by name: one line each, and those of other packages by entry point.
 
-In: a connector's name. Out: its description as data. The binder validates ``WITH (…)`` against
-these tables and ``headwater.intake`` implements them; an option that is not listed here does not
-exist. Option values reach the intake as text, already checked against ``Option.kind``.
+In: a connector's name. Out: its entry (:mod:`headwater.analyze.connectors.contract`). A package
+that adds a connector declares an entry point in the group ``headwater.connectors``, which names a
+:class:`~headwater.analyze.connectors.contract.Plugin`. Entry points are looked for when a
+definition names a connector that is not among ours; Redis is found in this way too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
 
-Kind = Literal[
-    "text", "integer", "number", "boolean", "interval", "choice", "list", "time", "secret"
-]
-"""``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
-ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
-``Option.choices``; ``secret``: a reference ``${env:NAME}`` and nothing else, which reaches the
-intake as written and is read with :class:`headwater.config.secrets.Secret` when it is needed."""
+from headwater.analyze.connectors.contract import ConnectorOptions, Option, Plugin, SinkOptions
+from headwater.analyze.connectors.datagen import DATAGEN
+from headwater.analyze.connectors.files import FILES
+from headwater.analyze.connectors.kafka import KAFKA, KAFKA_SINK
+from headwater.analyze.connectors.lake_tables import DELTA, ICEBERG
+from headwater.analyze.connectors.sink_tables import DELTA_SINK, ICEBERG_SINK
+from headwater.errors import ConfigError
+
+GROUP = "headwater.connectors"
+Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option of a connector or an encoding.
+class ConnectorRegistry(Mapping[str, Entry], Generic[Entry]):
+    """Entries by name: ours, then those of installed packages.
 
-    Attributes:
-        kind: what its text must look like.
-        description: one line for the documentation and for hints.
-        required: whether the definition is refused without it.
-        default: what holds when it is absent; empty for none.
-        choices: the words allowed for kind ``choice``.
-        minimum: least value of an ``integer`` or ``number``.
+    Args:
+        own: ours.
+        of: what a plugin adds to them.
     """
 
-    kind: Kind
-    description: str
-    required: bool = False
-    default: str = ""
-    choices: tuple[str, ...] = ()
-    minimum: float | None = None
+    def __init__(self, own: Mapping[str, Entry], of: Callable[[Plugin], Entry | None]) -> None:
+        self._entries = dict(own)
+        self._of = of
+
+    @property
+    def loaded(self) -> Mapping[str, Entry]:
+        """Our entries and the ones that were asked for, without a look at installed packages."""
+        return self._entries
+
+    def __getitem__(self, name: str) -> Entry:
+        """Return an entry.
+
+        Raises:
+            ConfigError: ``CONNECTOR_NOT_LOADED``.
+        """
+        if name not in self._entries:
+            entry = self._of(plugin(name)) if name in _points() else None
+            if entry is None:
+                raise KeyError(name)
+            self._entries[name] = entry
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        further = (name for name in _points() if name not in self._entries)
+        return iter([*self._entries, *(name for name in further if self.get(name) is not None)])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorOptions:
-    """One kind of input.
+@cache
+def _points() -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
 
-    Attributes:
-        options: the options by name.
-        encodings: what ``ENCODE`` may say; empty for a connector that makes typed rows itself.
-        metadata: SQL type by key of ``METADATA FROM 'key'``.
-        position: SQL type by column that says where a row stood in the input; rows with one key
-            happened in the order of these columns.
-        fields: options of one column, written ``fields.<column>.<option>``.
-        start: which words of ``START FROM`` it takes.
-        built: False for a connector that is planned but not here yet.
+
+@cache
+def plugin(name: str) -> Plugin:
+    """Load the connector of an installed package.
+
+    Raises:
+        ConfigError: ``CONNECTOR_NOT_LOADED``.
     """
+    point = _points()[name]
+    package = point.dist.name if point.dist else point.module
+    try:
+        found = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            "CONNECTOR_NOT_LOADED",
+            f'connector "{name}" of package "{package}" cannot be loaded: {error}',
+            hint=f"install the package again: pip install --force-reinstall {package}",
+        ) from error
+    if not isinstance(found, Plugin):
+        raise ConfigError(
+            "CONNECTOR_NOT_LOADED",
+            f'connector "{name}" of package "{package}" is not a connector of this release',
+            hint=f"update the package: pip install --upgrade {package}",
+        )
+    return found
 
-    options: Mapping[str, Option] = field(default_factory=dict)
-    encodings: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    position: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Option] = field(default_factory=dict)
-    start: tuple[str, ...] = ("earliest",)
-    built: bool = True
 
-
-LIMITS: Mapping[str, Option] = {
-    "max_future": Option(
-        "interval",
-        "how far ahead of its arrival a row may be dated; rows beyond it are quarantined",
-        default="1 hour",
-    ),
-}
-"""Options that every connector takes."""
-
-FILES = ConnectorOptions(
-    options={
-        "path": Option(
-            "text",
-            "folder to read, absolute or relative to the project; or s3://bucket/folder in "
-            "an object store",
-            required=True,
-        ),
-        "pattern": Option("text", "shell pattern of the file names to read", default="*"),
-        "recursive": Option(
-            "boolean", "whether to read the folders below as well", default="false"
-        ),
-        "order": Option(
-            "choice",
-            "order in which files are read: by name or by modification time",
-            default="name",
-            choices=("name", "modified"),
-        ),
-        "max_files_per_epoch": Option(
-            "integer",
-            "maximum number of files in one epoch; default: max_files_per_epoch of the project",
-            minimum=1,
-        ),
-        "max_bytes_per_epoch": Option(
-            "integer",
-            "maximum number of bytes in one epoch; default: max_bytes_per_epoch of the project",
-            minimum=1,
-        ),
-        "max_record_bytes": Option(
-            "integer",
-            "maximum length of a record; longer ones are quarantined",
-            default="20000000",
-            minimum=1,
-        ),
-        "endpoint": Option("text", "address of the object store; default: AWS"),
-        "region": Option("text", "region of the object store; default: us-east-1"),
-        "access_key": Option(
-            "text", "access key ID for the object store; default: what the AWS tools find"
-        ),
-        "secret_key": Option("secret", "secret access key for the object store, as '${env:NAME}'"),
-        **LIMITS,
+CONNECTORS: ConnectorRegistry[ConnectorOptions] = ConnectorRegistry(
+    {
+        "files": FILES,
+        "datagen": DATAGEN,
+        "kafka": KAFKA,
+        "iceberg": ICEBERG,
+        "delta": DELTA,
+        "postgres": ConnectorOptions(built=False),
+        "http": ConnectorOptions(built=False),
     },
-    encodings=("json", "csv", "parquet"),
-    metadata={"file": "VARCHAR", "row": "BIGINT"},
-    position={"_path": "VARCHAR", "_row": "BIGINT"},
+    lambda plugin: plugin.source,
 )
+"""The connectors of sources and tables."""
 
-DATAGEN_FIELD: Mapping[str, Option] = {
-    "kind": Option(
-        "choice",
-        "how values are made: sequence (start, start + step, …), random (between min "
-        "and max), values (drawn from a list), time (start + row / rows_per_second, "
-        "minus some lateness), constant",
-        choices=("sequence", "random", "values", "time", "constant"),
-    ),
-    "start": Option("time", "sequence: first value, default 0; time: the time of row 0"),
-    "end": Option("number", "sequence: last value, after which it begins again at start"),
-    "step": Option("number", "sequence: distance between two values", default="1"),
-    "min": Option("time", "random: least value", default="0"),
-    "max": Option("time", "random: greatest value, which integers include", default="1000000"),
-    "length": Option("integer", "random text: number of letters", default="8", minimum=1),
-    "values": Option("list", "values: the list to draw from"),
-    "weights": Option("list", "values: relative weights, as many as values; default: all equal"),
-    "value": Option("text", "constant: the value"),
-    "max_lateness": Option(
-        "interval",
-        "time: each row is set back by a random span up to this one, so that rows "
-        "arrive out of order",
-        default="0 seconds",
-    ),
-    "null_rate": Option(
-        "number", "share of rows that are NULL, from 0 to 1", default="0", minimum=0
-    ),
-}
-"""Every value is a pure function of (seed, column name, row number): a row can be made again at
-any time.
-
-Default kind by type: numbers, text and booleans ``random``; DATE and TIMESTAMP ``time`` with start
-2024-01-01 00:00:00 UTC."""
-
-DATAGEN = ConnectorOptions(
-    options={
-        "rows_per_second": Option(
-            "integer", "rows made per second; also the clock of kind time", default="10", minimum=1
-        ),
-        "number_of_rows": Option(
-            "integer", "number of rows after which it stops; default: never", minimum=0
-        ),
-        "seed": Option(
-            "integer", "seed of the values; another seed makes other values", default="0"
-        ),
-        "max_rows_per_epoch": Option("integer", "maximum number of rows in one epoch", minimum=1),
-        **LIMITS,
-    },
-    metadata={"row": "BIGINT"},
-    fields=DATAGEN_FIELD,
+SINKS: ConnectorRegistry[SinkOptions] = ConnectorRegistry(
+    {"kafka": KAFKA_SINK, "iceberg": ICEBERG_SINK, "delta": DELTA_SINK},
+    lambda plugin: plugin.sink,
 )
-
-KAFKA = ConnectorOptions(
-    options={
-        "bootstrap_servers": Option(
-            "text", "brokers to begin with, as host:port, separated by commas", required=True
-        ),
-        "topic": Option("list", "topics to read, separated by commas"),
-        "topic_pattern": Option(
-            "text",
-            "regular expression that matches the whole names of the topics to read; new "
-            "topics are found",
-        ),
-        "transaction_topic": Option(
-            "text",
-            "topic with Debezium's transaction metadata; the changes of a transaction then "
-            "land in one epoch",
-        ),
-        "isolation": Option(
-            "choice",
-            "whether to read records of transactions that are open or were aborted",
-            default="read_committed",
-            choices=("read_committed", "read_uncommitted"),
-        ),
-        "on_data_loss": Option(
-            "choice",
-            "what to do if records were deleted before they were read: fail, or skip and "
-            "count them",
-            default="fail",
-            choices=("fail", "skip"),
-        ),
-        "max_rows_per_epoch": Option(
-            "integer", "maximum number of records in one epoch", default="500000", minimum=1
-        ),
-        "max_record_bytes": FILES.options["max_record_bytes"],
-        "security_protocol": Option(
-            "choice",
-            "protocol of the connection to the brokers",
-            default="plaintext",
-            choices=("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
-        ),
-        "sasl_mechanism": Option(
-            "choice",
-            "SASL mechanism that authenticates the user",
-            default="plain",
-            choices=("plain", "scram-sha-256", "scram-sha-512"),
-        ),
-        "sasl_username": Option("text", "user name"),
-        "sasl_password": Option("secret", "password of the user, as '${env:NAME}'"),
-        "ssl_ca": Option(
-            "text", "PEM file with the authorities that sign the brokers' certificates"
-        ),
-        "ssl_keystore": Option("text", "PEM file with the client's private key and certificates"),
-        "ssl_key_password": Option(
-            "secret", "password of the client's private key, as '${env:NAME}'"
-        ),
-        **LIMITS,
-    },
-    encodings=("json", "csv", "avro", "raw"),
-    metadata={
-        "topic": "VARCHAR",
-        "partition": "INTEGER",
-        "offset": "BIGINT",
-        "timestamp": "TIMESTAMP WITH TIME ZONE",
-        "key": "VARBINARY",
-        "headers": "ARRAY(ROW(key VARCHAR, value VARBINARY))",
-    },
-    position=FILES.position,
-    start=("earliest", "latest", "timestamp", "offsets"),
-)
-"""Of a record, ``_path`` is ``<topic>/<partition>`` and ``_row`` its offset."""
-
-REDIS = ConnectorOptions(
-    options={
-        "url": Option(
-            "text",
-            "address of the server: redis://host:port/database, or rediss://… with TLS",
-            required=True,
-        ),
-        "stream": Option("text", "stream to read", required=True),
-        "group": Option(
-            "text",
-            "consumer group that shows in Redis how far the stream was landed; only this "
-            "table may use it",
-            default="headwater",
-        ),
-        "field": Option("text", "field of an entry that holds the row", default="value"),
-        "trim": Option(
-            "boolean",
-            "whether to delete entries from the stream once they are landed",
-            default="false",
-        ),
-        "on_data_loss": Option(
-            "choice",
-            "what to do if entries were deleted before they were read: fail, or skip and "
-            "count them",
-            default="fail",
-            choices=("fail", "skip"),
-        ),
-        "max_rows_per_epoch": Option(
-            "integer", "maximum number of entries in one epoch", default="100000", minimum=1
-        ),
-        "max_record_bytes": FILES.options["max_record_bytes"],
-        "username": Option("text", "user name; without it the password is that of the server"),
-        "password": Option("secret", "password, as '${env:NAME}'"),
-        "ssl_ca": Option(
-            "text", "PEM file with the authorities that sign the server's certificate"
-        ),
-        **LIMITS,
-    },
-    encodings=("json",),
-    metadata={"id": "VARCHAR", "timestamp": "TIMESTAMP WITH TIME ZONE"},
-    start=("earliest", "latest"),
-)
-"""Of an entry, ``_path`` is ``<stream>/<id>``, and ``_row`` is 0."""
-
-ICEBERG = ConnectorOptions(
-    options={
-        "table": Option(
-            "text",
-            "table of the project's catalog that another system writes, as namespace.table",
-            required=True,
-        ),
-    },
-)
-"""Nothing is copied: views read the table where it is, snapshot by snapshot."""
-
-DELTA = ConnectorOptions(
-    options={
-        "path": Option(
-            "text",
-            "folder of a Delta table that another system writes, absolute or relative to "
-            "the project",
-            required=True,
-        ),
-    },
-)
-"""Likewise, version by version."""
-
-CONNECTORS: Mapping[str, ConnectorOptions] = {
-    "files": FILES,
-    "datagen": DATAGEN,
-    "kafka": KAFKA,
-    "redis": REDIS,
-    "iceberg": ICEBERG,
-    "delta": DELTA,
-    "postgres": ConnectorOptions(built=False),
-    "http": ConnectorOptions(built=False),
-}
+"""The connectors of sinks."""
 
 VIEW_OPTIONS: Mapping[str, Option] = {
     "format": Option(

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.contract import Option, SinkOptions
 from headwater.analyze.connectors.lake_tables import check_table_name
 from headwater.analyze.connectors.options import option_node
-from headwater.analyze.connectors.registry import Option
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
@@ -191,3 +191,26 @@ def _check_warehouse(
     if ("warehouse_access_key" in options) != ("warehouse_secret_key" in options):
         message = "warehouse_access_key and warehouse_secret_key belong together"
         report.add("INVALID_OPTION", message, statement, "write both or neither")
+
+
+ICEBERG_SINK = SinkOptions(
+    TABLE_OPTIONS,
+    place=("table",),
+    held_by=(
+        *("catalog_type", "catalog_uri", "catalog_name", "catalog_warehouse"),
+        *("warehouse_path", "table"),
+    ),
+    formats=("plain", "upsert"),
+    check=check_table,
+    writer="headwater.connectors.lake_tables.iceberg:IcebergTable",
+    in_catalog=True,
+)
+
+DELTA_SINK = SinkOptions(
+    FOLDER_OPTIONS,
+    place=("path",),
+    held_by=("path",),
+    formats=("plain", "upsert"),
+    check=check_folder,
+    writer="headwater.connectors.lake_tables.delta:DeltaFolder",
+)

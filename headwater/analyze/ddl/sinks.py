@@ -1,8 +1,7 @@
 """``CREATE SINK`` → :class:`~headwater.analyze.definitions.Sink`; and what sinks there are.
 
 In: the statement and the catalog it reads. Out: a sink whose options are valid and whose topic or
-table can equal its view, and errors for the rest. A connector is a line in :data:`SINKS` and a file
-in ``headwater.connectors.sink_registry``.
+table can equal its view, and errors for the rest.
 """
 
 from __future__ import annotations
@@ -11,20 +10,14 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from headwater.analyze.connectors.encodings import ENCODINGS
-from headwater.analyze.connectors.kafka import check_registry, check_security, check_topic
+from headwater.analyze.connectors.kafka import check_registry
 from headwater.analyze.connectors.options import bind_options, option_node
-from headwater.analyze.connectors.registry import KAFKA, Option
-from headwater.analyze.connectors.sink_tables import (
-    FOLDER_OPTIONS,
-    TABLE_OPTIONS,
-    check_folder,
-    check_table,
-)
+from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.changelog import changelog_mode
@@ -32,66 +25,10 @@ from headwater.analyze.rules.keys import Key, proven_key
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 
-
-@dataclass(frozen=True, slots=True)
-class SinkOptions:
-    """One kind of output.
-
-    Attributes:
-        options: the options by name.
-        place: the options that say where records go; with others it is another sink.
-        held_by: the options by which two sinks would write to one place.
-        formats: the formats that it takes.
-        encodings: what its records can be encoded in; none if it writes columns.
-    """
-
-    options: Mapping[str, Option]
-    place: tuple[str, ...] = ()
-    held_by: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ("plain", "upsert", "debezium")
-    encodings: tuple[str, ...] = ()
-
-
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DUPLICATES = {
     "topic": "DUPLICATE_TOPIC", "table": "DUPLICATE_TABLE", "path": "DUPLICATE_PATH",
 }  # fmt: skip
-_OF_CLIENTS = (
-    *("bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username"),
-    *("sasl_password", "ssl_ca", "ssl_keystore", "ssl_key_password"),
-)
-SINKS: Mapping[str, SinkOptions] = {
-    "kafka": SinkOptions(
-        {
-            "topic": Option("text", "topic to write to; it must exist", required=True),
-            "key": Option(
-                "list",
-                "columns of a record's key, separated by commas; default: the view's own key",
-            ),
-            **{name: KAFKA.options[name] for name in _OF_CLIENTS},
-        },
-        place=("topic",),
-        held_by=("bootstrap_servers", "topic"),
-        encodings=("json", "avro"),
-    ),
-    "iceberg": SinkOptions(
-        TABLE_OPTIONS,
-        place=("table",),
-        held_by=(
-            *("catalog_type", "catalog_uri", "catalog_name", "catalog_warehouse"),
-            *("warehouse_path", "table"),
-        ),
-        formats=("plain", "upsert"),
-    ),
-    "delta": SinkOptions(
-        FOLDER_OPTIONS,
-        place=("path",),
-        held_by=("path",),
-        formats=("plain", "upsert"),
-    ),
-}
-"""The connectors of sinks by name."""
-
 SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": True}
 """What the records of a sink mean (``FORMAT …``), and whether they change rows by their key."""
 
@@ -182,15 +119,8 @@ def _connector(statement: syntax.CreateSink, report: Diagnostics) -> tuple[str, 
     others = [each for each in nodes if each is not node]
     owner = f"a sink with connector {name}"
     options = bind_options(others, SINKS[name].options, owner, statement, report)
-    match name:
-        case "iceberg":
-            check_table(statement, options, report)
-        case "delta":
-            check_folder(statement, options, report)
-        case _:
-            if "topic" in options:
-                check_topic(statement, options["topic"], report)
-            check_security(statement, options, report)
+    if check := SINKS[name].check:
+        check(statement, options, report)
     return name, options
 
 
@@ -333,12 +263,13 @@ def _check_alone(
     statement: syntax.CreateSink, sink: Sink, catalog: Catalog, report: Diagnostics
 ) -> None:
     """Refuse two sinks in one topic or table, unless both only add."""
-    for other in catalog.sinks.values():
+    for other in catalog.sinks.values() if SINKS[sink.connector].held_by else ():
         if _held(other) == _held(sink) and (sink.format, other.format) != ("plain", "plain"):
             name = SINKS[sink.connector].place[0]
             hint = f"give each a {name} of its own"
             message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'
-            report.add(_DUPLICATES[name], message, option_node(statement, name), hint)
+            condition = _DUPLICATES[name] if name in _DUPLICATES else "INVALID_OPTION"
+            report.add(condition, message, option_node(statement, name), hint)
 
 
 def _held(sink: Sink) -> tuple[str, ...]:

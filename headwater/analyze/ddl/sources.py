@@ -13,6 +13,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation, as_fields, resolve
+from headwater.analyze.connectors.contract import ConnectorOptions, Option
 from headwater.analyze.connectors.debezium import (
     fraction_digits,
     given_option,
@@ -20,16 +21,9 @@ from headwater.analyze.connectors.debezium import (
     without_digits,
 )
 from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS
-from headwater.analyze.connectors.kafka import bind_start, check_kafka
-from headwater.analyze.connectors.lake_tables import check_external
-from headwater.analyze.connectors.object_store import check_files
 from headwater.analyze.connectors.options import bind_options
-from headwater.analyze.connectors.redis import check_redis
-from headwater.analyze.connectors.registry import (
-    CONNECTORS,
-    ConnectorOptions,
-    Option,
-)
+from headwater.analyze.connectors.registry import CONNECTORS
+from headwater.analyze.connectors.start_from import bind_start
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
@@ -72,6 +66,7 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         *((_UNCHANGED,) if unchanged else ()),
         *(_SNAPSHOT if replaces else ()),
     )
+    options = _options(statement, connector_name, connector, columns, report)
     source = Source(
         name=statement.this.name,
         kept=bool(statement.args["kept"]),
@@ -79,7 +74,8 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         connector=connector_name,
         primary_key=_primary_key(statement, columns, report),
         watermark=_watermark(statement, columns, report),
-        options=_options(statement, connector_name, connector, columns, report),
+        options=options,
+        external=connector.in_place(options) if connector and connector.in_place else "",
         format=format_,
         encode=encode,
         encode_options=_encoding(statement, connector_name, connector, encode, report),
@@ -93,12 +89,20 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         comment=statement.text("comment"),
         span=report.place(None),
     )
-    check_kafka(statement, source, report)
-    check_redis(statement, source, report)
-    check_files(statement, source, report)
-    check_external(statement, source, report)
+    if connector:
+        _check_connector(statement, source, connector, report)
     _refuse_unsupported(statement, source, report)
     return source
+
+
+def _check_connector(
+    statement: syntax.CreateSource, source: Source, connector: ConnectorOptions, report: Diagnostics
+) -> None:
+    if "key_encode" in source.encode_options and not connector.keyed_records:
+        hint = "leave it out: only Kafka records have a separate key"
+        report.add("INVALID_OPTION", "key_encode needs connector kafka", statement, hint)
+    if connector.check:
+        connector.check(statement, source, report)
 
 
 _CHANGE = Column(

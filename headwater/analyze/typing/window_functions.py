@@ -182,7 +182,7 @@ def _by_place(order: exp.Order, relations: Sequence[Relation]) -> bool:
     if len(relations) > 1:
         return False
     named = {item.this.name for item in order.expressions if isinstance(item.this, exp.Column)}
-    places = (set(each.position) for each in CONNECTORS.values() if each.position)
+    places = (set(each.position) for each in CONNECTORS.loaded.values() if each.position)
     return any(place <= named and _of_one_table(relations[0].node, place) for place in places)
 
 

@@ -22,11 +22,11 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from pyarrow.fs import FileSelector, FileType
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.connectors.object_store import STORE_OPTIONS, split_place
+from headwater.analyze.connectors.files import STORE_OPTIONS, split_place
 from headwater.analyze.definitions import Source
 from headwater.connectors.files.known_files import known_files
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import Place, is_hidden
+from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ServiceError
 from headwater.lake.java import java_class
 from headwater.lake.storage.object_store import ObjectStore

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.connectors.files.ledger import LedgerEntry
+from headwater.connectors.ledger import LedgerEntry
 from headwater.lake.java import java_class, java_session
 
 _SOURCES = "org.apache.spark.sql.execution.datasources"

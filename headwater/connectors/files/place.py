@@ -20,7 +20,7 @@ from typing import IO, TypeVar, cast
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
-from headwater.connectors.files.ledger import LedgerEntry
+from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ServiceError
 from headwater.formats.flat_json import LITERAL_PATHS
 from headwater.lake.java import java_class

@@ -23,8 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.connectors.contract import Rows
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import Place
+from headwater.connectors.ledger import LedgerEntry
 from headwater.formats.columns import (
     BAD,
     KNOWN,

@@ -32,12 +32,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.analyze.connectors.files import is_in_store
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
 from headwater.connectors.files.bucket import BucketPlace, store_for
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import FolderPlace, Place
 from headwater.connectors.files.read import FileReader
+from headwater.connectors.files.stream import files_stream
+from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ServiceError
 from headwater.lake.storage.warehouse import store_of
 
@@ -49,7 +51,10 @@ _UNREADABLE = re.compile(
 """What Spark says when the content of a file is at fault."""
 
 
-class Files(Connector):
+FileRange = Range[tuple[LedgerEntry, ...]]
+
+
+class Files(Connector[tuple[LedgerEntry, ...]]):
     """The connector (see the module), for one source.
 
     Args:
@@ -61,7 +66,7 @@ class Files(Connector):
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
     unit: ClassVar = "files"
-    has_ledger: ClassVar = True
+    stream = staticmethod(files_stream)
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         options = source.options
@@ -89,10 +94,10 @@ class Files(Connector):
         self.place.open(spark)
 
     def restore(self, entries: Sequence[LedgerEntry]) -> None:
-        """See :meth:`Connector.restore`."""
+        """See :meth:`HasLedger.restore`."""
         self._seen.update((entry.file, entry) for entry in entries)
 
-    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+    def next_range(self, after: str | None, limits: Limits) -> FileRange | None:
         """See :meth:`Connector.next_range`."""
         most_files = limits.files or self._limits.files or 1
         most_bytes = limits.bytes or self._limits.bytes or 1
@@ -111,8 +116,8 @@ class Files(Connector):
                 return self.next_range(after, limits)
         return _range(after, there) if there else None
 
-    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> Range:
-        """See :meth:`Connector.planned`."""
+    def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
+        """See :meth:`HasLedger.planned`."""
         for entry, now in zip(entries, self.place.each(self.place.now, entries), strict=True):
             if now is None:
                 raise _gone(self._source, entry)
@@ -126,27 +131,27 @@ class Files(Connector):
                 )
         return _range(after, entries)
 
-    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+    def read(self, spark: SparkSession, taken: FileRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        if gone := self.place.gone(taken.files):
+        if gone := self.place.gone(taken.body):
             raise _gone(self._source, gone[0])
-        return self._reader.read(spark, taken.files, arrived_at, self.expected)
+        return self._reader.read(spark, taken.body, arrived_at, self.expected)
 
-    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
-        """See :meth:`Connector.without_unreadable`: tries each file alone."""
+    def without_unreadable(
+        self, spark: SparkSession, taken: FileRange, error: Exception
+    ) -> FileRange:
+        """See :meth:`ExplainsFailures.without_unreadable`: tries each file alone."""
         self.place.check_reached(error)
         if not _UNREADABLE.search(str(error)):
             raise error
-        marked = [entry if entry.fault else self._probed(spark, entry) for entry in taken.files]
-        if marked == list(taken.files):
+        marked = [entry if entry.fault else self._probed(spark, entry) for entry in taken.body]
+        if marked == list(taken.body):
             raise error
-        return Range(taken.position, taken.units, tuple(marked))
+        return replace(taken, body=tuple(marked))
 
-    def check_unchanged(self, taken: Range) -> None:
-        """See :meth:`Connector.check_unchanged`: a file may be read while it is being written."""
-        for entry, now in zip(
-            taken.files, self.place.each(self.place.now, taken.files), strict=True
-        ):
+    def check_unchanged(self, taken: FileRange) -> None:
+        """See :meth:`HasLedger.check_unchanged`: a file may be read while it is being written."""
+        for entry, now in zip(taken.body, self.place.each(self.place.now, taken.body), strict=True):
             if now is not None and not entry.is_still(now):
                 self._look_at = 0.0
                 raise ServiceError(
@@ -155,22 +160,26 @@ class Files(Connector):
                     hint=f"Headwater reads it again; {self.place.whole}",
                 )
 
-    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
-        """See :meth:`Connector.again`."""
+    def decode_quarantined(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Redecodable.decode_quarantined`."""
         return self._reader.again(spark, kept, arrived_at, self._unchanged)
 
-    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
-        """See :meth:`Connector.found`."""
+    def entries(self, taken: FileRange) -> tuple[LedgerEntry, ...]:
+        """See :meth:`HasLedger.entries`."""
+        return taken.body
+
+    def stat_files(self, files: Sequence[str]) -> list[LedgerEntry]:
+        """See :meth:`HasLedger.stat_files`."""
         asked = [LedgerEntry(file, 0, 0) for file in sorted(files)]
         return [now for now in self.place.each(lambda e: self.place.status(e.file), asked) if now]
 
-    def read_before(self, taken: Range) -> list[str]:
-        """See :meth:`Connector.read_before`."""
-        return [entry.file for entry in taken.files if entry.file in self._seen]
+    def read_before(self, taken: FileRange) -> list[str]:
+        """See :meth:`HasLedger.read_before`."""
+        return [entry.file for entry in taken.body if entry.file in self._seen]
 
-    def done(self, taken: Range) -> None:
+    def done(self, taken: FileRange) -> None:
         """See :meth:`Connector.done`."""
-        self.restore(taken.files)
+        self.restore(taken.body)
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
@@ -225,7 +234,7 @@ def place_of(source: Source, config: IntakeConfig) -> Place:
         source: its definition.
         config: the project's settings.
     """
-    if not source.in_store:
+    if not is_in_store(source.options):
         return FolderPlace(source, config.directory / source.options["path"])
     warehouse = store_of(config.bucket) if config.bucket else None
     return BucketPlace(source, store_for(source, warehouse))
@@ -264,7 +273,7 @@ def _gone(source: Source, entry: LedgerEntry) -> ServiceError:
     )
 
 
-def _range(after: str | None, entries: Sequence[LedgerEntry]) -> Range:
+def _range(after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
     """Return a range whose position names, by a chained hash, every file up to it."""
     before: dict[str, Any] = json.loads(after or '{"files": 0, "bytes": 0, "hash": ""}')
     digest = hashlib.sha256(before["hash"].encode())

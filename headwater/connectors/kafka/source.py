@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -29,9 +29,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.kafka.cluster import Cluster, Partition, Topic
 from headwater.connectors.kafka.records import ROWS_PER_EPOCH, KafkaReader, Offsets
+from headwater.connectors.kafka.stream import SameTopics, topic_stream
 from headwater.connectors.kafka.topics import (
     KafkaPosition,
     found_topics,
@@ -51,7 +51,10 @@ WHOLE_EVERY = 0.5
 """Seconds between two looks for the END of a transaction that is there in part."""
 
 
-class Kafka(Connector):
+OffsetRange = Range[Offsets]
+
+
+class Kafka(Connector[Offsets]):
     """The connector (see the module), for one source.
 
     Args:
@@ -62,6 +65,8 @@ class Kafka(Connector):
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
     unit: ClassVar = "rows"
+    stream = staticmethod(topic_stream)
+    same_input = staticmethod(SameTopics)
 
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         self._source = source
@@ -88,7 +93,7 @@ class Kafka(Connector):
         """See :meth:`Connector.close`."""
         self._asked().close()
 
-    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+    def next_range(self, after: str | None, limits: Limits) -> OffsetRange | None:
         """See :meth:`Connector.next_range`."""
         held = KafkaPosition.of(after)
         if self._is_quiet(held):
@@ -114,38 +119,36 @@ class Kafka(Connector):
         return Range(
             upto.text(),
             sum(takes.values()),
-            offsets=tuple((*each, begins[each], begins[each] + n) for each, n in takes.items()),
+            [(*each, begins[each], begins[each] + n) for each, n in takes.items()],
             lost=lost,
         )
 
-    def between(self, after: str | None, position: str) -> Range:
-        """See :meth:`Connector.between`."""
+    def range_between(self, after: str | None, position: str) -> OffsetRange:
+        """See :meth:`HasPositions.range_between`."""
         held, upto = KafkaPosition.of(after), KafkaPosition.of(position)
-        taken = tuple(
+        taken = [
             (*each, held.offsets[each], end)
             for each, end in upto.offsets.items()
             if end > held.offsets.get(each, end)
-        )
-        return Range(position, sum(end - begin for *_, begin, end in taken), offsets=taken)
+        ]
+        return Range(position, sum(end - begin for *_, begin, end in taken), taken)
 
-    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+    def read(self, spark: SparkSession, taken: OffsetRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        return self._reader.read(spark, taken.offsets, arrived_at, self.expected)
+        return self._reader.read(spark, taken.body, arrived_at, self.expected)
 
-    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
-        """See :meth:`Connector.without_unreadable`: no record is to blame, but the cluster."""
+    def without_unreadable(
+        self, spark: SparkSession, taken: OffsetRange, error: Exception
+    ) -> OffsetRange:
+        """See :meth:`ExplainsFailures.without_unreadable`: the cluster is to blame."""
         if "org.apache.kafka" in str(error) or "KafkaIllegalState" in str(error):
             first = next(line for line in str(error).splitlines() if line.strip())
             raise self._asked().explained(first[:300]) from error
         raise error
 
-    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
-        """See :meth:`Connector.again`."""
+    def decode_quarantined(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Redecodable.decode_quarantined`."""
         return self._reader.again(spark, kept, arrived_at, self._there)
-
-    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
-        """See :meth:`Connector.found`: there are none."""
-        return []
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
@@ -154,7 +157,7 @@ class Kafka(Connector):
         return sum(max(0, end - held.offsets[each]) for each, end in ends.items())
 
     def waiting(self, after: str | None) -> Mapping[str, int]:
-        """See :meth:`Connector.waiting`: by ``<topic>/<partition>``."""
+        """See :meth:`Measurable.waiting`: by ``<topic>/<partition>``."""
         return {
             f"{topic}/{number}": max(0, self._reach[topic, number] - offset)
             for (topic, number), offset in KafkaPosition.of(after).offsets.items()
@@ -233,12 +236,12 @@ class Kafka(Connector):
 
     def _begin(
         self, held: KafkaPosition, found: Mapping[str, Topic], new: list[Partition]
-    ) -> Range:
+    ) -> OffsetRange:
         """An epoch without rows that says where new partitions begin."""
         asked = self._asked()
         begun = held.to(asked.earliest(new) if held.ids else starts(self._source, asked, new))
         begun.ids = {name: topic.id for name, topic in found.items()}
-        return Range(begun.text(), 0)
+        return Range(begun.text(), 0, [])
 
     def _after_gaps(self, held: KafkaPosition) -> tuple[dict[Partition, int], int]:
         """Where reading can go on, and how many records before that are gone."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
@@ -22,8 +23,16 @@ from headwater.analyze.connectors.kafka import topics
 from headwater.analyze.definitions import Source
 from headwater.checkpoints.folder import put
 from headwater.checkpoints.offsets import records_at
+from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.cluster import Cluster
-from headwater.connectors.kafka.records import ROWS_PER_EPOCH, needs_headers, record_columns
+from headwater.connectors.kafka.records import (
+    ROWS_PER_EPOCH,
+    encoding_of,
+    kafka_records,
+    needs_headers,
+    record_columns,
+)
+from headwater.connectors.kafka.schemas import Schemas, refuse_unasked
 from headwater.connectors.kafka.topics import (
     EARLIEST,
     KafkaPosition,
@@ -34,8 +43,33 @@ from headwater.connectors.kafka.topics import (
     starts,
 )
 from headwater.errors import TerminalError
+from headwater.formats.avro.decode import avro_records
+from headwater.formats.columns import VALUE, Encoded
 
 _one_finds = Lock()
+
+
+def topic_stream(
+    spark: SparkSession,
+    source: Source,
+    config: StreamConfig,
+    view: str,
+    *,
+    flat: bool,  # noqa: ARG001 - records are no lines
+) -> Encoded:
+    """See :meth:`headwater.connectors.contract.Streamable.stream`.
+
+    Raises:
+        HeadwaterError: what :func:`kafka_stream` raises.
+    """
+    frame = kafka_stream(spark, source, config.directory, config.state)
+    frame.createOrReplaceTempView(view)
+    records = kafka_records(source, view)
+    if source.encode != "avro":
+        return encoding_of(source, records)
+    known = Schemas(source, config).known()
+    encoded = avro_records(source, records, {VALUE: known})
+    return replace(encoded, strange=refuse_unasked(source, VALUE, known))
 
 
 def kafka_stream(spark: SparkSession, source: Source, directory: Path, state: Path) -> DataFrame:

@@ -33,7 +33,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.redis.entries import RedisReader, is_gone
 from headwater.connectors.redis.server import (
     BEGIN,
@@ -77,7 +76,10 @@ class RedisPosition:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-class Redis(Connector):
+SpanRange = Range[Sequence[Span]]
+
+
+class Redis(Connector[Sequence[Span]]):
     """The connector (see the module), for one source.
 
     Args:
@@ -104,7 +106,7 @@ class Redis(Connector):
         """See :meth:`Connector.close`."""
         self._server.close()
 
-    def next_range(self, after: str | None, limits: Limits) -> Range | None:
+    def next_range(self, after: str | None, limits: Limits) -> SpanRange | None:
         """See :meth:`Connector.next_range`."""
         found = self._look()
         if after is None:
@@ -126,24 +128,26 @@ class Redis(Connector):
             lost = found.added - held.added - found.length
         self._tell_lost(held, lost)
         position = RedisPosition(upto, held.added + lost + taken)
-        return Range(position.text(), taken, spans=tuple(spans), lost=lost)
+        return Range(position.text(), taken, spans, lost=lost)
 
-    def between(self, after: str | None, position: str) -> Range:
-        """See :meth:`Connector.between`."""
+    def range_between(self, after: str | None, position: str) -> SpanRange:
+        """See :meth:`HasPositions.range_between`."""
         assert after is not None, "the first epoch has no rows, so it is never begun"
         held, upto = RedisPosition.of(after), RedisPosition.of(position)
         spans = self._server.walk(held.id, upto.id)
         taken = _count(spans)
         lost = upto.added - held.added - taken
         self._tell_lost(held, lost)
-        return Range(position, taken, spans=tuple(spans), lost=lost)
+        return Range(position, taken, spans, lost=lost)
 
-    def read(self, spark: SparkSession, taken: Range, arrived_at: int) -> Rows:
+    def read(self, spark: SparkSession, taken: SpanRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        return self._reader.read(spark, taken.spans, arrived_at, self.expected)
+        return self._reader.read(spark, taken.body, arrived_at, self.expected)
 
-    def without_unreadable(self, spark: SparkSession, taken: Range, error: Exception) -> Range:
-        """See :meth:`Connector.without_unreadable`: no entry is to blame, but who deletes them."""
+    def without_unreadable(
+        self, spark: SparkSession, taken: SpanRange, error: Exception
+    ) -> SpanRange:
+        """See :meth:`ExplainsFailures.without_unreadable`: no entry is to blame."""
         if is_gone(error):
             raise ServiceError(
                 "ENTRIES_GONE",
@@ -156,15 +160,11 @@ class Redis(Connector):
             raise self._server.explained(cause[0]) from error
         raise error
 
-    def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
-        """See :meth:`Connector.again`."""
+    def decode_quarantined(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
+        """See :meth:`Redecodable.decode_quarantined`."""
         return self._reader.again(spark, kept, arrived_at)
 
-    def found(self, files: Sequence[str]) -> list[LedgerEntry]:
-        """See :meth:`Connector.found`: there are none."""
-        return []
-
-    def done(self, taken: Range) -> None:
+    def done(self, taken: SpanRange) -> None:
         """See :meth:`Connector.done`: the group is told; if that fails, by the next look."""
         try:
             self._acknowledge(RedisPosition.of(taken.position))
@@ -177,7 +177,7 @@ class Redis(Connector):
         return max(0, self._reach(self._look()).added - held.added) if held else 0
 
     def waiting(self, after: str | None) -> Mapping[str, int]:
-        """See :meth:`Connector.waiting`: by stream."""
+        """See :meth:`Measurable.waiting`: by stream."""
         if after is None or self._end is None:
             return {}
         return {self._stream: max(0, self._end.added - RedisPosition.of(after).added)}
@@ -207,14 +207,14 @@ class Redis(Connector):
             self._end = RedisPosition(found.last, found.added)
         return self._end
 
-    def _begin(self, found: RedisStreamState) -> Range:
+    def _begin(self, found: RedisStreamState) -> SpanRange:
         """An epoch without rows that says where reading begins."""
         start = RedisPosition(BEGIN, found.added - found.length)
         if self._source.start.kind == "latest":
             start = RedisPosition(found.last, found.added)
         if found.delivered is None:
             self._server.join(start.id)
-        return Range(start.text(), 0)
+        return Range(start.text(), 0, [])
 
     def _check_same(self, held: RedisPosition, found: RedisStreamState) -> None:
         behind = found.added < held.added or place(found.last) < place(held.id)

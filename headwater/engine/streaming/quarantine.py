@@ -21,7 +21,8 @@ from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.folder import Checkpoint
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
-from headwater.connectors.registry import open_connector, quarantine_stream
+from headwater.connectors.registry import reader_of
+from headwater.connectors.source_stream import quarantine_stream
 from headwater.engine.streaming.execution import finish
 from headwater.engine.target import Writer
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
@@ -103,8 +104,7 @@ class SourceQuarantine:
 
     def start(self) -> None:
         """Make ready; reads nothing before there is word of bad rows."""
-        connector = open_connector(self._source, self._config)
-        self._table = open_quarantine(self._lake, self._source.name, connector)
+        self._table = open_quarantine(self._lake, self._source.name, reader_of(self._source))
 
     def check(self) -> None:
         """Start a pass if bad rows are waiting; notice the end of one.

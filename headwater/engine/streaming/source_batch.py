@@ -20,8 +20,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.offsets import OffsetStream
+from headwater.connectors.contract import SameInput, StreamsByOffsets
 from headwater.connectors.files.place import is_hidden
-from headwater.connectors.kafka.stream import SameTopics
+from headwater.connectors.registry import reader_of
 from headwater.engine.streaming.execution import files_read, with_bad_rows
 from headwater.errors import TerminalError
 from headwater.formats.flat_json import are_flat, may_be_flat
@@ -57,12 +58,12 @@ class SourceBatchWriter:
         self._directory = directory
         self._careful = state / "careful"
         self._on_bad = on_bad
-        self._topics: dict[str, SameTopics] = {}
+        self._inputs: dict[str, SameInput] = {}
         self._checks = ThreadPoolExecutor(1, thread_name_prefix="flat")
         self.flat = not self._careful.exists()
 
     def begin(self, cut: Mapping[str, str]) -> None:
-        """Make sure that the topics of Kafka are those that were read before.
+        """Make sure that the topics, or the like, are those that were read before.
 
         Args:
             cut: that of the newest commit.
@@ -72,10 +73,12 @@ class SourceBatchWriter:
             TerminalError: ``TOPIC_RECREATED``.
         """
         for name, source in self._sources.items():
-            if source.connector == "kafka":
+            reader = reader_of(source)
+            if issubclass(reader, StreamsByOffsets):
                 position = cut.get(name)
-                self._topics[name] = SameTopics(self._session, source, self._directory, position)
-                self._topics[name].check()
+                same = reader.same_input(self._session, source, self._directory, position)
+                self._inputs[name] = same
+                same.check()
 
     def cut(self, cut: dict[str, str]) -> dict[str, str]:
         """Return a cut as markers have it: with the ids of topics.
@@ -86,7 +89,7 @@ class SourceBatchWriter:
         Raises:
             HeadwaterError: what :meth:`begin` raises, of a topic that is new.
         """
-        for name, same in self._topics.items():
+        for name, same in self._inputs.items():
             if name in cut:
                 cut[name] = same.position(cut[name])
         return cut
@@ -118,7 +121,7 @@ class SourceBatchWriter:
         if not all(check.result() for check in checks if check):
             self._careful.touch()
             raise NotFlat
-        for same in self._topics.values():
+        for same in self._inputs.values():
             same.check()
         for name in with_bad_rows(query, list(self._sources)):
             self._on_bad(name)
@@ -132,7 +135,7 @@ class SourceBatchWriter:
     def close(self) -> None:
         """End the thread of the checks, and the connections."""
         self._checks.shutdown()
-        for same in self._topics.values():
+        for same in self._inputs.values():
             same.close()
 
     def _check(self, name: str, paths: Sequence[str]) -> Future[bool] | None:

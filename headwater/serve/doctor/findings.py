@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
 from headwater.checkpoints.offsets import (
     HEARTBEAT,
@@ -218,10 +219,12 @@ def lost_input(subject: Subject) -> str:
                 return f'table "{item.name}" is missing'
             continue
         connector = subject.project.catalog.sources[item.name].connector
-        if connector == "datagen":
+        kept = CONNECTORS[connector].input_kept
+        if kept == "always":
             continue
-        if connector == "kafka":
-            return f'whether Kafka still has every record of "{item.name}" is not known here'
+        if kept == "unknown":
+            server = connector.capitalize()
+            return f'whether {server} still has every record of "{item.name}" is not known here'
         if reason := _lost_files(subject, item.name):
             return reason
     return ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwater.analyze.definitions import Source, Watermark
 from headwater.connectors.contract import Limits, Range
 from headwater.connectors.datagen import Datagen
-from headwater.connectors.registry import quarantine_stream, stream
+from headwater.connectors.source_stream import quarantine_stream, stream
 from headwater.runtime.session import session_for_thread
 
 TOTAL = 200
@@ -54,7 +54,7 @@ def generator(**options: str) -> Source:
 
 
 def made(spark, source, first, last):
-    rows = Datagen(source, Project(None)).read(spark, Range("", 0, rows=(first, last)), 2**52).all
+    rows = Datagen(source, Project(None)).read(spark, Range("", 0, (first, last)), 2**52).all
     return sorted(tuple(row) for row in rows.drop("_value").collect())
 
 

@@ -11,7 +11,7 @@ from conftest import column
 
 from headwater.analyze.definitions import Source, Watermark
 from headwater.connectors.contract import Limits
-from headwater.connectors.files.ledger import ledger_spec
+from headwater.connectors.ledger import ledger_spec
 from headwater.errors import ServiceError
 from headwater.intake import land as land_module
 from headwater.intake.land import Landing

@@ -2,9 +2,10 @@
 
 import pytest
 
+from headwater.analyze.connectors.contract import Option
 from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.options import check_value
-from headwater.analyze.connectors.registry import CONNECTORS, VIEW_OPTIONS, Option
+from headwater.analyze.connectors.registry import CONNECTORS, VIEW_OPTIONS
 
 
 @pytest.mark.parametrize(

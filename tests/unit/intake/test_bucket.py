@@ -12,14 +12,14 @@ from typing import Any, cast
 import pytest
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
-from headwater.analyze.connectors.object_store import split_place
+from headwater.analyze.connectors.files import split_place
 from headwater.analyze.definitions import Source
 from headwater.config.settings import Config, WarehouseSection
 from headwater.connectors.contract import Limits
 from headwater.connectors.files.bucket import BucketPlace, store_for
-from headwater.connectors.files.ledger import LedgerEntry
 from headwater.connectors.files.place import FolderPlace
 from headwater.connectors.files.source import Files, place_of
+from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.storage.object_store import ObjectStore
@@ -142,11 +142,11 @@ def test_a_look_holds_for_a_while_and_gone_files_are_left_out(config: Config, on
     fake = Fake({f"{n}.json": (b"x", "e", 1) for n in range(4)})
     files = connector(fake, config, once=once)
     taken = files.next_range(None, Limits(files=2))
-    assert taken and [e.file for e in taken.files] == ["0.json", "1.json"]
+    assert taken and [e.file for e in taken.body] == ["0.json", "1.json"]
     files.done(taken)
     del fake.objects["2.json"]
     taken = files.next_range(taken.position, Limits(files=1))
-    assert taken and [e.file for e in taken.files] == ["3.json"]
+    assert taken and [e.file for e in taken.body] == ["3.json"]
     files.done(taken)
     assert (files.next_range(taken.position, Limits()), files.backlog(None)) == (None, 0)
     assert fake.looks == 1
@@ -165,15 +165,15 @@ def test_an_object_that_was_replaced_while_it_was_read_is_read_anew(config: Conf
         files.check_unchanged(taken)
     assert changed.value.condition == "FILE_CHANGED"
     again = files.next_range(None, Limits())
-    assert again and again.files[0].version == "two"
+    assert again and again.body[0].version == "two"
     with pytest.raises(ServiceError) as bound:
-        files.planned(None, taken.files)
+        files.planned(None, taken.body)
     assert bound.value.condition == "FILE_CHANGED"
     fake.objects.clear()
     with pytest.raises(ServiceError) as gone:
-        files.planned(None, taken.files)
+        files.planned(None, taken.body)
     assert gone.value.condition == "FILE_GONE"
-    assert files.found(["a.json"]) == []
+    assert files.stat_files(["a.json"]) == []
 
 
 @pytest.mark.parametrize(

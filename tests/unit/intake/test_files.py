@@ -38,7 +38,7 @@ def put(folder, name, size=1, modified=1000.0):
 
 def taken(connector, after=None, limits=Limits()):  # noqa: B008
     found = connector.next_range(after, limits)
-    return [entry.file for entry in found.files] if found else []
+    return [entry.file for entry in found.body] if found else []
 
 
 def test_names_that_are_never_read():
@@ -77,9 +77,9 @@ def test_position_depends_on_every_file_before_it(tmp_path):
     first = one.next_range(None, Limits(files=1))
     one.done(first)
     second = one.next_range(first.position, Limits())
-    assert [entry.file for entry in second.files] == ["b"]
+    assert [entry.file for entry in second.body] == ["b"]
     again = files(tmp_path)
-    planned = again.planned(first.position, second.files)
+    planned = again.planned(first.position, second.body)
     assert planned.position == second.position
     put(tmp_path, "0")
     other = files(tmp_path).next_range(None, Limits(files=2))

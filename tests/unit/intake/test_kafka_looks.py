@@ -84,7 +84,7 @@ def test_before_records_are_read_everything_is_looked_at(reading: Reading) -> No
     reading.cluster.ends = [5]
     found, asked = reading.look()
     assert found is not None
-    assert found.offsets == (("t", 0, 0, 5),)
+    assert found.body == [("t", 0, 0, 5)]
     assert asked == ["latest", "topics", "earliest", "latest"]
 
 

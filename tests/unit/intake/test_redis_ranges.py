@@ -82,14 +82,14 @@ class Reading:
         found = self.redis.next_range(self.position, Limits(rows=rows))
         if found:
             if self.position:
-                assert self.redis.between(self.position, found.position) == found
+                assert self.redis.range_between(self.position, found.position) == found
             self.position = found.position
             self.redis.done(found)
         return found
 
     def entries(self, rows: int | None = None) -> list[int]:
         found = self.look(rows)
-        return [place(upto)[0] for _, upto, _ in found.spans] if found else []
+        return [place(upto)[0] for _, upto, _ in found.body] if found else []
 
 
 @pytest.mark.parametrize("seed", range(300))
@@ -112,10 +112,10 @@ def test_each_entry_is_read_or_counted_as_lost(seed: int) -> None:
         elif what == 4 and server.entries:
             server.entries.remove(chance.choice(server.entries))
         elif found := reading.look(chance.randrange(1, 4)):
-            read += [place(upto)[0] for _, upto, _ in found.spans]
+            read += [place(upto)[0] for _, upto, _ in found.body]
             lost += found.lost
     while found := reading.look(2):
-        read += [place(upto)[0] for _, upto, _ in found.spans]
+        read += [place(upto)[0] for _, upto, _ in found.body]
         lost += found.lost
     assert read == sorted(set(read))
     assert set(read) <= there

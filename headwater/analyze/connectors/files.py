@@ -1,4 +1,4 @@
-"""What a table over files in an object store must say: a place, and how the store is reached.
+"""Options of a table over files, and the checks of a place in an object store.
 
 In: a bound source and its statement. Out: errors for what cannot be read.
 """
@@ -7,6 +7,14 @@ from __future__ import annotations
 
 import re
 
+from headwater.analyze.connectors.contract import (
+    LIMITS,
+    MAX_RECORD_BYTES,
+    RECORD_POSITION,
+    ConnectorOptions,
+    Option,
+    Options,
+)
 from headwater.analyze.definitions import Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
@@ -35,6 +43,11 @@ def split_place(path: str) -> tuple[str, str] | None:
     return found["bucket"], folder
 
 
+def is_in_store(options: Options) -> bool:
+    """Whether a table is read from files in an object store."""
+    return options.get("path", "").startswith("s3://")
+
+
 def check_files(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from an object store.
 
@@ -43,11 +56,9 @@ def check_files(statement: syntax.CreateSource, source: Source, report: Diagnost
         source: as bound so far.
         report: where errors go.
     """
-    if source.connector != "files":
-        return
     options, path = source.options, source.options.get("path", "")
     given = [name for name in STORE_OPTIONS if name in options]
-    if not source.in_store:
+    if not is_in_store(options):
         if _SCHEME.match(path):
             written_secrets(path)  # errors show the line it stands in
             hint = "write a folder, or 's3://bucket/folder'"
@@ -78,3 +89,50 @@ def check_files(statement: syntax.CreateSource, source: Source, report: Diagnost
         report.add(
             "MISSING_OPTION", f"{present} needs {absent}", statement, f"add {absent} = '{value}'"
         )
+
+
+FILES = ConnectorOptions(
+    options={
+        "path": Option(
+            "text",
+            "folder to read, absolute or relative to the project; or s3://bucket/folder in "
+            "an object store",
+            required=True,
+        ),
+        "pattern": Option("text", "shell pattern of the file names to read", default="*"),
+        "recursive": Option(
+            "boolean", "whether to read the folders below as well", default="false"
+        ),
+        "order": Option(
+            "choice",
+            "order in which files are read: by name or by modification time",
+            default="name",
+            choices=("name", "modified"),
+        ),
+        "max_files_per_epoch": Option(
+            "integer",
+            "maximum number of files in one epoch; default: max_files_per_epoch of the project",
+            minimum=1,
+        ),
+        "max_bytes_per_epoch": Option(
+            "integer",
+            "maximum number of bytes in one epoch; default: max_bytes_per_epoch of the project",
+            minimum=1,
+        ),
+        "max_record_bytes": MAX_RECORD_BYTES,
+        "endpoint": Option("text", "address of the object store; default: AWS"),
+        "region": Option("text", "region of the object store; default: us-east-1"),
+        "access_key": Option(
+            "text", "access key ID for the object store; default: what the AWS tools find"
+        ),
+        "secret_key": Option("secret", "secret access key for the object store, as '${env:NAME}'"),
+        **LIMITS,
+    },
+    encodings=("json", "csv", "parquet"),
+    metadata={"file": "VARCHAR", "row": "BIGINT"},
+    position=RECORD_POSITION,
+    check=check_files,
+    reader="headwater.connectors.files.source:Files",
+    jars=lambda options: ("objects",) if is_in_store(options) else (),
+    input_kept="files",
+)
