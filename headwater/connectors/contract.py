@@ -25,7 +25,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.ledger import LedgerEntry
-from headwater.formats.columns import Decoder, Encoded
+from headwater.formats.columns import BROKEN, VALUE, Decoder, Encoded, stored
+from headwater.plan.sql.spark_text import name
 
 if TYPE_CHECKING:
     from headwater.config.settings import WarehouseSection
@@ -131,6 +132,23 @@ def rows_of(spark: SparkSession, decoder: Decoder) -> Rows:
         spark.sql(decoder.rows()),
         lambda: spark.sql(decoder.rejected()),
         lambda: spark.sql(decoder.unknown()),
+    )
+
+
+def encoded_columns(source: Source, relation: str, coordinates: Sequence[str]) -> Encoded:
+    """Return rows that have the definition's columns already, with their types.
+
+    Args:
+        source: the definition.
+        relation: what to read: a view's name, or a SELECT in brackets.
+        coordinates: those of its columns that say where a row comes from.
+    """
+    names = ", ".join(name(column.name) for column in stored(source))
+    places = ", ".join(coordinates)
+    return Encoded(
+        f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {places}, false AS {BROKEN}\n"
+        f"FROM {relation}",
+        tuple(coordinates),
     )
 
 

@@ -28,13 +28,12 @@ from headwater.connectors.contract import (
     Range,
     Rows,
     StreamConfig,
+    encoded_columns,
     rows_of,
 )
 from headwater.errors import SqlError
 from headwater.formats.columns import (
-    BROKEN,
     ROW,
-    VALUE,
     Decoder,
     Encoded,
     stored,
@@ -180,15 +179,8 @@ def generated(source: Source, relation: str) -> Encoded:
     Raises:
         SqlError: ``UNSUPPORTED_TYPE`` or ``INVALID_OPTION`` for a column it cannot make.
     """
-    columns = stored(source)
-    values = ", ".join(f"{_value(source, column)} AS {name(column.name)}" for column in columns)
-    names = ", ".join(name(column.name) for column in columns)
-    return Encoded(
-        f"SELECT {names}, to_json(struct({names})) AS {VALUE}, {ROW},"
-        f" false AS {BROKEN}\n"
-        f"FROM (SELECT {ROW}, {values} FROM {relation})",
-        (ROW,),
-    )
+    values = ", ".join(f"{_value(source, c)} AS {name(c.name)}" for c in stored(source))
+    return encoded_columns(source, f"(SELECT {ROW}, {values} FROM {relation})", (ROW,))
 
 
 def _value(source: Source, column: Column) -> str:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Source
-from headwater.connectors.contract import StreamConfig, Streamable
+from headwater.connectors.contract import Streamable, StreamConfig
 from headwater.connectors.registry import reader_of
 from headwater.errors import SqlError
 from headwater.formats.columns import BAD, Decoder

@@ -25,6 +25,9 @@ from headwater.dialect.syntax import (
 )
 from headwater.dialect.vocabulary import nearest
 
+ENCODING_GROUP = "headwater.encodings"
+"""The group of entry points whose names are encodings of installed packages."""
+
 
 class DdlParser(ClauseParser):
     """The statements that are not views."""
@@ -216,7 +219,8 @@ class DdlParser(ClauseParser):
         if not encoded and (not self._curr or self._word() == "WITH"):
             return found
         self._expect_words("ENCODE", "expected ENCODE here: FORMAT PLAIN ENCODE JSON")
-        found["encode"] = self._choice("ENCODE", self.ENCODINGS)
+        further = () if self._word() in self.ENCODINGS else _further_encodings()
+        found["encode"] = self._choice("ENCODE", (*self.ENCODINGS, *further))
         if self._curr.token_type == TokenType.L_PAREN:
             found["encode_options"] = self._options()
         return found
@@ -277,3 +281,9 @@ class DdlParser(ClauseParser):
             self._expect_words("IF EXISTS")
         this = self._identifier(f"the name of the {kind}")
         return self.expression(DropStatement(kind=kind, this=this, exists=exists))
+
+
+def _further_encodings() -> list[str]:
+    from importlib.metadata import entry_points  # an import that most commands do without
+
+    return [point.name.upper() for point in entry_points(group=ENCODING_GROUP)]

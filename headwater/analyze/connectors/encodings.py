@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.analyze.connectors.contract import Option
+from headwater.analyze.connectors.registered import Registered
+from headwater.dialect.parser_ddl import ENCODING_GROUP
 
-ENCODINGS: Mapping[str, Mapping[str, Option]] = {
+_ENCODINGS: Mapping[str, Mapping[str, Option]] = {
     "json": {
         "non_finite": Option(
             "choice",
@@ -44,8 +46,17 @@ ENCODINGS: Mapping[str, Mapping[str, Option]] = {
     "parquet": {},
     "raw": {},
 }
-"""Options of ``ENCODE <name> (…)``; an encoding of the grammar that is missing here is not built
-yet."""
+
+
+def _options(found: object) -> Mapping[str, Option]:
+    if not isinstance(found, Mapping):
+        raise TypeError
+    return found
+
+
+ENCODINGS: Registered[Mapping[str, Option]] = Registered(_ENCODINGS, ENCODING_GROUP, _options)
+"""Options of ``ENCODE <name> (…)``. An entry point of another package adds an encoding: it names a
+table of options, and a connector that lists the encoding decodes it."""
 
 
 @dataclass(frozen=True, slots=True)

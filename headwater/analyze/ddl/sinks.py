@@ -28,6 +28,7 @@ from headwater.dialect import syntax
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DUPLICATES = {
     "topic": "DUPLICATE_TOPIC", "table": "DUPLICATE_TABLE", "path": "DUPLICATE_PATH",
+    "": "INVALID_OPTION",
 }  # fmt: skip
 SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": True}
 """What the records of a sink mean (``FORMAT …``), and whether they change rows by their key."""
@@ -268,7 +269,7 @@ def _check_alone(
             name = SINKS[sink.connector].place[0]
             hint = f"give each a {name} of its own"
             message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'
-            condition = _DUPLICATES[name] if name in _DUPLICATES else "INVALID_OPTION"
+            condition = _DUPLICATES[name if name in _DUPLICATES else ""]
             report.add(condition, message, option_node(statement, name), hint)
 
 

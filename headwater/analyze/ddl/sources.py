@@ -66,7 +66,9 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         *((_UNCHANGED,) if unchanged else ()),
         *(_SNAPSHOT if replaces else ()),
     )
+    before = len(report.errors)
     options = _options(statement, connector_name, connector, columns, report)
+    whole = len(report.errors) == before
     source = Source(
         name=statement.this.name,
         kept=bool(statement.args["kept"]),
@@ -89,7 +91,7 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         comment=statement.text("comment"),
         span=report.place(None),
     )
-    if connector:
+    if connector and whole:
         _check_connector(statement, source, connector, report)
     _refuse_unsupported(statement, source, report)
     return source
@@ -238,7 +240,7 @@ def _options(
                 allowed[f"fields.{column.name}.{key}"] = option
     _check_metadata(statement, name, connector, report)
     nodes = [o for o in statement.args.get("options") or [] if o.this != "connector"]
-    of_records = [*ENCODINGS.values(), *(form.options for form in FORMATS.values())]
+    of_records = [*ENCODINGS.loaded.values(), *(form.options for form in FORMATS.values())]
     elsewhere = {
         option: f"it is an option of ENCODE: ENCODE … ({option} = …)"
         for options in of_records
@@ -298,7 +300,7 @@ def _encoding(
         report.not_yet(f"ENCODE {encode.upper()} with connector {name}", statement, hint)
         return {}
     form = FORMATS[str(statement.args.get("format") or "plain").lower()]
-    if encode not in form.encodings:
+    if form.keyed and encode not in form.encodings:
         message = f"FORMAT {statement.args['format'].upper()} is not read from {encode.upper()}"
         both = (each for each in form.encodings if each in connector.encodings)
         hint = f"its encodings are: {', '.join(both)}"
