@@ -28,7 +28,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
-from headwater.config.settings import Config
+from headwater.config.settings import Config, RunSection
 from headwater.dialect import parse
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
@@ -285,10 +285,10 @@ def main() -> None:
         home = Path(folder)
         config = Config(
             directory=home, name="bench", namespace="bench", warehouse=home / "warehouse",
-            state=home / "state", master="local[2]", shuffle_partitions=2,
+            state=home / "state", master="local[2]", run=RunSection(shuffle_partitions=2),
             spark={"spark.driver.memory": given.memory} if given.memory else {},
         )  # fmt: skip
-        limits = NEVER if given.never_recompute else RecomputeLimits(config.recompute_below)
+        limits = NEVER if given.never_recompute else RecomputeLimits(config.run.recompute_below)
         spark = open_session(config, app_name="headwater-bench")
         for rows in given.rows:
             for change in given.change:

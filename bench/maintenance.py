@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from measure import machine
 
 from docker.local.trino import Trino
-from headwater.config.settings import Config, Maintenance, TrinoSection
+from headwater.config.settings import Config, Maintenance, RunSection, TrinoSection
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.iceberg.maintenance import Job, maintain, size_of
@@ -239,7 +239,9 @@ def main() -> None:
         config = Config(
             folder, "bench", "bench", folder / "warehouse", folder / "state", master="local[2]"
         )
-        spark = open_session(replace(config, shuffle_partitions=2), app_name="bench")
+        spark = open_session(
+            replace(config, run=RunSection(shuffle_partitions=2)), app_name="bench"
+        )
         lines = [
             f"# {' '.join(['bench/maintenance.py', *sys.argv[1:]])}",
             "# " + ", ".join(f"{key} {value}" for key, value in machine().items()),

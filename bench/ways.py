@@ -25,7 +25,7 @@ CORES = len(os.sched_getaffinity(0))
 
 def headwater(folder: Path, *, landed: bool) -> Run:
     """Headwater: a project run once by its supervisor, as ``headwater run --once`` does."""
-    from headwater.config.settings import Config
+    from headwater.config.settings import Config, RunSection
     from headwater.project import load_project
     from headwater.runtime.session import open_session
     from headwater.runtime.supervisor import Supervisor
@@ -33,7 +33,9 @@ def headwater(folder: Path, *, landed: bool) -> Run:
     warehouse = folder / "warehouse"
     master = f"local[{CORES}]"
     config = Config(
-        folder, "bench", "bench", warehouse, folder / "state", master, shuffle_partitions=CORES
+        *(folder, "bench", "bench", warehouse, folder / "state"),
+        master=master,
+        run=RunSection(shuffle_partitions=CORES),
     )
     spark = open_session(config, app_name="headwater")
     steps: list[float] = []

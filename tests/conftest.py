@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.config.settings import Config
+from headwater.config.settings import Config, RunSection
 from tests.lanes import is_fast
 
 ROOT = Path(__file__).parent
@@ -39,7 +39,7 @@ def spark_config(tmp_path_factory: pytest.TempPathFactory) -> Config:
         warehouse=folder / "warehouse",
         state=folder / "state",
         master="local[2]",
-        shuffle_partitions=2,
+        run=RunSection(shuffle_partitions=2),
         spark={"spark.driver.memory": "2g"},  # hundreds of views in one session
     )
 

@@ -31,6 +31,8 @@ def parse_duration(text: object) -> timedelta:
     Raises:
         ValueError: if it is no text of that form.
     """
+    if isinstance(text, timedelta):
+        return text
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", str(text).strip().lower())
     unit = match and (_DURATIONS.get(match[2]) or _DURATIONS.get(match[2].removesuffix("s")))
     if not match or not unit:

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from headwater.config.sections import (
     File,
     Maintenance,
     MetricsSection,
+    RunSection,
     SupersetSection,
     TrinoSection,
     WarehouseSection,
@@ -43,6 +43,7 @@ __all__ = [
     "Config",
     "Maintenance",
     "MetricsSection",
+    "RunSection",
     "Secret",
     "SecretMap",
     "SupersetSection",
@@ -89,14 +90,7 @@ class Config:
         state: folder of checkpoints and logs, absolute.
         master: Spark master, used unless spark-submit gave one.
         spark: further Spark settings, which win over ours.
-        shuffle_partitions: None means as many as cores.
-        trigger: time between two micro-batches of a running view.
-        max_files_per_epoch: files that one epoch of a source takes at most.
-        max_bytes_per_epoch: bytes that one epoch of a source takes at most.
-        max_future: how far ahead of arrival an event may be dated.
-        recompute_below: rows of a view's inputs up to which a tick computes the whole view; 0 if
-            none ever does.
-        lease: for how long a process that runs the project stays its owner without a sign of life.
+        run: how much at once, and how often.
         maintenance: how tables are kept small.
         catalog: kind of catalog: ``embedded`` (SQLite), ``jdbc`` (PostgreSQL) or ``rest``.
         catalog_uri: address of the catalog's database, None for the embedded one and for REST.
@@ -114,13 +108,7 @@ class Config:
     bucket: WarehouseSection | None = None
     master: str = "local[*]"
     spark: Mapping[str, str] = field(default_factory=lambda: SecretMap({}))
-    shuffle_partitions: int | None = None
-    trigger: timedelta = timedelta(seconds=1)
-    max_files_per_epoch: int = 100
-    max_bytes_per_epoch: int = 256 * 10**6
-    max_future: timedelta = timedelta(hours=1)
-    recompute_below: int = 1_500_000
-    lease: timedelta = timedelta(seconds=30)
+    run: RunSection = field(default_factory=RunSection)
     maintenance: Maintenance = field(default_factory=Maintenance)
     catalog: str = "embedded"
     catalog_uri: Secret | None = None
@@ -286,7 +274,7 @@ def _shown(line: str) -> str:
 
 
 def _resolve(settings: File, directory: Path) -> Config:
-    run, place, catalog = settings.run, settings.warehouse, settings.catalog
+    place, catalog = settings.warehouse, settings.catalog
     folder = WarehouseSection() if place.is_bucket else place
     return Config(
         directory=directory,
@@ -294,16 +282,10 @@ def _resolve(settings: File, directory: Path) -> Config:
         namespace=settings.namespace or settings.name,
         warehouse=directory / Path(folder.path).expanduser(),
         bucket=place if place.is_bucket else None,
-        state=directory / Path(run.state).expanduser(),
+        state=directory / Path(settings.run.state).expanduser(),
         master=settings.spark.master,
         spark=SecretMap(settings.spark.settings),
-        shuffle_partitions=run.shuffle_partitions,
-        trigger=run.trigger,
-        max_files_per_epoch=run.max_files_per_epoch,
-        max_bytes_per_epoch=run.max_bytes_per_epoch,
-        max_future=run.max_future,
-        recompute_below=run.recompute_below,
-        lease=run.lease,
+        run=settings.run,
         maintenance=settings.maintain,
         catalog=catalog.type,
         catalog_uri=Secret(catalog.uri) if catalog.uri and catalog.type == "jdbc" else None,

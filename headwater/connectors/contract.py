@@ -17,7 +17,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -29,7 +28,7 @@ from headwater.formats.columns import BROKEN, VALUE, Decoder, Encoded, stored
 from headwater.plan.sql.spark_text import name
 
 if TYPE_CHECKING:
-    from headwater.config.settings import WarehouseSection
+    from headwater.config.settings import RunSection, WarehouseSection
 
 
 class IntakeConfig(Protocol):
@@ -44,16 +43,8 @@ class IntakeConfig(Protocol):
         """Where in an object store the tables are, None if they are in a folder."""
 
     @property
-    def max_files_per_epoch(self) -> int:
-        """Most files of one epoch, where the source does not say."""
-
-    @property
-    def max_bytes_per_epoch(self) -> int:
-        """Most bytes of one epoch, where the source does not say."""
-
-    @property
-    def max_future(self) -> timedelta:
-        """How far event times may be ahead of arrival, where the source does not say."""
+    def run(self) -> RunSection:
+        """How much at once, if the source does not say."""
 
 
 class StreamConfig(IntakeConfig, Protocol):

@@ -68,7 +68,7 @@ class Datagen(Connector[tuple[int, int]]):
     def __init__(self, source: Source, config: IntakeConfig, *, once: bool = False) -> None:
         options = source.options
         self._source = source
-        self._max_future = config.max_future
+        self._max_future = config.run.max_future
         self._rate = int(options.get("rows_per_second", "10"))
         self._total = int(options["number_of_rows"]) if "number_of_rows" in options else None
         self._most = int(options.get("max_rows_per_epoch", ROWS_PER_EPOCH))

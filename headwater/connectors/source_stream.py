@@ -94,4 +94,4 @@ def _decoder(
             span=source.span,
         )
     encoded = reader.stream(spark, source, config, f"_stream_{source.name}", flat=flat)
-    return Decoder(source, encoded, ARRIVAL, config.max_future)
+    return Decoder(source, encoded, ARRIVAL, config.run.max_future)

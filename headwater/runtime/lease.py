@@ -84,7 +84,7 @@ class Lease:
                 ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``DISK_FULL``, ….
         """
         row = lease_record(config, keep_open=True)
-        owner = Owner.this_process(config.lease)
+        owner = Owner.this_process(config.run.lease)
         try:
             private_folder(config.state)
             lock = (config.state / LOCK_FILE).open("a+", encoding="utf-8")

@@ -92,7 +92,7 @@ class Opener:
             copies=copies_of(self._config, plan.view.name),
             writer=self._writer,
             fence=self._lease,
-            poll=min(POLL, self._config.trigger) if hurry else self._config.trigger,
+            poll=min(POLL, self._config.run.trigger) if hurry else self._config.run.trigger,
             hurry=hurry,
             on_bad=on_bad,
             on_commit=lambda committed: tell(told(committed)),
@@ -124,7 +124,7 @@ class Opener:
 
     def incremental(self, plan: ViewPlan) -> IncrementalView:
         """Open an incremental view."""
-        below = self._config.recompute_below
+        below = self._config.run.recompute_below
         return IncrementalView(
             self._own_lake(),
             plan,

@@ -230,7 +230,7 @@ def _settings(
     given = {"spark.app.name": app_name, **config.spark, **submitted}
     master = given.setdefault("spark.master", config.master)
     return {
-        **_tuning(master, config.shuffle_partitions),
+        **_tuning(master, config.run.shuffle_partitions),
         # Spark's own tables: none, but it makes the folder
         "spark.sql.warehouse.dir": folder_uri(config.state.absolute() / "_spark"),
         **given,

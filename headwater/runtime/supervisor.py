@@ -235,7 +235,7 @@ class Supervisor:
         self._board.tell(StateChanged(name, RunState.FAILED, as_headwater_error(name, error)))
 
     def _start(self, once: bool, *, landing: bool) -> None:
-        poll = min(POLL, self._config.trigger).total_seconds()
+        poll = min(POLL, self._config.run.trigger).total_seconds()
         back_off = partial(BackOff, attempts=ATTEMPTS_ONCE if once else None)
         for name in self._landings if landing else ():
             ready = self._landings[name]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Catalog
-from headwater.config.settings import Config, load_config
+from headwater.config.settings import Config, RunSection, load_config
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
@@ -190,7 +190,7 @@ class World:
             namespace=self._namespace,
             warehouse=warehouse_of(self._spark),
             state=self._folder / "state",
-            recompute_below=0,  # the few rows of a test are to show what many would
+            run=RunSection(recompute_below=0),  # few rows show what many would
         )
         sources = {
             name: local_source(source, self._input(name))
@@ -367,7 +367,7 @@ def shared_session(warehouse: Path | None = None) -> Iterator[SparkSession]:
             warehouse=warehouse or folder / "warehouse",
             state=folder / "state",
             master="local[2]",
-            shuffle_partitions=2,
+            run=RunSection(shuffle_partitions=2),
         )
         spark = open_session(config, app_name="headwater test", further=(DELTA,))
         try:

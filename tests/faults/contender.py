@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from headwater.config.settings import Config, Secret
+from headwater.config.settings import Config, RunSection, Secret
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.delta.table import DeltaTable
@@ -46,8 +46,10 @@ def settings(folder: Path, state: str, uri: str | None) -> Config:
         state=folder / state,
         master="local[1]",
         spark={"spark.driver.memory": "600m"},
-        shuffle_partitions=1,
-        lease=timedelta(seconds=float(os.environ.get("RACE_LEASE", "1.5"))),
+        run=RunSection(
+            shuffle_partitions=1,
+            lease=timedelta(seconds=float(os.environ.get("RACE_LEASE", "1.5"))),
+        ),
         catalog="jdbc" if uri else "embedded",
         catalog_uri=Secret(uri) if uri else None,
     )

@@ -19,7 +19,7 @@ from docker.local.redis import is_installed as redis_is_installed
 from docker.local.registry import Registry
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
-from headwater.config.settings import Config, Secret
+from headwater.config.settings import Config, RunSection, Secret
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs import postgres as module
 from headwater.runtime.session import open_session
@@ -117,7 +117,7 @@ def direct(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Config
         warehouse=folder / "warehouse",
         state=folder / "state",
         master="local[2]",
-        shuffle_partitions=2,
+        run=RunSection(shuffle_partitions=2),
         catalog="jdbc",
         catalog_uri=Secret(server.uri()),
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from docker.local.postgres import Postgres
-from headwater.config.settings import Config, Secret
+from headwater.config.settings import Config, RunSection, Secret
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake.catalogs import postgres as module
 from headwater.lake.catalogs.lease_record import LeaseRow, Owner
@@ -31,9 +31,8 @@ from tests.faults.proxy import Proxy
 def config(direct: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     """A project of its own in the shared database."""
     monkeypatch.setattr(leases, "RENEW_EVERY", 0.2)
-    return replace(
-        direct, namespace=tmp_path.name[-60:], state=tmp_path / "a", lease=timedelta(seconds=600)
-    )
+    run = RunSection(lease=timedelta(seconds=600))
+    return replace(direct, namespace=tmp_path.name[-60:], state=tmp_path / "a", run=run)
 
 
 def test_one_owner_at_a_time_and_rising_tokens(config: Config) -> None:
@@ -51,14 +50,14 @@ def test_one_owner_at_a_time_and_rising_tokens(config: Config) -> None:
 
 
 def test_silent_owner_is_replaced_and_fenced(config: Config) -> None:
-    config = replace(config, lease=timedelta(seconds=0.9))
+    config = replace(config, run=RunSection(lease=timedelta(seconds=0.9)))
     row = LeaseRow(catalog_database(config), config.namespace)
     row.create()
-    far = replace(Owner.this_process(config.lease), machine="m", host="far", pid=77)
+    far = replace(Owner.this_process(config.run.lease), machine="m", host="far", pid=77)
     assert row.take(far, None) == 1
     began = time.monotonic()
     with Lease.acquire(config) as lease:
-        assert time.monotonic() - began >= config.lease.total_seconds()
+        assert time.monotonic() - began >= config.run.lease.total_seconds()
         assert lease.token == 2
         assert not row.renew(1)
         seen = row.read()
@@ -113,7 +112,7 @@ def test_owner_survives_a_cut_connection_and_a_dead_server(
 
 def test_locked_table_is_named(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BUSY_TIMEOUT", 100)
-    with Lease.acquire(replace(config, lease=timedelta(seconds=60))) as lease:
+    with Lease.acquire(replace(config, run=RunSection(lease=timedelta(seconds=60)))) as lease:
         with catalog_database(config).transaction() as run:
             run("LOCK TABLE headwater_lease IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(ServiceError) as error:

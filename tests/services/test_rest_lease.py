@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from docker.local.rest import Rest
-from headwater.config.settings import CatalogSection, Config
+from headwater.config.settings import CatalogSection, Config, RunSection
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalogs.lease_record import Owner
 from headwater.lake.catalogs.opening import lease_record, owner_of
@@ -51,15 +51,15 @@ def test_one_owner_at_a_time_and_each_has_a_higher_token(config: Config) -> None
 
 
 def test_a_silent_owner_is_replaced_and_fenced(config: Config) -> None:
-    config = replace(config, lease=timedelta(seconds=0.9))
+    config = replace(config, run=RunSection(lease=timedelta(seconds=0.9)))
     record = lease_record(config)
     record.create()
-    far = replace(Owner.this_process(config.lease), machine="m", host="far", pid=77)
+    far = replace(Owner.this_process(config.run.lease), machine="m", host="far", pid=77)
     assert record.take(far, None) == 1
     seen = record.read()
     began = time.monotonic()
     with Lease.acquire(config) as lease:
-        assert time.monotonic() - began >= config.lease.total_seconds()
+        assert time.monotonic() - began >= config.run.lease.total_seconds()
         assert lease.token == 2
         assert not record.renew(1)
         record.release(1)
@@ -75,7 +75,7 @@ def test_a_silent_owner_is_replaced_and_fenced(config: Config) -> None:
 def test_renewals_are_seen_and_leave_few_files(config: Config, rest: Rest) -> None:
     record = lease_record(config)
     record.create()
-    token = record.take(Owner.this_process(config.lease), None)
+    token = record.take(Owner.this_process(config.run.lease), None)
     assert token
     for _ in range(10):
         before = record.read()

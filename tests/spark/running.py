@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
-from headwater.config.settings import Config
+from headwater.config.settings import Config, RunSection
 from headwater.dialect import parse
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
@@ -40,7 +40,7 @@ def local_session(name: str, settings: Mapping[str, str] | None = None) -> Itera
             warehouse=home / "warehouse",
             state=home / "state",
             master="local[2]",
-            shuffle_partitions=2,
+            run=RunSection(shuffle_partitions=2),
             spark=dict(settings or {}),
         )
         spark = open_session(config, app_name=f"headwater-{name}")

@@ -34,9 +34,9 @@ def test_an_empty_file_gives_the_defaults(folder: Path) -> None:
     assert config.name == config.namespace == "flights"
     assert config.warehouse == folder / ".headwater/warehouse"
     assert config.state == folder / ".headwater/state"
-    assert (config.master, config.shuffle_partitions) == ("local[*]", None)
-    assert (config.max_files_per_epoch, config.max_bytes_per_epoch) == (100, 256_000_000)
-    assert config.max_future == timedelta(hours=1)
+    assert (config.master, config.run.shuffle_partitions) == ("local[*]", None)
+    assert (config.run.max_files_per_epoch, config.run.max_bytes_per_epoch) == (100, 256_000_000)
+    assert config.run.max_future == timedelta(hours=1)
     assert config.catalog_uri is None
     assert config.maintenance.every == timedelta(minutes=10)
     assert config.maintenance.retain == timedelta(hours=1)
@@ -80,12 +80,12 @@ def test_everything_that_can_be_set_is_read(folder: Path) -> None:
     assert (config.name, config.namespace) == ("air", "traffic")
     assert config.warehouse == Path("/data/lake")
     assert dict(config.spark) == {"spark.ui.enabled": "false", "spark.executor.cores": "4"}
-    assert config.trigger == timedelta(milliseconds=500)
-    assert config.max_bytes_per_epoch == 2**30
-    assert config.max_future == timedelta(days=2)
-    assert config.recompute_below == 0
+    assert config.run.trigger == timedelta(milliseconds=500)
+    assert config.run.max_bytes_per_epoch == 2**30
+    assert config.run.max_future == timedelta(days=2)
+    assert config.run.recompute_below == 0
     assert config.state == Path("/data/state")
-    assert config.lease == timedelta(seconds=90)
+    assert config.run.lease == timedelta(seconds=90)
 
 
 def test_a_warehouse_can_be_in_a_bucket(folder: Path) -> None:
@@ -123,9 +123,9 @@ def test_environment_wins_over_file_and_override_over_environment(folder: Path) 
     text = "[run]\nmax_files_per_epoch = 1\nshuffle_partitions = 1\ntrigger = '1 s'"
     env = {"HEADWATER_RUN_MAX_FILES_PER_EPOCH": "2", "HEADWATER_RUN_SHUFFLE_PARTITIONS": "2"}
     config = load(folder, text, {"run.shuffle_partitions": 3, "run.trigger": None}, **env)
-    assert config.max_files_per_epoch == 2
-    assert config.shuffle_partitions == 3
-    assert config.trigger == timedelta(seconds=1)
+    assert config.run.max_files_per_epoch == 2
+    assert config.run.shuffle_partitions == 3
+    assert config.run.trigger == timedelta(seconds=1)
 
 
 def test_other_headwater_variables_are_not_settings(folder: Path) -> None:

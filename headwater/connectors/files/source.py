@@ -74,15 +74,15 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         self._source = source
         self._by_name = options.get("order", "name") == "name"
         self._limits = Limits(
-            files=int(options.get("max_files_per_epoch", config.max_files_per_epoch)),
-            bytes=int(options.get("max_bytes_per_epoch", config.max_bytes_per_epoch)),
+            files=int(options.get("max_files_per_epoch", config.run.max_files_per_epoch)),
+            bytes=int(options.get("max_bytes_per_epoch", config.run.max_bytes_per_epoch)),
         )
         self._once = once
         self._found: list[LedgerEntry] | None = None
         self._look_at = 0.0
         self._seen: dict[str, LedgerEntry] = {}
         self._changed: set[str] = set()
-        self._reader = FileReader(source, self.place, config.max_future)
+        self._reader = FileReader(source, self.place, config.run.max_future)
 
     @property
     def changed(self) -> int:

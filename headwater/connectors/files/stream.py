@@ -35,7 +35,7 @@ def files_stream(
         spark.readStream.option("pathGlobFilter", options.get("pattern", "*"))
         .option("recursiveFileLookup", options.get("recursive", "false"))
         .option(
-            "maxFilesPerTrigger", options.get("max_files_per_epoch", config.max_files_per_epoch)
+            "maxFilesPerTrigger", options.get("max_files_per_epoch", config.run.max_files_per_epoch)
         )
         # by default a file a week older than the newest one is skipped without a word
         .option("maxFileAge", "36500d")

@@ -58,7 +58,7 @@ class KafkaReader:
     """
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
-        self._source, self._settings, self._max_future = source, settings, config.max_future
+        self._source, self._settings, self._max_future = source, settings, config.run.max_future
         self._registry = Registry(source, config.directory) if source.encode == "avro" else None
 
     def read(

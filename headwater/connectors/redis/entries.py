@@ -67,7 +67,7 @@ class RedisReader:
     """
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
-        self._source, self._settings, self._max_future = source, settings, config.max_future
+        self._source, self._settings, self._max_future = source, settings, config.run.max_future
 
     def read(
         self,

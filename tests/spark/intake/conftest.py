@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Column, Source, Watermark
 from headwater.analyze.typing.types import canonical
+from headwater.config.settings import RunSection
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.runtime.session import session_for_thread
@@ -24,9 +25,7 @@ class Project:
     """The part of a project's configuration that the intake needs."""
 
     directory: Path
-    max_files_per_epoch: int = 100
-    max_bytes_per_epoch: int = 256_000_000
-    max_future: timedelta = timedelta(hours=1)
+    run: RunSection = RunSection()
 
     @property
     def state(self) -> Path:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from headwater.config.settings import RunSection
 from headwater.lake.iceberg.comments import set_comments
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
@@ -62,7 +63,7 @@ def run(spark, lake, tmp_path):
             found.config,
             namespace=lake.namespace,
             warehouse=warehouse_of(spark),
-            trigger=timedelta(milliseconds=50),
+            run=RunSection(trigger=timedelta(milliseconds=50)),
         )
         project, failed = replace(found, config=config), {}
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from headwater.config.settings import RunSection
 from headwater.engine import follow_definition
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
@@ -62,7 +63,7 @@ def world(spark, lake, tmp_path):
             found.config,
             namespace=lake.namespace,
             warehouse=warehouse_of(spark),
-            trigger=timedelta(milliseconds=50),
+            run=RunSection(trigger=timedelta(milliseconds=50)),
         )
         project, failed = replace(found, config=config), {}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config.settings import Maintenance
+from headwater.config.settings import Maintenance, RunSection
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.lake.iceberg import maintenance
 from headwater.lake.iceberg.maintenance import CRASH_POINTS
@@ -71,9 +71,9 @@ def load(folder, namespace, warehouse):
         found.config,
         namespace=namespace,
         warehouse=warehouse,
-        trigger=timedelta(milliseconds=50),
+        # what is overwritten needs no compaction
+        run=RunSection(trigger=timedelta(milliseconds=50), recompute_below=0),
         maintenance=HARD,
-        recompute_below=0,  # what is overwritten needs no compaction
     )
     return replace(found, config=config)
 

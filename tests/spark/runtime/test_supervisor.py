@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from headwater.config.settings import RunSection
 from headwater.lake.protocol.commit import commit
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
@@ -78,7 +79,7 @@ def project(spark, lake, tmp_path):
         found.config,
         namespace=lake.namespace,
         warehouse=warehouse_of(spark),
-        trigger=timedelta(milliseconds=50),
+        run=RunSection(trigger=timedelta(milliseconds=50), max_files_per_epoch=1),
     )
     return replace(found, config=config)
 
@@ -147,7 +148,8 @@ def test_views_over_few_rows_are_recomputed_as_the_settings_say(project, spark, 
     run_once(project, spark)
     assert measured() == {"changed": 8, "recomputed": 1}
     (folder / "9999.json").write_text((folder / "001.json").read_text())
-    run_once(replace(project, config=replace(project.config, recompute_below=0)), spark)
+    never = replace(project.config, run=RunSection(recompute_below=0))
+    run_once(replace(project, config=never), spark)
     assert measured() == {"changed": 8}
     assert set(verdicts(project).values()) == {Verdict.EQUAL}
 

@@ -14,7 +14,7 @@ from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from headwater.analyze.connectors.files import split_place
 from headwater.analyze.definitions import Source
-from headwater.config.settings import Config, WarehouseSection
+from headwater.config.settings import Config, RunSection, WarehouseSection
 from headwater.connectors.contract import Limits
 from headwater.connectors.files.bucket import BucketPlace, store_for
 from headwater.connectors.files.place import FolderPlace
@@ -277,6 +277,6 @@ def test_only_projects_that_read_objects_load_the_jars(config: Config) -> None:
     assert not {"s3", "objects"}.intersection(storage.jars)
     reads = replace(storage, further=(OBJECTS,))
     assert {"s3", "objects"}.issubset(reads.jars)
-    in_bucket = replace(config, bucket=WAREHOUSE, lease=timedelta(seconds=1))
+    in_bucket = replace(config, bucket=WAREHOUSE, run=RunSection(lease=timedelta(seconds=1)))
     both = Storage(catalog_backend(in_bucket), warehouse_for(in_bucket), (OBJECTS,))
     assert sorted(both.jars).count("s3") == 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from headwater.analyze.definitions import Source
+from headwater.config.settings import RunSection
 from headwater.connectors.contract import Limits
 from headwater.connectors.files.place import is_hidden
 from headwater.connectors.files.source import Files, fault_of
@@ -19,9 +19,7 @@ from headwater.errors import ServiceError
 @dataclass(frozen=True)
 class Project:
     directory: Path
-    max_files_per_epoch: int = 100
-    max_bytes_per_epoch: int = 1000
-    max_future: timedelta = timedelta(hours=1)
+    run: RunSection = RunSection(max_bytes_per_epoch=1000)
 
 
 def files(folder, **options):

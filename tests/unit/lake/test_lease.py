@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.config.settings import Config
+from headwater.config.settings import Config, RunSection
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake.catalogs import sqlite
 from headwater.lake.catalogs.lease_record import LeaseRow, Life, Owner
@@ -34,7 +34,7 @@ import os
 import sys
 from datetime import timedelta
 from pathlib import Path
-from headwater.config.settings import Config
+from headwater.config.settings import Config, RunSection
 from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
 module.RENEW_EVERY = 0.2
@@ -44,7 +44,7 @@ def say(word):  # at once: two threads speak
 
 folder, state, seconds = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 config = Config(folder, "flights", "flights", folder / "warehouse", folder / state,
-                lease=timedelta(seconds=seconds))
+                run=RunSection(lease=timedelta(seconds=seconds)))
 lease = Lease.acquire(config, on_lost=lambda: say("lost"))
 say(lease.token)
 for line in sys.stdin:
@@ -59,8 +59,8 @@ SHORT = 0.9
 
 
 def config(folder: Path, state: str = "state", lease: float = LONG) -> Config:
-    warehouse, span = folder / "warehouse", timedelta(seconds=lease)
-    return Config(folder, "flights", "flights", warehouse, folder / state, lease=span)
+    warehouse, run = folder / "warehouse", RunSection(lease=timedelta(seconds=lease))
+    return Config(folder, "flights", "flights", warehouse, folder / state, run=run)
 
 
 def acquire(folder: Path, state: str = "state", lease: float = LONG, **more) -> Lease:
