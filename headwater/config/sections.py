@@ -19,6 +19,9 @@ from headwater.config.spark_settings import wrong_setting
 ORPHAN_FLOOR = timedelta(hours=24)
 """Age below which no file is taken for an orphan: it may belong to a write that goes on."""
 
+BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?")
+"""A place in an object store, as settings and sinks name it."""
+
 _DURATIONS = {"ms": 0.001, "millisecond": 0.001, "s": 1, "second": 1, "m": 60, "minute": 60}
 _DURATIONS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
 _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
@@ -89,9 +92,7 @@ def _url(value: object) -> str:
 
 
 def _place(value: str) -> str:
-    if "://" in value and not re.fullmatch(
-        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", value
-    ):
+    if "://" in value and not BUCKET.fullmatch(value):
         raise ValueError("write a folder, or a place in an object store: s3://bucket/folder")
     return value
 
@@ -178,6 +179,10 @@ class WarehouseSection(Section):
         if (self.access_key is None) != (self.secret_key is None):
             raise ValueError("access_key and secret_key belong together: write both or neither")
         return self
+
+
+STORE_OPTIONS = tuple(name for name in WarehouseSection.model_fields if name != "path")
+"""How an object store is reached: in ``[warehouse]``, by a table over files, and by a sink."""
 
 
 class SparkSection(Section):

@@ -18,10 +18,9 @@ from headwater.analyze.connectors.contract import (
 from headwater.analyze.definitions import Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
+from headwater.config.sections import STORE_OPTIONS
 from headwater.dialect import syntax
 
-STORE_OPTIONS = ("endpoint", "region", "access_key", "secret_key")
-"""How a store is reached; a table that gives none of them is read as the warehouse is."""
 _PLACE = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<folder>(/[^/]+)*)/?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _ADDRESS = re.compile(r"https?://([^/@:\s?#]+|\[[0-9a-f:]+\])(:\d{1,5})?/?")

@@ -17,6 +17,7 @@ from headwater.analyze.connectors.lake_tables import check_table_name
 from headwater.analyze.connectors.options import option_node
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
+from headwater.config.sections import BUCKET, STORE_OPTIONS
 from headwater.dialect import syntax
 
 _KEY = Option(
@@ -79,7 +80,6 @@ _DATABASE = re.compile(
     r"postgres(?:ql)?://(?:[^:@/\s]+@)?(?:\[[^]\s]+\]|[^:@/?\s]+)(?::\d+)?/[^?/\s]+"
     r"(?:\?ssl(?:mode|rootcert|cert|key)=[^&\s]+(?:&ssl(?:mode|rootcert|cert|key)=[^&\s]+)*)?"
 )
-_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?")
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "": (),
     "rest": ("catalog_uri",),
@@ -95,7 +95,6 @@ _OF_CATALOGS: Mapping[str, tuple[str, ...]] = {
     "catalog_token": ("rest",),
     "warehouse_path": ("rest", "jdbc", "embedded"),
 }
-_OF_BUCKETS = ("endpoint", "region", "access_key", "secret_key")
 
 
 def check_table(
@@ -178,12 +177,12 @@ def _check_warehouse(
 ) -> None:
     path = options.get("warehouse_path", "")
     at = option_node(statement, "warehouse_path")
-    if "://" in path and (kind == "embedded" or not _BUCKET.fullmatch(path)):
+    if "://" in path and (kind == "embedded" or not BUCKET.fullmatch(path)):
         hint = "write a folder" + ("" if kind == "embedded" else ", or s3://bucket/folder")
         report.add("INVALID_OPTION", f'"{path}" cannot hold tables', at, hint)
     else:
         _check_characters(path, at, report)
-    for name in (f"warehouse_{part}" for part in _OF_BUCKETS):
+    for name in (f"warehouse_{part}" for part in STORE_OPTIONS):
         if name in options and not path.startswith("s3://"):
             hint = "add warehouse_path = 's3://bucket/folder', or remove it"
             message = f'option "{name}" is for an object store'

@@ -22,8 +22,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from pyarrow.fs import FileSelector, FileType
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.connectors.files import STORE_OPTIONS, split_place
+from headwater.analyze.connectors.files import split_place
 from headwater.analyze.definitions import Source
+from headwater.config.sections import STORE_OPTIONS
 from headwater.connectors.files.known_files import known_files
 from headwater.connectors.files.place import Place, is_hidden
 from headwater.connectors.ledger import LedgerEntry
