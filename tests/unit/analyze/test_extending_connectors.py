@@ -8,11 +8,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 from headwater.analyze.bind.project import bind
-from headwater.analyze.connectors.registry import CONNECTORS
+from headwater.analyze.connectors.registry import CONNECTORS, SINKS
+from headwater.analyze.definitions import Source
 from headwater.connectors.contract import HasLedger, HasPositions, Measurable, Redecodable
 from headwater.connectors.registry import reader_of, writer_of
 from headwater.dialect import parse
@@ -33,6 +35,10 @@ CREATE SINK out FROM large WITH (connector = 'squares', name = 'a') FORMAT PLAIN
 @pytest.fixture
 def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch)
+
+
+def named(connector: str) -> Source:
+    return Source("t", True, (), connector)
 
 
 def problems(sql: str) -> list[str]:
@@ -106,6 +112,16 @@ def test_redis_is_found_as_a_package_of_others_is() -> None:
         if name.startswith(("headwater.connectors.redis", "headwater.analyze.connectors.redis"))
     ]
     assert importers == []
+
+
+def test_every_entry_names_classes_that_fulfil_the_contract() -> None:
+    landed = {name for name, each in CONNECTORS.items() if each.built and not each.in_place}
+    assert {name for name in landed if reader_of(named(name))} == {*landed} >= {"files", "redis"}
+    assert {resolve_name(each.writer).__name__ for each in SINKS.values()} == {
+        "KafkaTopic",
+        "IcebergTable",
+        "DeltaFolder",
+    }
 
 
 def test_no_package_is_looked_at_for_connectors_of_our_own(tmp_path: Path) -> None:
