@@ -24,6 +24,7 @@ from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.quarantine import quarantine
 from headwater.cli.commands.run import run
+from headwater.cli.commands.servers import stack, superset, trino
 from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
@@ -35,6 +36,7 @@ from headwater.redact import clean_streams
 EXIT_INTERRUPTED = 130
 _STARTERS = (
     init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
+    trino, superset, stack,
     explain_error,
 )  # fmt: skip
 

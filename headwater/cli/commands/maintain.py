@@ -36,7 +36,7 @@ def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
     A running project maintains itself (section [maintain] of headwater.toml). Nothing that a view
     needs to go on, and no commit marker, is expired. Exits with 3 if a table failed.
     """
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
 
     project = context.project()
     plans_of(project)

@@ -70,7 +70,7 @@ def replay(context: Context, table: str, dry_run: bool) -> None:
     or null_value, NOT NULL taken away, another computed column, a larger max_future, a corrected
     file. Another column type does not: a landed table keeps its columns (SCHEMA_CHANGED).
     """
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
     from headwater.runtime.replay import replay_quarantine, require_replayable
 
     project = context.project()
