@@ -96,3 +96,14 @@ class Machine:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+
+def test_no_text_tells_a_user_of_the_wheel_to_run_make() -> None:
+    targets = re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.M)
+    command = re.compile(rf"\bmake ({'|'.join(targets)})\b")
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in (ROOT / "headwater").rglob("*.*")
+        if path.suffix in (".py", ".toml", ".sql") and (match := command.search(path.read_text()))
+    ]
+    assert not found
