@@ -212,7 +212,7 @@ docs-serve: $(DOCS)/.installed ## show the documentation in a browser while you 
 # an environment of its own: the tests need none of it
 $(DOCS)/.installed: docs/requirements.lock | $(VENV)/.made
 	@echo "making $(DOCS)"
-	$(ANY_PYTHON) -m venv $(DOCS)
+	$(BIN)/python -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 		--require-hashes -r docs/requirements.lock
 	touch $@
