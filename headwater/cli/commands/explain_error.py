@@ -22,7 +22,7 @@ _LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
 @pass_context
 def explain_error(context: Context, condition: str) -> None:
     """Show cause and remedy of CONDITION, the upper-case name in an error message."""
-    from headwater.analyze.report import did_you_mean
+    from headwater.analyze.diagnostics import did_you_mean
     from headwater.errors import ConfigError
     from headwater.errors.catalogue import explanations
 
