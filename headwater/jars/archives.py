@@ -44,10 +44,9 @@ def _unpack(archive: Path, folder: Path, parts: Sequence[str]) -> None:
     try:
         with tarfile.open(archive) as tar:
             # all of it: its files may be links to each other, and seeking in it takes minutes
-            if hasattr(tarfile, "data_filter"):
-                tar.extractall(draft / "all", filter="data")
-            else:  # before Python 3.11.4; the archive was checked by its hash
-                tar.extractall(draft / "all")
+            # Python before 3.11.4 has no filters; the archive was checked by its hash.
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(draft / "all")
         if not _is_whole(folder, parts):
             if folder.exists():
                 os.rename(folder, draft / "old")

@@ -17,8 +17,6 @@ from headwater.errors import ServiceError
 LOCK = Path(__file__).with_name("jars.lock")
 
 _HEADER = "# configuration file size sha256; written by headwater.jars.fetch --write-lock\n"
-    "# configuration file size sha256; written by python -m headwater.jars.fetch --write-lock\n"
-)
 _RECORD = ".verified.json"
 
 
