@@ -31,7 +31,7 @@ def unpacked(archive: Path, parts: Sequence[str] = ()) -> Path:
         sys.stderr.write(f"unpacking {archive.name}\n")
         try:
             _unpack(archive, folder, parts)
-        except (OSError, tarfile.TarError) as error:
+        except (OSError, EOFError, tarfile.TarError) as error:
             hint = "free space there, or name another folder in HEADWATER_JARS"
             message = f"cannot unpack {archive}: {error}"
             raise ServiceError("JAR_CACHE", message, hint=hint) from error
@@ -45,7 +45,7 @@ def _unpack(archive: Path, folder: Path, parts: Sequence[str]) -> None:
         with tarfile.open(archive) as tar:
             # all of it: its files may be links to each other, and seeking in it takes minutes
             # Python before 3.11.4 has no filters; the archive was checked by its hash.
-            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extraction_filter = getattr(tarfile, "data_filter", lambda one, _: one)
             tar.extractall(draft / "all")
         if not _is_whole(folder, parts):
             if folder.exists():
