@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,5 +152,6 @@ def _wait(context: Context) -> None:
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    sys.stdout.flush()  # whoever reads the addresses through a pipe waits for them now
     context.output.note(f"Ctrl-C stops it (process {os.getpid()})")
     stop.wait()
