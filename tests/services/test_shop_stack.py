@@ -15,9 +15,9 @@ import trino
 from docker.local.postgres import is_installed
 from headwater.project import load_project
 from headwater.serve.trino.catalog import PASSWORD
+from headwater.servers.superset import SupersetServer
 from jobs.demos.cdc.pipeline import EXAMPLE
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
-from headwater.servers.superset import SupersetServer
 from tests.metrics import scrape
 
 pytestmark = pytest.mark.services

@@ -26,8 +26,8 @@ from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import environment, properties
-from jobs.demos.catalogs import settings
 from headwater.servers.trino import TrinoServer
+from jobs.demos.catalogs import settings
 
 pytestmark = pytest.mark.services
 

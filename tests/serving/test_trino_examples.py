@@ -15,9 +15,9 @@ import pytest
 
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import properties
-from jobs.demos.seed import seed
 from headwater.servers.leftover import temporary_stack
 from headwater.servers.trino import TrinoServer
+from jobs.demos.seed import seed
 
 pytestmark = pytest.mark.services
 

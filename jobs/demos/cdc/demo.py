@@ -18,11 +18,11 @@ import psycopg
 
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError, ServiceError
 from headwater.serve.status import status
+from headwater.servers.leftover import temporary_stack
 from jobs.demos.cdc.judge import Judgement, judge
 from jobs.demos.cdc.load import Load, transactions
 from jobs.demos.cdc.pipeline import ROOT, SERVERS, Pipeline
 from jobs.demos.cdc.screen import Screen
-from headwater.servers.leftover import temporary_stack
 
 RANDOM = "random"
 _LOOK = 1.0  # seconds between two looks at what is to be done

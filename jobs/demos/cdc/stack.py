@@ -30,12 +30,12 @@ from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
 from headwater.serve.trino.catalog import PASSWORD
 from headwater.serve.trino.catalog import catalogs as trino_catalogs
-from jobs.demos import catalogs
-from jobs.demos.cdc.load import Load, Server, transactions
-from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 from headwater.servers.service import LocalServer
 from headwater.servers.superset import SupersetServer
 from headwater.servers.trino import TrinoServer
+from jobs.demos import catalogs
+from jobs.demos.cdc.load import Load, Server, transactions
+from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
 
 CATALOG = "lake"
 """The database of the catalog, beside that of the shop, and what Trino calls the catalog."""
