@@ -136,7 +136,8 @@ def check_command(command: list[str], block: Block) -> None:
 
 def check_headwater(command: click.Command, words: list[str], block: Block) -> None:
     """Walk from a group to its command, and hold the words against its options and arguments."""
-    context = click.Context(command)
+    # A command remembers its help option: with the names that it has on the command line.
+    context = click.Context(command, help_option_names=["-h", "--help"])
     asked = bool({"-h", "--help", "--version"} & set(words))
     try:
         given, rest, _ = command.make_parser(context).parse_args(args=list(words))
