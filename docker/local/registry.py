@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from docker.local.packages import unpacked
+from docker.local.packages import unpacked_package
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
-from docker.local.web import ask
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
+from headwater.servers.web import ask
 
 JAVA = 21
 """The oldest Java that runs it."""
@@ -31,7 +31,7 @@ class Registry(Service):
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the registry."""
-        (jar,) = unpacked("registry").rglob("quarkus-run.jar")
+        (jar,) = unpacked_package("registry").rglob("quarkus-run.jar")
         settings = f"-Dquarkus.config.locations={CONFIGURATION / self.files[0]}"
         java = find_java(oldest=JAVA).executable
         return [java, *java_options(256), settings, "-jar", jar]

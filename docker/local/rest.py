@@ -12,9 +12,9 @@ from pathlib import Path
 
 from docker.local.packages import packages
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
-from docker.local.web import ask
-from headwater.jars.java import find_java
 from headwater.lake.storage.warehouse import folder_uri
+from headwater.machine.java import find_java
+from headwater.servers.web import ask
 
 JAVA = 17
 """The oldest Java that runs it; on 25 its Hadoop fails at every file."""

@@ -14,9 +14,9 @@ from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
 from docker.local.registry import Registry
-from docker.local.service import Service
 from docker.local.store import Store
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.servers.service import LocalServer
 
 
 class Stack:
@@ -28,12 +28,12 @@ class Stack:
             each on its own.
     """
 
-    def __init__(self, folder: Path, services: Sequence[Service] | None = None) -> None:
+    def __init__(self, folder: Path, services: Sequence[LocalServer] | None = None) -> None:
         self.folder = folder
         chosen = servers(folder) if services is None else services
         self._services = {service.name: service for service in chosen}
 
-    def choose(self, names: Sequence[str]) -> list[Service]:
+    def choose(self, names: Sequence[str]) -> list[LocalServer]:
         """Return the servers of some names, with what they need, in the order of their start.
 
         Args:
@@ -58,8 +58,8 @@ class Stack:
             names: of servers; none means all.
 
         Raises:
-            ServiceError: as :meth:`docker.local.service.Service.start` does; what was started
-                before goes on running.
+            ServiceError: as :meth:`LocalServer.start` does; what was started before goes on
+                running.
         """
         with self._alone():
             for service in self.choose(names):
@@ -68,7 +68,7 @@ class Stack:
                 self.ready(service)
                 yield self.describe(service)
 
-    def ready(self, service: Service) -> None:
+    def ready(self, service: LocalServer) -> None:
         """Do what is to be done once a server answers, whether it has just been started or not.
 
         Args:
@@ -88,7 +88,7 @@ class Stack:
                     service.stop()
                     yield f"{service.name:<9} stopped, process {process.pid}"
 
-    def describe(self, service: Service) -> str:
+    def describe(self, service: LocalServer) -> str:
         """Return a line about a server: whether it runs, its process and its address."""
         process = service.process
         if process is None:
@@ -108,7 +108,7 @@ class Stack:
             yield
 
 
-def servers(folder: Path) -> list[Service]:
+def servers(folder: Path) -> list[LocalServer]:
     """Return the servers around a lake that know nothing of each other, but Connect its broker.
 
     Args:

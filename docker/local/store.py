@@ -11,8 +11,8 @@ from urllib.error import HTTPError
 
 from docker.local.packages import packages
 from docker.local.service import CONFIGURATION, HOST, Service, java_options
-from docker.local.web import ask
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
+from headwater.servers.web import ask
 
 JAVA = 17
 """The oldest Java that runs it."""

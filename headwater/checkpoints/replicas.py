@@ -22,7 +22,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from headwater.checkpoints.folder import Checkpoint
@@ -189,7 +189,11 @@ class CheckpointReplicas:
             if not name.endswith(f"-{hashlib.file_digest(source, 'sha256').hexdigest()}.tar"):
                 return False
         with tarfile.open(whole) as tar:
-            tar.extractall(into, filter="data")
+            if not all(map(_is_plain, tar.getmembers())):
+                return False
+            # Python before 3.11.4 has no filters.
+            tar.extraction_filter = getattr(tarfile, "data_filter", lambda one, _: one)
+            tar.extractall(into)
         listed = into / "checkpoint" / _LISTED
         for path in json.loads(listed.read_text()):
             try:
@@ -198,6 +202,13 @@ class CheckpointReplicas:
                 return False
         listed.unlink()
         return True
+
+
+def _is_plain(member: tarfile.TarInfo) -> bool:
+    """Return whether a member is a file or a folder that stays where it is unpacked."""
+    name = PurePosixPath(member.name)
+    stays = not name.is_absolute() and ".." not in name.parts
+    return stays and (member.isreg() or member.isdir())
 
 
 def copies_of(config: Config, view: str) -> CheckpointReplicas | None:

@@ -24,6 +24,7 @@ from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.quarantine import quarantine
 from headwater.cli.commands.run import run
+from headwater.cli.commands.servers import stack, superset, trino
 from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
@@ -33,8 +34,13 @@ from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, Headwate
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
+_PROMISE = (
+    "A patch version keeps commit markers, the relation commits and the command line as they are; "
+    "before 1.0.0 a minor version may change them."
+)
 _STARTERS = (
     init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
+    trino, superset, stack,
     explain_error,
 )  # fmt: skip
 
@@ -50,7 +56,7 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 ok, 1 the answer is no, 2 bad input, 3 a service failed.",
 )
-@click.version_option(__version__, message="headwater %(version)s")
+@click.version_option(__version__, message=f"headwater %(version)s\n{_PROMISE}")
 def cli() -> None:
     """Streaming views for the lakehouse: tables that always equal their SELECT.
 

@@ -15,21 +15,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.jars.java import find_java
 from headwater.jars.store import (
     LOCK,
     Cache,
     LockedJar,
-    cache_folder,
     measure,
     read_lock,
     select,
     write_lock,
 )
+from headwater.machine.cache import cache_folder
+from headwater.machine.java import find_java
 
 Progress = Callable[[int, int], None]
 """Called with bytes fetched so far and bytes in all."""
@@ -40,6 +40,7 @@ IvyRunner = Callable[[Sequence[str], Path, Progress], None]
 IVY_FILE = Path(__file__).with_name("ivy.xml")
 TRIES = 3
 
+_LINE_EVERY = 10.0  # seconds between two plain lines about what is fetched
 _POLL = 0.1  # seconds between two looks at what Ivy has downloaded
 _STALE = 3600.0  # seconds after which a staging folder is taken for a killed run's
 _FETCH_HINT = (
@@ -67,7 +68,7 @@ def installed_jars(
         raise ServiceError(
             "JAR_MISSING",
             f"{absent[0].name} is not in {store.folder} or is damaged",
-            hint=f"run `make setup` or `python -m headwater.jars.fetch {confs}`",
+            hint=f"run: python -m headwater.jars.fetch {confs}",
         )
     return [store.path(jar) for jar in jars]
 
@@ -146,7 +147,7 @@ def _verify(jar: LockedJar, fetched: Path) -> None:
             "JAR_CHECKSUM",
             f"{jar.name}: wanted sha256 {jar.sha256} ({jar.size} bytes),"
             f" got {digest} ({size} bytes)",
-            hint="do not use this repository's file; if it is right, rewrite the lock: `make lock`",
+            hint="fetch again from a repository that you trust; do not use this file",
         )
 
 
@@ -194,7 +195,7 @@ def _ivy_jar() -> Path:
     folder = Path(spec.origin).parent / "jars" if spec and spec.origin else Path("pyspark/jars")
     found = sorted(folder.glob("ivy-*.jar"))
     if not found:
-        hint = "install the Python packages first: `make setup`"
+        hint = "install PySpark again: pip install --force-reinstall pyspark"
         raise ServiceError("JAR_FETCH_TOOL", f"no ivy-*.jar in {folder}", hint=hint)
     return found[-1]
 
@@ -307,30 +308,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def progress_line() -> Iterator[Progress]:
-    """Show a bar on a terminal and two plain lines elsewhere; nothing when nothing is fetched."""
-    from rich.console import Console
+    """Show a bar on a terminal and plain lines elsewhere; nothing when nothing is fetched."""
+    with ExitStack() as stack:
+        report: list[Progress] = []
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _plain_lines()
-        return
+        def started(done: int, total: int) -> None:
+            if not report:
+                report.append(stack.enter_context(_bar()) if sys.stderr.isatty() else _lines())
+            report[0](done, total)
+
+        yield started
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
     from rich.progress import Progress as Bars
 
     columns = (TextColumn("jars"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Bars(*columns, console=console) as bars:
-        task = bars.add_task("jars", visible=False, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total, visible=True)
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        task = bars.add_task("jars", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
-def _plain_lines() -> Progress:
-    said: set[str] = set()
+def _lines() -> Progress:
+    said = 0.0
+    ended = False
 
     def report(done: int, total: int) -> None:
-        text = "fetched" if done >= total else "fetching"
-        if text not in said:
-            said.add(text)
-            sys.stderr.write(f"{text} {total / 1e6:.0f} MB of jars\n")
+        nonlocal said, ended
+        if done >= total and not ended:
+            ended = True
+            sys.stderr.write(f"fetched {total / 1e6:.0f} MB of jars\n")
+        elif not ended and time.monotonic() - said > _LINE_EVERY:
+            said = time.monotonic()
+            sys.stderr.write(f"fetching jars: {done / 1e6:.0f} of {total / 1e6:.0f} MB\n")
 
     return report
 

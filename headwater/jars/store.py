@@ -16,7 +16,7 @@ from headwater.errors import ServiceError
 
 LOCK = Path(__file__).with_name("jars.lock")
 
-_HEADER = "# configuration file size sha256; written by `make lock`, do not edit\n"
+_HEADER = "# configuration file size sha256; written by headwater.jars.fetch --write-lock\n"
 _RECORD = ".verified.json"
 
 
@@ -48,7 +48,7 @@ def read_lock(path: Path = LOCK) -> tuple[LockedJar, ...]:
         rows = [line.split() for line in lines if line and not line.startswith("#")]
         return tuple(LockedJar(conf, name, int(size), digest) for conf, name, size, digest in rows)
     except (OSError, ValueError) as error:
-        hint = "reinstall headwater, or write the lock again with `make lock`"
+        hint = "install Headwater again: pip install --force-reinstall headwater"
         raise ServiceError("JAR_LOCK", f"cannot read {path}: {error}", hint=hint) from error
 
 
@@ -82,15 +82,6 @@ def measure(path: Path) -> tuple[int, str]:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return path.stat().st_size, digest
-
-
-def cache_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Return the folder that keeps jars: ``HEADWATER_JARS``, or one below the user's cache."""
-    environ = os.environ if environ is None else environ
-    if named := environ.get("HEADWATER_JARS"):
-        return Path(named).expanduser()
-    base = environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "headwater" / "jars"
 
 
 class Cache:

@@ -131,7 +131,7 @@ _CONDITIONS = (
         r"|Cannot find catalog plugin class|No suitable driver found for jdbc:"
         r"|'JavaPackage' object is not callable|Jar .* does not exist",
         "Spark runs without the jars of Iceberg, its catalog or Delta",
-        "run `make setup`; under spark-submit give them with --jars",
+        "run: python -m headwater.jars.fetch; under spark-submit, pass them with --jars",
     ),
     _condition(
         "OUT_OF_MEMORY",

@@ -26,14 +26,14 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
-from headwater.jars.fetch import fetch
-from headwater.jars.java import find_java
+from headwater.jars.fetch import fetch, progress_line
 from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.table import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
 from headwater.lake.storage.warehouse import check_folder, folder_uri, warehouse_for
+from headwater.machine.java import find_java
 from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.spark_requirements import EXTENSIONS, Storage
 
@@ -93,7 +93,7 @@ def open_session(
         check_folder(logs)
         backend = catalog_backend(config)
         storage = Storage(backend, warehouse, tuple(further))
-        found = tuple(jars) or tuple(fetch(storage.jars))
+        found = tuple(jars) or _fetched(storage)
         if _GATEWAY_PORT in os.environ:
             context = _join_submitted(config, app_name, found, storage)
         else:
@@ -161,6 +161,11 @@ def _silence() -> None:
     """Errors reach the user once, as ours: PySpark and Py4J would also print each themselves."""
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _fetched(storage: Storage) -> tuple[Path, ...]:
+    with progress_line() as progress:
+        return tuple(fetch(storage.jars, progress=progress))
 
 
 def _start(

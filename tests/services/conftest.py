@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 
 from docker.local.connect import Connect
 from docker.local.kafka import Kafka
-from docker.local.leftover import temporary_stack
 from docker.local.postgres import Postgres, is_installed
 from docker.local.redis import Redis
 from docker.local.redis import is_installed as redis_is_installed
@@ -24,6 +23,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.catalogs import postgres as module
 from headwater.runtime.session import open_session
 from headwater.runtime.spark_requirements import KAFKA
+from headwater.servers.leftover import temporary_stack
 from tests.faults.postgres import postgres
 from tests.faults.proxy import Proxy
 

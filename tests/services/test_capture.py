@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 from docker.local.connect import Connect
 from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres
-from docker.local.web import ask
 from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from headwater.servers.web import ask
 from tests.faults.postgres import postgres
 from tests.spark.running import Running, planned
 

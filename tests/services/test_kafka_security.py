@@ -14,11 +14,11 @@ from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
-from docker.local.leftover import temporary_stack
 from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from headwater.servers.leftover import temporary_stack
 from tests.services.secure import KEY_PASSWORD, PASSWORD, USER, SecureKafka
 from tests.services.topics import client, read, write
 from tests.spark.running import planned

@@ -8,7 +8,7 @@ from urllib.error import HTTPError
 import pytest
 
 from docker.local.registry import Registry
-from docker.local.web import ask
+from headwater.servers.web import ask
 
 pytestmark = pytest.mark.services
 

@@ -13,9 +13,9 @@ import requests
 import trino
 
 from docker.local.postgres import is_installed
-from docker.local.superset import Superset
 from headwater.project import load_project
 from headwater.serve.trino.catalog import PASSWORD
+from headwater.servers.superset import SupersetServer
 from jobs.demos.cdc.pipeline import EXAMPLE
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from tests.metrics import scrape
@@ -76,7 +76,7 @@ def _equal_in_trino(shop: ShopStack) -> None:
     assert verdicts == dict.fromkeys(load_project(EXAMPLE).catalog.views, "equal")
 
 
-def _titles(superset: Superset) -> set[str]:
+def _titles(superset: SupersetServer) -> set[str]:
     """The dashboards that there are, asked for as a program does."""
     session, api = requests.Session(), f"{superset.address}/api/v1"
     user = {"username": superset.username, "password": superset.password, "provider": "db"}

@@ -23,7 +23,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from docker.local.kafka import Kafka
 from docker.local.registry import Registry
-from docker.local.web import ask
 from headwater.config.settings import Config, Maintenance
 from headwater.connectors.kafka.sink import KafkaTopic
 from headwater.connectors.sink_contract import DeliveryEpoch
@@ -40,6 +39,7 @@ from headwater.runtime.maintenance_job import Maintainer, Tables
 from headwater.runtime.session import session_for_thread
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
+from headwater.servers.web import ask
 from tests.avro import fields
 from tests.services.topics import client, read
 from tests.spark import running as running_module

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.leftover import sweep
 from docker.local.postgres import Postgres
 from docker.local.stack import Stack
+from headwater.servers.leftover import sweep
 
 pytestmark = pytest.mark.services
 

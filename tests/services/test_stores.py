@@ -24,9 +24,9 @@ from pyarrow.fs import S3FileSystem
 from docker.local.postgres import Postgres
 from docker.local.rest import Rest
 from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
-from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import environment, properties
+from headwater.servers.trino import TrinoServer
 from jobs.demos.catalogs import settings
 
 pytestmark = pytest.mark.services
@@ -180,7 +180,7 @@ def agrees_in_trino(world: World, stack: Path) -> bool:
         config = load_config(world.folder)
         secrets = environment(config)
     catalogs = {config.trino.catalog: properties(config)}
-    with Trino(stack, catalogs, variables=secrets) as server:
+    with TrinoServer(stack, catalogs, variables=secrets) as server:
         return verdicts(world, "--engine", "trino", HEADWATER_TRINO_URL=server.address) == EQUAL
 
 

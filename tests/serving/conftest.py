@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from docker.local.leftover import temporary_stack
-from docker.local.superset import Superset
-from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import catalogs
+from headwater.servers.leftover import temporary_stack
+from headwater.servers.superset import SupersetServer
+from headwater.servers.trino import TrinoServer
 from tests.serving.shop import Shop
 
 ROOT = Path(__file__).parents[2]
@@ -33,9 +33,9 @@ def stack() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def superset(stack: Path) -> Iterator[Superset]:
+def superset(stack: Path) -> Iterator[SupersetServer]:
     """A Superset that nobody has used yet."""
-    with Superset(stack) as running:
+    with SupersetServer(stack) as running:
         yield running
 
 
@@ -53,16 +53,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 @pytest.fixture(scope="session")
-def trino(stack: Path, shop: Shop) -> Iterator[Trino]:
+def trino(stack: Path, shop: Shop) -> Iterator[TrinoServer]:
     """A Trino over the shop's tables."""
     config = load_config(shop.folder)
-    with Trino(stack, catalogs(config)) as running:
+    with TrinoServer(stack, catalogs(config)) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def project(
-    shop: Shop, trino: Trino, superset: Superset, tmp_path_factory: pytest.TempPathFactory
+    shop: Shop,
+    trino: TrinoServer,
+    superset: SupersetServer,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path]:
     """The shop's folder; its settings say where the servers are."""
     with pytest.MonkeyPatch.context() as patch:
@@ -74,7 +77,7 @@ def project(
 
 
 @pytest.fixture(scope="session")
-def page(superset: Superset) -> Iterator[Page]:
+def page(superset: SupersetServer) -> Iterator[Page]:
     """A page of a browser, logged in by the form."""
     chromium = shutil.which("chromium")
     if chromium is None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from docker.local.trino import Trino
 from headwater.config.settings import Config, TrinoSection
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.plan.view_plan import ViewPlan
@@ -17,6 +16,7 @@ from headwater.project import Project
 from headwater.serve.trino.catalog import catalogs
 from headwater.serve.trino.verify import compare_in_trino
 from headwater.serve.verify import VerifyResult, verify
+from headwater.servers.trino import TrinoServer
 from headwater.testing.harness import warehouse_of
 
 
@@ -45,5 +45,5 @@ def trino_over(spark: SparkSession, stack: Path) -> Iterator[TrinoJudge]:
     """Start Trino over the warehouse that a session writes to."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.test")  # makes the catalog's database
     config = Config(stack, "test", "test", warehouse_of(spark), stack / "state")
-    with Trino(stack, catalogs(config)) as running:
+    with TrinoServer(stack, catalogs(config)) as running:
         yield TrinoJudge(running.address)

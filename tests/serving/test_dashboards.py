@@ -14,7 +14,7 @@ import pytest
 import requests
 from playwright.sync_api import Page
 
-from docker.local.superset import Superset
+from headwater.servers.superset import SupersetServer
 from tests.serving.conftest import HEADWATER, ROOT, SCREENSHOTS
 from tests.serving.shop import EXAMPLE, Shop
 
@@ -65,7 +65,7 @@ def keep_screenshot(page: Page, name: str) -> None:
 
 # first, since a browser that opens a dashboard makes Superset write down the colours of its lines
 def test_a_second_push_changes_nothing_and_leaves_alone_what_people_made(
-    superset: Superset, project: Path, pushed: dict[str, tuple[int, str]]
+    superset: SupersetServer, project: Path, pushed: dict[str, tuple[int, str]]
 ) -> None:
     session = session_of(superset)
     api = f"{superset.address}/api/v1"
@@ -105,7 +105,7 @@ def orders_in(folder: Path) -> int:
     return int(json.loads(done.stdout)[0]["orders"])
 
 
-def test_pages_ask_nobody_else_for_pictures(superset: Superset) -> None:
+def test_pages_ask_nobody_else_for_pictures(superset: SupersetServer) -> None:
     answer = requests.get(f"{superset.address}/login/", timeout=180)
     assert answer.headers["Content-Security-Policy"].startswith("img-src 'self'")
 
@@ -127,7 +127,7 @@ def test_projects_whose_tables_have_equal_names_do_not_meet(
 
 
 def test_what_the_project_has_no_more_is_removed(
-    superset: Superset, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    superset: SupersetServer, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_NAMESPACE", "shrinking")
     copy = shutil.copytree(EXAMPLE, tmp_path / "shop")
@@ -163,7 +163,7 @@ def dataset_of(session: requests.Session, api: str, name: str, schema: str) -> i
     return int(only["id"])
 
 
-def session_of(superset: Superset) -> requests.Session:
+def session_of(superset: SupersetServer) -> requests.Session:
     """A session of the REST interface, logged in."""
     session = requests.Session()
     login = {"username": superset.username, "password": superset.password, "provider": "db"}

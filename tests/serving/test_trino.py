@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.leftover import temporary_stack
 from headwater.errors import SqlError
 from headwater.lake.catalog import Lake
 from headwater.serve.embedded import Embedded
 from headwater.serve.trino.client import trino_query
 from headwater.serve.verify import Verdict
+from headwater.servers.leftover import temporary_stack
 from headwater.testing import slt
 from headwater.testing.harness import World, run_record, shared_session
 from tests.serving.judge import TrinoJudge, trino_over

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.leftover import temporary_stack
-from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import properties
+from headwater.servers.leftover import temporary_stack
+from headwater.servers.trino import TrinoServer
 from jobs.demos.seed import seed
 
 pytestmark = pytest.mark.services
@@ -45,7 +45,7 @@ def test_an_example_is_equal_in_trino(make, tmp_path: Path) -> None:
     of_project = [*HEADWATER, "--project", str(folder)]
     subprocess.run([*of_project, "run", "--once"], check=True, cwd=ROOT, timeout=900)
     config = load_config(folder)
-    with temporary_stack() as stack, Trino(stack, {"lake": properties(config)}) as server:
+    with temporary_stack() as stack, TrinoServer(stack, {"lake": properties(config)}) as server:
         environ = os.environ | {"HEADWATER_TRINO_URL": server.address}
         verify = [*of_project, "verify", "--engine", "trino", "--output", "csv"]
         done = subprocess.run(verify, env=environ, cwd=ROOT, capture_output=True, text=True)

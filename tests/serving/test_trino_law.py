@@ -9,10 +9,10 @@ import pytest
 import trino
 from sqlglot import exp
 
-from docker.local.leftover import temporary_stack
 from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
 from headwater.serve.verify import verify
+from headwater.servers.leftover import temporary_stack
 from headwater.testing.harness import run_file, shared_session
 from tests.serving.judge import TrinoJudge, trino_over
 from tests.spark.analyze.test_functions import CASES, CASTS, NAMES, Rows, in_duckdb, same

@@ -14,8 +14,6 @@ import sqlglot
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables
 from sqlglot import exp
 
-from docker.local.service import CONFIGURATION
-from docker.local.trino import Trino
 from headwater.config.settings import Config, load_config
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.lease_record import _CREATE
@@ -23,6 +21,7 @@ from headwater.lake.protocol.commits import commits_sql
 from headwater.lake.reserved_names import QUARANTINE
 from headwater.project import load_project
 from headwater.serve.trino.catalog import catalogs, environment, properties_file
+from headwater.servers.trino import TrinoServer
 from jobs.demos.catalogs import FOLDER, settings
 from tests.golden_files import check_golden
 
@@ -110,7 +109,9 @@ def test_these_are_all_catalogs_of_trino() -> None:
 
 @pytest.mark.parametrize("name", ["rules.json", "access-control.properties"])
 def test_the_grants_of_trino_are_those_that_its_server_reads(name: str) -> None:
-    (read,) = (CONFIGURATION / file for file in Trino.files if file.endswith(name))
+    (read,) = (
+        TrinoServer.configuration / file for file in TrinoServer.files if file.endswith(name)
+    )
     assert (FOLDER / "trino" / name).resolve() == read.resolve()
     assert read.is_file()
 

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from docker.local.packages import LOCK
-from docker.local.service import CONFIGURATION, DEFAULTS, Service
+from docker.local import packages
+from docker.local.service import CONFIGURATION, DEFAULTS
 from docker.local.stack import servers as others
 from headwater.config.settings import load_config
+from headwater.jars.store import LOCK
 from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
+from headwater.servers.service import LocalServer
 from jobs.demos.catalogs import FOLDER, settings
 from jobs.demos.cdc.pipeline import copy_example
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack, catalog_of
@@ -38,9 +40,9 @@ servers = pytest.mark.parametrize("service", SERVERS.values(), ids=lambda servic
 every = pytest.mark.parametrize("name", SERVICES)
 
 
-def asked(service: Service) -> set[str]:
+def asked(service: LocalServer) -> set[str]:
     """The names that a server's configuration files ask for."""
-    texts = [(CONFIGURATION / file).read_text() for file in service.files]
+    texts = [service.file(file).read_text() for file in service.files]
     return {
         name
         for text in texts
@@ -195,15 +197,15 @@ def test_the_addresses_are_those_that_are_published() -> None:
 
 
 @servers
-def test_a_server_reads_the_same_files(service: Service) -> None:
+def test_a_server_reads_the_same_files(service: LocalServer) -> None:
     mounted = [volume.split(":") for volume in SERVICES[service.name]["volumes"]]
     files = {
-        source: target
+        (CONFIGURATION / source).resolve(): target
         for source, target, *_ in mounted
-        if source.startswith("./")  # the others are catalogs
+        if source.startswith(".") and "/trino/catalog/" not in target
     }
-    assert files == {f"./{file}": f"/etc/headwater/{file}" for file in service.files}
-    assert all((CONFIGURATION / file).is_file() for file in service.files)
+    assert files == {service.file(file): f"/etc/headwater/{file}" for file in service.files}
+    assert all(service.file(file).is_file() for file in service.files)
 
 
 def test_every_mounted_file_is_named_in_a_command() -> None:
@@ -217,7 +219,7 @@ def test_every_mounted_file_is_named_in_a_command() -> None:
 
 
 @servers
-def test_names_in_files_have_values_everywhere(service: Service) -> None:
+def test_names_in_files_have_values_everywhere(service: LocalServer) -> None:
     said = SERVICES[service.name].get("environment", {})
     assert asked(service) <= {*DEFAULTS, *said}
     assert SERVICES[service.name]["env_file"] == "stack.env"
@@ -227,7 +229,7 @@ def test_names_in_files_have_values_everywhere(service: Service) -> None:
 
 
 @servers
-def test_published_ports_are_those_of_the_files(service: Service) -> None:
+def test_published_ports_are_those_of_the_files(service: LocalServer) -> None:
     published = SERVICES[service.name]["ports"]
     for port in published:
         host, _, inside = port.split(":")
@@ -236,7 +238,7 @@ def test_published_ports_are_those_of_the_files(service: Service) -> None:
 
 
 def test_images_are_pinned_to_the_versions_that_run_as_processes() -> None:
-    pinned = LOCK.read_text()
+    pinned = packages.LOCK.read_text() + LOCK.read_text()
     jars = {
         "kafka": "kafka_2.13", "connect": "connect-runtime", "registry": "apicurio-registry-app",
         "store": "s3proxy", "trino": "trino-server",

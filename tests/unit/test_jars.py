@@ -22,7 +22,8 @@ from headwater.jars.fetch import (
     lock_jars,
     run_pyspark_ivy,
 )
-from headwater.jars.store import LOCK, LockedJar, cache_folder, read_lock, select, write_lock
+from headwater.jars.store import LOCK, LockedJar, read_lock, select, write_lock
+from headwater.machine.cache import cache_folder
 
 CONTENT = {"a-1.jar": b"first" * 1000, "b-2.jar": b"second" * 1000}
 
@@ -174,25 +175,19 @@ def test_the_cache_folder_can_be_named() -> None:
 
 def test_the_lock_covers_every_configuration_of_ivy_xml() -> None:
     jars = read_lock()
-    assert ivy_configurations() == ["core", "kafka", "delta", "postgres", "s3", "objects"]
+    assert ivy_configurations() == ["core", "kafka", "delta", "postgres", "s3", "objects", "trino"]
     for configuration in ivy_configurations():
         assert select(jars, [configuration])
     assert len({jar.name for jar in jars}) == len(jars)
 
 
-def test_every_dependency_of_ivy_xml_is_locked() -> None:
+@pytest.mark.parametrize(
+    ("ivy", "lock"), [(fetching.IVY_FILE, LOCK), (packages.IVY_FILE, packages.LOCK)]
+)
+def test_every_dependency_of_an_ivy_file_is_locked(ivy: Path, lock: Path) -> None:
     from xml.etree import ElementTree
 
-    dependencies = list(ElementTree.parse(fetching.IVY_FILE).iter("dependency"))
-    wanted = {(d.attrib["conf"], f"{d.attrib['name']}-{d.attrib['rev']}.jar") for d in dependencies}
-    assert wanted == {(jar.configuration, jar.name) for jar in read_lock()}
-    assert all(d.attrib["transitive"] == "false" for d in dependencies)
-
-
-def test_every_server_is_locked() -> None:
-    from xml.etree import ElementTree
-
-    dependencies = list(ElementTree.parse(packages.IVY_FILE).iter("dependency"))
+    dependencies = list(ElementTree.parse(ivy).iter("dependency"))
     assert all(d.attrib["transitive"] == "false" for d in dependencies)
     classifier = "{http://ant.apache.org/ivy/maven}classifier"
     wanted = {
@@ -202,8 +197,8 @@ def test_every_server_is_locked() -> None:
         for file in d.findall("artifact") or [d]
         for parts in [filter(None, (d.get("name"), d.get("rev"), file.get(classifier)))]
     }
-    assert wanted == {(jar.configuration, jar.name) for jar in read_lock(packages.LOCK)}
-    assert {conf for conf, _ in wanted} == set(packages.configurations())
+    assert wanted == {(jar.configuration, jar.name) for jar in read_lock(lock)}
+    assert {conf for conf, _ in wanted} == set(ivy_configurations(ivy))
 
 
 def test_an_unknown_configuration_is_refused() -> None:

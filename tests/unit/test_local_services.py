@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from docker.local import service as module
-from docker.local.leftover import sweep
-from docker.local.ports import claim_ports, free_port, is_free
 from docker.local.postgres import Postgres
-from docker.local.process import Process, Record, read_record
 from docker.local.redis import Redis, is_installed
 from docker.local.service import HOST, Service
 from docker.local.stack import Stack
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.servers import service as module
+from headwater.servers.leftover import sweep
+from headwater.servers.ports import claim_ports, free_port, is_free
+from headwater.servers.process import Process, ServerRecord, read_record
 
 WEB = """
 import http.server, sys
@@ -124,7 +124,7 @@ def test_it_is_not_started_twice(web: Web, tmp_path: Path) -> None:
 def test_a_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
     web = Web(tmp_path)
     web.folder.mkdir()
-    Record(Process(os.getpid(), "long ago"), None).write(web.folder / "process.json")
+    ServerRecord(Process(os.getpid(), "long ago"), None).write(web.folder / "process.json")
     assert web.process is None
     web.stop()  # and nobody is hurt
     web.kill()
@@ -204,7 +204,7 @@ def test_what_a_killed_program_left_is_found(tmp_path: Path) -> None:
         ended = subprocess.Popen([sys.executable, "-c", ""])
         owner = Process.of(ended.pid)
         ended.wait()
-        Record(process, owner).write(lost.folder / "process.json")
+        ServerRecord(process, owner).write(lost.folder / "process.json")
         assert sweep(tmp_path) == [f"killed web, process {process.pid}: left by an earlier run"]
         assert not process.alive
         assert not lost.folder.exists()

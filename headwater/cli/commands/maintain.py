@@ -37,7 +37,7 @@ def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
     neither the newest commit marker nor a snapshot from which a view continues. Exits with 3 if a
     table failed.
     """
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
 
     project = context.project()
     plans_of(project)

@@ -72,7 +72,7 @@ def replay(context: Context, table: str, dry_run: bool) -> None:
     NULL, another computed column, a larger max_future, a corrected file. Another column type does
     not work: a landed table retains its columns (SCHEMA_CHANGED).
     """
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
     from headwater.runtime.replay import replay_quarantine, require_replayable
 
     project = context.project()

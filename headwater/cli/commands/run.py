@@ -50,7 +50,7 @@ def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
     after a growing pause, and the other views go on. Exits with 3 if a view failed for good.
     """
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
 
     if context.debug:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")

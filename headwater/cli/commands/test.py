@@ -34,7 +34,7 @@ def test(context: Context, paths: tuple[Path, ...]) -> int:
     project = context.project()
     plans_of(project)
     files = slt_files(paths or (project.root / "tests",))
-    from headwater.jars.java import find_java
+    from headwater.machine.java import find_java
 
     find_java()
     from headwater.testing.harness import run_file, shared_session

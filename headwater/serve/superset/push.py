@@ -146,7 +146,7 @@ class Superset:
         try:
             answer = self._session.request(method, url, timeout=_TIMEOUT, **content)
         except requests.RequestException as error:
-            hint = "start it, for example by make superset, or name another address: --url"
+            hint = "start it, for example by headwater superset, or name another address: --url"
             message = f"{self._url} cannot be reached: {_reason(error)}"
             raise ServiceError("SUPERSET_UNREACHABLE", message, hint=hint) from None
         try:

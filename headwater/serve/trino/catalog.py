@@ -1,7 +1,7 @@
 """How Trino finds a project's tables: the properties of its Iceberg catalog.
 
 In: a project's configuration. Out: what a file ``<catalog>.properties`` of Trino has to say. Trino
-reads; everything that writes is refused by the connector, and by the rules in ``docker/trino``.
+reads; the connector and the rules of ``headwater/servers`` refuse everything that writes.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from random import Random
 
 import psycopg
 
-from docker.local.leftover import temporary_stack
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError, ServiceError
 from headwater.serve.status import status
+from headwater.servers.leftover import temporary_stack
 from jobs.demos.cdc.judge import Judgement, judge
 from jobs.demos.cdc.load import Load, transactions
 from jobs.demos.cdc.pipeline import ROOT, SERVERS, Pipeline

@@ -23,8 +23,6 @@ from docker.local.kafka import Kafka
 from docker.local.postgres import Postgres, connection_to, require_programs
 from docker.local.service import HOST, Service
 from docker.local.stack import Stack
-from docker.local.superset import Superset
-from docker.local.trino import Trino
 from headwater.config.settings import load_config
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
@@ -32,6 +30,9 @@ from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
 from headwater.serve.trino.catalog import PASSWORD
 from headwater.serve.trino.catalog import catalogs as trino_catalogs
+from headwater.servers.service import LocalServer
+from headwater.servers.superset import SupersetServer
+from headwater.servers.trino import TrinoServer
 from jobs.demos import catalogs
 from jobs.demos.cdc.load import Load, Server, transactions
 from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
@@ -124,7 +125,7 @@ class Customers(Service):
         return self.process is not None
 
 
-class LakeTrino(Trino):
+class LakeTrino(TrinoServer):
     """Trino over the shop's lake, whose address is known when it is started.
 
     Args:
@@ -163,7 +164,7 @@ class ShopStack(Stack):
             folder, self.project, variables={PASSWORD: password}, lasting=True
         )
         self.trino = LakeTrino(folder, self.project, password, lasting=True)
-        self.superset = Superset(folder, lasting=True)
+        self.superset = SupersetServer(folder, lasting=True)
         load = Customers(folder, self.postgres, lasting=True)
         writers = [self.postgres, self.kafka, self.connect, self.headwater, load]
         super().__init__(folder, [*writers, self.trino, self.superset])
@@ -182,7 +183,7 @@ class ShopStack(Stack):
         yield from super().up(names)
         yield from self.addresses()
 
-    def ready(self, service: Service) -> None:
+    def ready(self, service: LocalServer) -> None:
         """Open the shop in a database, capture it by a worker, draw it in a Superset that runs."""
         if service is self.postgres:
             open_shop(self.postgres)
@@ -248,7 +249,7 @@ def dashboard_lines(superset: str, trino: str, secret: str) -> Iterator[str]:
     """
     for page in _bundle(load_project(EXAMPLE), trino).dashboards:
         yield f"{page.title:<18} {superset}/superset/dashboard/{page.slug}/"
-    yield f"{'':<18} user {Superset.username}; {secret}"
+    yield f"{'':<18} user {SupersetServer.username}; {secret}"
 
 
 def _bundle(project: Project, trino: str) -> ProjectBundle:

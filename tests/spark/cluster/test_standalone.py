@@ -16,7 +16,7 @@ import pyspark
 import pytest
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
 from headwater.project import load_project
 from headwater.serve.embedded import Embedded
 

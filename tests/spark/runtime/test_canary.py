@@ -29,7 +29,7 @@ from pyiceberg.types import NestedField, StringType
 import headwater
 from headwater import redact
 from headwater.cli.main import main
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
 
 CANARIES = {
     "CANARY_KEY": "Kanari/Key+7f3a",

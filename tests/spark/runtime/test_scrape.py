@@ -14,9 +14,9 @@ from pathlib import Path
 from urllib.error import URLError
 
 import headwater
-from docker.local.ports import free_port
 from headwater.project import Project, load_project
 from headwater.serve.status import Status, status
+from headwater.servers.ports import free_port
 from tests.metrics import Scrape, scrape
 
 DEFINITIONS = """

@@ -161,11 +161,11 @@ def test_without_a_project_there_is_a_hint(
 def test_run_says_what_java_is_missing_before_anything_starts(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from headwater.jars import java
+    from headwater.machine import java
 
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(java.find_java, "__defaults__", (None, ()))
+    monkeypatch.setattr(java.find_java, "__defaults__", (None, (), "no_such_package"))
     assert main(["run", "--once"]) == 3
     err = capsys.readouterr().err
     assert err.startswith("JAVA_MISSING") and err.count("\n") <= 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,3 +146,18 @@ def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
     with pytest.raises(ServiceError) as caught:
         copies.restore(Checkpoint(folder))
     assert caught.value.condition == "STORE_DOWN"
+
+
+@pytest.mark.parametrize("name", ["../outside", "/outside"])
+def test_a_copy_that_would_be_unpacked_elsewhere_is_not_taken(
+    tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas], name: str
+) -> None:
+    copies().finish(folder, 7)
+    (store,) = (tmp_path / "store").glob("*.tar")
+    with tarfile.open(store, "a") as tar:
+        tar.addfile(tarfile.TarInfo(name))
+    digest = hashlib.sha256(store.read_bytes()).hexdigest()
+    store.rename(store.with_name(f"{7:019d}-{digest}.tar"))
+    before = content(folder)
+    assert not copies().restore(Checkpoint(folder))
+    assert content(folder) == before

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.ports import free_port
 from headwater.cli.main import main
 from headwater.errors import ServiceError
 from headwater.project import load_project
@@ -25,6 +24,7 @@ from headwater.runtime.events import (
 )
 from headwater.runtime.metrics import Metrics, served
 from headwater.runtime.run_metrics import Tally
+from headwater.servers.ports import free_port
 from tests.metrics import Scrape, scrape
 
 DEFINITIONS = """

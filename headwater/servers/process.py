@@ -80,7 +80,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ServerRecord:
     """What a folder says of the server that was last started in it.
 
     Attributes:
@@ -98,11 +98,11 @@ class Record:
         os.replace(draft, path)
 
 
-def read_record(path: Path) -> Record | None:
+def read_record(path: Path) -> ServerRecord | None:
     """Return the record in a file; None if there is none."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     owner = fields["owner"]
-    return Record(Process(**fields["server"]), Process(**owner) if owner else None)
+    return ServerRecord(Process(**fields["server"]), Process(**owner) if owner else None)

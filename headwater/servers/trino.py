@@ -10,15 +10,21 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from docker.local.packages import unpacked
-from docker.local.service import CONFIGURATION, HOST, Service
-from docker.local.web import ask
-from headwater.jars.fetch import fetch
-from headwater.jars.java import find_java
+from headwater.errors import ServiceError
+from headwater.jars.archives import unpacked
+from headwater.jars.fetch import fetch, progress_line
+from headwater.machine.environments import environment
+from headwater.machine.java import find_java
+from headwater.machine.packaged_java import PACKAGE, java_home
 from headwater.serve.trino.catalog import properties_file
+from headwater.servers.service import HOST, LocalServer
+from headwater.servers.web import ask
 
 JAVA = 24
 """The oldest Java that runs it."""
+
+JAVA_LOCK = Path(__file__).with_name("files") / "trino" / "java.lock"
+"""The package that brings a Java for it, where none is installed."""
 
 PARTS = ("lib", "plugin/iceberg", "plugin/delta-lake")
 """What of the archive is unpacked: readers of other systems take half a gigabyte."""
@@ -27,7 +33,7 @@ SQLITE = "sqlite-jdbc-"
 """The driver of the embedded catalog, which Trino does not bring."""
 
 
-class Trino(Service):
+class TrinoServer(LocalServer):
     """A server of one node.
 
     Args:
@@ -35,7 +41,7 @@ class Trino(Service):
         catalogs: names of catalogs and their properties
             (:func:`headwater.serve.trino.catalog.properties`).
         variables: of the environment, that the properties refer to.
-        lasting: as for every :class:`Service`.
+        lasting: as for every :class:`LocalServer`.
     """
 
     name = "trino"
@@ -85,16 +91,16 @@ class Trino(Service):
         return super().environment() | {
             "TRINO_HOST": HOST,
             "TRINO_CATALOGS": str(self.folder / "catalog"),
-            "TRINO_RULES": str(CONFIGURATION / "trino/rules.json"),
+            "TRINO_RULES": str(self.file("trino/rules.json")),
             **self._variables,
         }
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the server, as its launcher makes it."""
-        config, node, access, log, jvm, _ = (CONFIGURATION / file for file in self.files)
+        config, node, access, log, jvm, _ = map(self.file, self.files)
         home = _home()
         return [
-            find_java(oldest=JAVA).executable,
+            _java(),
             f"@{jvm}",
             *("-cp", f"{home}/lib/*"),
             f"-Dconfig={config}",
@@ -121,6 +127,18 @@ class Trino(Service):
         ]
 
 
+def _java() -> Path:
+    """Return an installed Java, or that of the package in an environment of its own."""
+    try:
+        return find_java(oldest=JAVA).executable
+    except ServiceError:
+        python = environment("java-for-trino", JAVA_LOCK)
+        (runtime,) = python.parents[1].glob(f"lib/*/site-packages/{PACKAGE}/java-runtime")
+        return java_home(runtime) / "bin" / "java"
+
+
 def _home() -> Path:
-    (lib,) = unpacked("trino", PARTS).glob("*/lib")
+    with progress_line() as progress:
+        (archive,) = fetch(["trino"], progress=progress)
+    (lib,) = unpacked(archive, PARTS).glob("*/lib")
     return lib.parent

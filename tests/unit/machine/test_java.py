@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import ssl
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from headwater.errors import ServiceError
-from headwater.jars.java import find_java, java_version
+from headwater.machine import java as module
+from headwater.machine.java import Java, java_version
+from headwater.machine.packaged_java import java_home, key_store
+
+
+def find_java(
+    environ: Mapping[str, str], installations: Sequence[Path], *, oldest: int | None = None
+) -> Java:
+    """Without the package, which the machine of the tests may have."""
+    return module.find_java(environ, installations, "no_such_package", oldest=oldest)
 
 
 def fake_java(home: Path, version: str) -> Path:
@@ -50,14 +62,15 @@ def test_only_wrong_ones_are_named_in_one_line(tmp_path: Path) -> None:
         f"Java 17 or 21 is needed, found Java 8 (JAVA_HOME={home}),"
         f" Java 25 ({tmp_path}/jvm/java-25)"
     )
-    assert "install" in caught.value.hint
+    assert "pip install 'headwater[java]'" in caught.value.hint
 
 
 def test_no_java_is_one_line_and_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as caught:
         find_java({"PATH": str(tmp_path)}, [tmp_path / "jvm"])
     assert caught.value.condition == "JAVA_MISSING"
-    assert "install a Java 17 or 21" in caught.value.render()
+    assert caught.value.message == "Java 17 or 21 is needed, found no Java"
+    assert "pip install 'headwater[java]'" in caught.value.hint
 
 
 def test_a_server_may_need_a_newer_one_than_spark(tmp_path: Path) -> None:
@@ -70,7 +83,7 @@ def test_a_server_may_need_a_newer_one_than_spark(tmp_path: Path) -> None:
         find_java(environ, (), oldest=21)
     assert caught.value.condition == "JAVA_VERSION"
     assert caught.value.message.startswith("Java 21 or newer is needed, found Java 17")
-    assert "openjdk-21" in caught.value.hint
+    assert "pip install" in caught.value.hint
 
 
 def test_a_java_that_does_not_run_is_no_java(tmp_path: Path) -> None:
@@ -78,3 +91,45 @@ def test_a_java_that_does_not_run_is_no_java(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as caught:
         find_java({"JAVA_HOME": str(tmp_path / "gone"), "PATH": ""}, ())
     assert caught.value.condition == "JAVA_MISSING"
+
+
+def test_the_package_is_taken_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "a_java_for_tests"
+    fake_java(package / "java-runtime", "21.0.8")
+    (package / "__init__.py").touch()
+    installed = fake_java(tmp_path / "installed", "17")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("HEADWATER_JARS", str(tmp_path / "cache"))
+    environ = {"JAVA_HOME": str(installed), "PATH": ""}
+    assert module.find_java(environ, (), package.name).home == installed
+    found = module.find_java({"PATH": ""}, (), package.name)
+    assert found.version == 21
+    assert found.home.parent == tmp_path / "cache"
+
+
+def test_the_launcher_drops_the_module_that_the_runtime_lacks_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "a runtime" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("HEADWATER_JARS", str(tmp_path / "cache"))
+    home = java_home(tmp_path / "a runtime")
+    words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "", "$x"]
+    done = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
+    said = [line for line in done.stdout.split("\n") if "trustStore" not in line]
+    assert said == ["-cp", "a b", "", "$x", ""]
+    assert java_home(tmp_path / "a runtime") == home
+
+
+@pytest.mark.spark
+def test_java_reads_the_key_store_that_we_write(tmp_path: Path) -> None:
+    import trustme
+
+    certificate = ssl.PEM_cert_to_DER_cert(trustme.CA().cert_pem.bytes().decode())
+    (tmp_path / "cacerts").write_bytes(key_store([certificate, certificate]))
+    tool = module.find_java().home / "bin" / "keytool"
+    command = [tool, "-list", "-keystore", tmp_path / "cacerts", "-storepass", "changeit"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "contains 2 entries" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,157 @@
+"""``headwater trino``, ``superset`` and ``stack``: servers for the tables of a project."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.context import Command, Context, pass_context, plans_of
+
+if TYPE_CHECKING:
+    from headwater.config.settings import Config
+    from headwater.project import Project
+    from headwater.servers.superset import SupersetServer
+    from headwater.servers.trino import TrinoServer
+
+TRINO = """Trino reads the tables of {name} at {url}
+Any user name is accepted, and nobody can write.
+  headwater    export HEADWATER_TRINO_URL={url}
+  DB-API       trino.dbapi.connect("127.0.0.1", {port}, "me", "{catalog}", "{schema}")
+  SQLAlchemy   trino://me@127.0.0.1:{port}/{catalog}/{schema}
+  JDBC         jdbc:trino://127.0.0.1:{port}/{catalog}/{schema}?user=me"""
+
+SUPERSET = """Superset runs at {url}; log in as {username}, the password is in {file}
+  export HEADWATER_SUPERSET_URL={url}
+  export HEADWATER_SUPERSET_PASSWORD='${{env:SUPERSET_PASSWORD}}'
+  export SUPERSET_PASSWORD=$(cat {file})
+  headwater --project DIR dashboards push"""
+
+_folder = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Data, logs and ports of the server. [default: .headwater/servers of the project]",
+)
+
+
+@click.command(
+    cls=Command,
+    short_help="Start Trino over the project's tables, until Ctrl-C.",
+    examples=("headwater trino",),
+)
+@_folder
+@pass_context
+def trino(context: Context, folder: Path | None) -> None:
+    """Start a Trino of one node that reads the project's tables and writes nothing.
+
+    The first start downloads Trino (821 MB), and a Java for it unless Java 24 or newer is
+    installed. A project that is started again has its Trino at the same address.
+    """
+    project = context.project()
+    with _trino(context, project.config, folder):
+        _wait(context)
+
+
+@click.command(
+    cls=Command,
+    short_help="Start Superset for dashboards, until Ctrl-C.",
+    examples=("headwater superset",),
+)
+@_folder
+@pass_context
+def superset(context: Context, folder: Path | None) -> None:
+    """Start a Superset with one administrator; its dashboards are kept for the next start.
+
+    The first start installs Superset (850 MB) in an environment of its own, which takes minutes
+    and needs Python 3.11 or 3.12.
+    """
+    project = context.project()
+    with _superset(context, project.config, folder):
+        _wait(context)
+
+
+@click.command(
+    cls=Command,
+    short_help="Start Trino and Superset with the project's dashboards, until Ctrl-C.",
+    examples=("headwater stack",),
+)
+@_folder
+@pass_context
+def stack(context: Context, folder: Path | None) -> None:
+    """Start Trino and Superset, and push the project's dashboards.
+
+    Run the views beside it, in a terminal of their own: headwater run.
+    """
+    project = context.project()
+    plans_of(project)  # errors in the project come before minutes of starting
+    with (
+        _trino(context, project.config, folder) as reader,
+        _superset(context, project.config, folder) as board,
+    ):
+        _push(context, project, reader, board)
+        _wait(context)
+
+
+@contextmanager
+def _trino(context: Context, config: Config, folder: Path | None) -> Iterator[TrinoServer]:
+    from headwater.serve.trino.catalog import catalogs, environment
+    from headwater.servers.trino import TrinoServer
+
+    where, tables = _place(config, folder), catalogs(config)
+    context.output.note("starting Trino")
+    with TrinoServer(where, tables, variables=environment(config)) as server:
+        text = TRINO.format(
+            url=server.address,
+            port=server.ports["TRINO_PORT"],
+            name=config.name,
+            catalog=config.trino.catalog,
+            schema=config.namespace,
+        )
+        context.output.document({"trino": server.address}, text)
+        yield server
+
+
+@contextmanager
+def _superset(context: Context, config: Config, folder: Path | None) -> Iterator[SupersetServer]:
+    from headwater.servers.superset import SupersetServer
+
+    context.output.note("starting Superset")
+    with SupersetServer(_place(config, folder)) as server:
+        text = SUPERSET.format(
+            url=server.address, username=server.username, file=server.home / "admin_password"
+        )
+        context.output.document({"superset": server.address}, text)
+        yield server
+
+
+def _push(context: Context, project: Project, reader: TrinoServer, board: SupersetServer) -> None:
+    from headwater.serve.superset.project import project_bundle
+    from headwater.serve.superset.push import Superset
+
+    bundle = project_bundle(project, plans_of(project), reader.address)
+    done = Superset(board.address, board.username, board.password).push(bundle, None)
+    for page, address in zip(bundle.dashboards, done.addresses, strict=True):
+        context.output.document({"dashboard": address}, f"{page.title}: {address}")
+
+
+def _place(config: Config, folder: Path | None) -> Path:
+    return folder or config.state.parent / "servers"
+
+
+def _wait(context: Context) -> None:
+    """Wait for Ctrl-C or SIGTERM, either of which ends the command with 0."""
+    from threading import Event
+
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    sys.stdout.flush()  # whoever reads the addresses through a pipe waits for them now
+    context.output.note(f"Ctrl-C stops it (process {os.getpid()})")
+    stop.wait()
