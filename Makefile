@@ -159,11 +159,11 @@ test-serving: setup ## Trino, Superset and Chromium over a live project; screens
 
 .PHONY: services-up
 services-up: setup ## start Kafka, PostgreSQL, Debezium, registry and object store (ARGS="kafka" for some)
-	@$(BIN)/python -m docker.local up $(ARGS)
+	@$(BIN)/python -m jobs.demos.servers up $(ARGS)
 
 .PHONY: services-down
 services-down: setup ## stop them; their data stay in .services
-	@$(BIN)/python -m docker.local down $(ARGS)
+	@$(BIN)/python -m jobs.demos.servers down $(ARGS)
 
 .PHONY: race
 race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
@@ -247,7 +247,7 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files (UPG
 		$(COMPILE) --output-file headwater/servers/files/$$program.lock headwater/servers/files/$$program.in
 	done
 	$(BIN)/python -m headwater.jars.fetch --write-lock
-	$(BIN)/python -m docker.local lock
+	$(BIN)/python -m jobs.demos.servers lock
 
 .PHONY: clean
 clean: ## remove what setup and the tests made (not the jars in the cache)

@@ -28,7 +28,6 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.over_kafka import over_kafka, records
-from docker.local.kafka import Kafka
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import CHANGES
 from headwater.config.settings import Config
@@ -39,6 +38,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import session_for_thread
+from jobs.demos.servers.kafka import Kafka
 
 TOPIC, PARTITIONS, PER_EPOCH = "customers", 4, 500_000
 COLUMNS = "id BIGINT, name STRING, balance DECIMAL(12,2), visits INT, updated_at TIMESTAMP"

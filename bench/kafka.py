@@ -24,7 +24,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.over_kafka import over_kafka, records
-from docker.local.kafka import Kafka
 from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config
@@ -34,6 +33,7 @@ from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.runtime.session import session_for_thread
+from jobs.demos.servers.kafka import Kafka
 
 TOPIC, PARTITIONS, PER_EPOCH = "orders", 4, 250_000
 COLUMNS = "id BIGINT, customer STRING, amount DECIMAL(10,2), ts TIMESTAMP, note STRING"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from docker.local.kafka import Kafka
 from headwater.config.settings import Config
 from headwater.runtime.session import open_session
 from headwater.runtime.spark_requirements import KAFKA
+from jobs.demos.servers.kafka import Kafka
 
 
 @contextmanager

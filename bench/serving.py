@@ -30,11 +30,11 @@ from pathlib import Path
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from docker.local.kafka import Kafka
 from headwater.config.settings import Config, TrinoSection, load_config
 from headwater.serve.trino.catalog import properties
 from headwater.serve.trino.client import trino_query
 from headwater.servers.trino import TrinoServer
+from jobs.demos.servers.kafka import Kafka
 
 TOPIC = "events"
 PROJECT = """CREATE TABLE events (

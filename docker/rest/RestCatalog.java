@@ -1,6 +1,6 @@
 /* Iceberg's own REST catalog, as its tests run it, over a catalog in a database: it has no accounts
  * and is for trying things on one machine. Run from its source, with the jars of "rest" in
- * docker/local/ivy.xml:
+ * jobs/demos/servers/ivy.xml:
  *
  *     java -cp 'jars/*' RestCatalog.java 127.0.0.1 8181 catalog.properties
  */

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from docker.local.postgres import Postgres
 from headwater.servers.leftover import temporary_stack
+from jobs.demos.servers.postgres import Postgres
 
 PASSWORD = "canary-5f1c'% /@:x"
 """Password of the superuser; with everything in it that an address could trip over."""

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres, is_installed
-from docker.local.redis import Redis
-from docker.local.redis import is_installed as redis_is_installed
-from docker.local.registry import Registry
-from docker.local.rest import Rest
-from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.settings import Config, RunSection, Secret
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs import postgres as module
 from headwater.runtime.session import open_session
 from headwater.runtime.spark_requirements import KAFKA
 from headwater.servers.leftover import temporary_stack
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres, is_installed
+from jobs.demos.servers.redis import Redis
+from jobs.demos.servers.redis import is_installed as redis_is_installed
+from jobs.demos.servers.registry import Registry
+from jobs.demos.servers.rest import Rest
+from jobs.demos.servers.store import ACCESS_KEY, SECRET_KEY, Store
 from tests.faults.postgres import postgres
 from tests.faults.proxy import Proxy
 

@@ -14,8 +14,8 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from docker.local.kafka import Kafka
-from docker.local.service import CONFIGURATION, HOST
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.service import CONFIGURATION, HOST
 from tests.services.topics import client
 
 USER, PASSWORD = "reader", 'a " and a \\ in it'

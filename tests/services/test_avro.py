@@ -9,14 +9,14 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.kafka import Kafka
-from docker.local.registry import Registry
 from headwater.config.settings import Config
 from headwater.errors import ServiceError, TerminalError
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
 from headwater.servers.web import ask
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.registry import Registry
 from tests.avro import Json, fields, message
 from tests.services.test_kafka_tables import Topic, drain
 from tests.spark.crash import Crash, before_publishing

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.kafka import Kafka
-from docker.local.registry import Registry
 from headwater.config.settings import Config
 from headwater.engine.streaming.query import StreamingView
 from headwater.lake.catalog import Lake
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.registry import Registry
 from tests.avro import Json, fields, message
 from tests.services.test_avro import register
 from tests.services.test_kafka_sources import PER_HOUR, PLACES, Project

@@ -12,14 +12,14 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres
 from headwater.config.settings import Config
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
 from headwater.servers.web import ask
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres
 from tests.faults.postgres import postgres
 from tests.spark.running import Running, planned
 

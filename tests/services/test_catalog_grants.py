@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from docker.local.postgres import Postgres, connection_to
 from headwater.config.settings import Config, Secret, load_config
 from headwater.errors import ServiceError
 from headwater.lake.catalogs.backend import CATALOG
@@ -21,6 +20,7 @@ from headwater.serve.lake_reader import LakeReader
 from jobs.demos.catalogs import sql
 from jobs.demos.cdc.pipeline import copy_example
 from jobs.demos.cdc.stack import catalog_of, open_shop
+from jobs.demos.servers.postgres import Postgres, connection_to
 from tests.faults.postgres import PASSWORD
 
 pytestmark = pytest.mark.services

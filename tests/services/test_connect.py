@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Message
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres
 from headwater.errors import ServiceError
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres
 from tests.faults.postgres import postgres
 from tests.services.topics import read
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.postgres import is_installed
 from jobs.demos.cdc.pipeline import SERVERS
+from jobs.demos.servers.postgres import is_installed
 
 pytestmark = pytest.mark.services
 

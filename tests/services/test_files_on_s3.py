@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow.fs import S3FileSystem
 
-from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.analyze.definitions import Source
 from headwater.connectors.files.bucket import BucketPlace
 from headwater.lake.storage.object_store import ObjectStore
+from jobs.demos.servers.store import ACCESS_KEY, SECRET_KEY, Store
 
 pytestmark = pytest.mark.services
 

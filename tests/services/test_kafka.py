@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from docker.local.kafka import Kafka
 from headwater.errors import ServiceError
+from jobs.demos.servers.kafka import Kafka
 from tests.services.topics import read, write
 
 pytestmark = pytest.mark.services

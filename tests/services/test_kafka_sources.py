@@ -22,7 +22,6 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from pyspark.sql import SparkSession
 
-from docker.local.kafka import Kafka
 from headwater.config.settings import Config
 from headwater.connectors.kafka import stream as kafka_stream
 from headwater.engine.streaming import query as module
@@ -32,6 +31,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.project import load_project
 from headwater.runtime.events import Event, RecordsWaiting, RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
+from jobs.demos.servers.kafka import Kafka
 from tests.services.test_kafka_tables import Topic, clients
 
 pytestmark = pytest.mark.services

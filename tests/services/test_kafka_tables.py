@@ -13,7 +13,6 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import SparkSession
 
-from docker.local.kafka import Kafka
 from headwater.config.settings import Config
 from headwater.connectors.contract import Limits
 from headwater.connectors.kafka import source as kafka
@@ -27,6 +26,7 @@ from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.events import silent
 from headwater.runtime.workers import LandingWorker
+from jobs.demos.servers.kafka import Kafka
 from tests.services.topics import client
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned

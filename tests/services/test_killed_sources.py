@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.kafka import Kafka
-from docker.local.registry import Registry
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.registry import Registry
 from tests.avro import message
 from tests.services.project import headwater, rows
 from tests.services.test_avro import register

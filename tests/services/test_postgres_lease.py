@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.postgres import Postgres
 from headwater.config.settings import Config, RunSection, Secret
 from headwater.errors import EXIT_SERVICE, ServiceError, TerminalError
 from headwater.lake.catalogs import postgres as module
@@ -23,6 +22,7 @@ from headwater.lake.catalogs.opening import catalog_database, owner_of
 from headwater.runtime import lease as leases
 from headwater.runtime.lease import Lease
 from headwater.serve.lake_reader import LakeReader
+from jobs.demos.servers.postgres import Postgres
 from tests.faults.postgres import PASSWORD
 from tests.faults.proxy import Proxy
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from docker.local.redis import Redis
 from headwater.config.settings import Config
 from headwater.connectors.contract import Limits
 from headwater.connectors.redis import entries as redis_entries
@@ -22,6 +21,7 @@ from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
+from jobs.demos.servers.redis import Redis
 from tests.services.project import headwater, rows
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import planned

@@ -7,8 +7,8 @@ from urllib.error import HTTPError
 
 import pytest
 
-from docker.local.registry import Registry
 from headwater.servers.web import ask
+from jobs.demos.servers.registry import Registry
 
 pytestmark = pytest.mark.services
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.rest import Rest
 from headwater.config.settings import CatalogSection, Config, RunSection
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalogs.lease_record import Owner
 from headwater.lake.catalogs.opening import lease_record, owner_of
 from headwater.runtime.lease import Lease
+from jobs.demos.servers.rest import Rest
 
 pytestmark = pytest.mark.services
 

@@ -12,12 +12,12 @@ import pytest
 import requests
 import trino
 
-from docker.local.postgres import is_installed
 from headwater.project import load_project
 from headwater.serve.trino.catalog import PASSWORD
 from headwater.servers.superset import SupersetServer
 from jobs.demos.cdc.pipeline import EXAMPLE
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
+from jobs.demos.servers.postgres import is_installed
 from tests.metrics import scrape
 
 pytestmark = pytest.mark.services

@@ -24,11 +24,11 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField, StringType
 
-from docker.local.postgres import Postgres
-from docker.local.rest import Rest
-from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.secrets import Secret
 from headwater.lake.catalogs.postgres import PostgresDatabase, postgres_url
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.rest import Rest
+from jobs.demos.servers.store import ACCESS_KEY, SECRET_KEY, Store
 
 pytestmark = pytest.mark.services
 

@@ -21,8 +21,6 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import DataFrame, SparkSession
 
-from docker.local.kafka import Kafka
-from docker.local.registry import Registry
 from headwater.config.settings import Config, Maintenance
 from headwater.connectors.kafka.sink import KafkaTopic
 from headwater.connectors.sink_contract import DeliveryEpoch
@@ -40,6 +38,8 @@ from headwater.runtime.session import session_for_thread
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.servers.web import ask
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.registry import Registry
 from tests.avro import fields
 from tests.services.topics import client, read
 from tests.spark import running as running_module

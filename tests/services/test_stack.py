@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.postgres import Postgres
-from docker.local.stack import Stack
 from headwater.servers.leftover import sweep
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.stack import Stack
 
 pytestmark = pytest.mark.services
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
-    command = [sys.executable, "-m", "docker.local", *arguments, "--folder", str(folder)]
+    command = [sys.executable, "-m", "jobs.demos.servers", *arguments, "--folder", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
@@ -60,7 +60,7 @@ def test_servers_of_a_killed_program_are_found(stack: Path) -> None:
     text = f"""
 import os, signal
 from pathlib import Path
-from docker.local.postgres import Postgres
+from jobs.demos.servers.postgres import Postgres
 Postgres(Path({str(base / "one")!r})).start()
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyarrow.fs import S3FileSystem
 
-from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
+from jobs.demos.servers.store import ACCESS_KEY, SECRET_KEY, Store
 
 pytestmark = pytest.mark.services
 

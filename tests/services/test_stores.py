@@ -21,13 +21,13 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import S3FileSystem
 
-from docker.local.postgres import Postgres
-from docker.local.rest import Rest
-from docker.local.store import ACCESS_KEY, SECRET_KEY, Store
 from headwater.config.settings import load_config
 from headwater.serve.trino.catalog import environment, properties
 from headwater.servers.trino import TrinoServer
 from jobs.demos.catalogs import settings
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.rest import Rest
+from jobs.demos.servers.store import ACCESS_KEY, SECRET_KEY, Store
 
 pytestmark = pytest.mark.services
 

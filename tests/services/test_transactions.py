@@ -12,13 +12,13 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.registry import Registry
 from headwater.config.settings import Config
 from headwater.errors import ServiceError
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.registry import Registry
 from tests.avro import Json, fields, message
 from tests.faults.postgres import postgres
 from tests.services.test_avro import register

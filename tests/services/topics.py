@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from confluent_kafka import Consumer, Message, Producer
 
-from docker.local.kafka import Kafka
+from jobs.demos.servers.kafka import Kafka
 
 _PATIENCE = 120.0  # seconds, for a broker or a connector that has just started again
 

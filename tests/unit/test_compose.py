@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from docker.local import packages
-from docker.local.service import CONFIGURATION, DEFAULTS
-from docker.local.stack import servers as others
 from headwater.config.settings import load_config
 from headwater.jars.store import LOCK
 from headwater.serve.trino.catalog import PASSWORD, catalogs, properties_file
@@ -22,6 +19,9 @@ from headwater.servers.service import LocalServer
 from jobs.demos.catalogs import FOLDER, settings
 from jobs.demos.cdc.pipeline import copy_example
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack, catalog_of
+from jobs.demos.servers import packages
+from jobs.demos.servers.service import CONFIGURATION, DEFAULTS
+from jobs.demos.servers.stack import servers as others
 
 FILE = CONFIGURATION / "compose.yaml"
 DOCKERFILE = CONFIGURATION / "headwater" / "Dockerfile"

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from docker.local.connect import postgres_connector
-from docker.local.postgres import Postgres
 from headwater.errors import ServiceError
 from headwater.project import load_project
 from headwater.serve.status import Status
@@ -24,6 +22,8 @@ from jobs.demos.cdc.judge import compared, select_of
 from jobs.demos.cdc.load import CUSTOMERS, KINDS, ORDERS, transactions
 from jobs.demos.cdc.pipeline import CONNECTOR, EXAMPLE, SERVERS, connector, copy_example
 from jobs.demos.cdc.screen import Picture, Screen, Shown, drawn
+from jobs.demos.servers.connect import postgres_connector
+from jobs.demos.servers.postgres import Postgres
 
 
 def test_the_same_seed_gives_the_same_transactions() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from docker.local import packages
 from headwater.errors import ServiceError
 from headwater.jars import fetch as fetching
 from headwater.jars.fetch import (
@@ -24,6 +23,7 @@ from headwater.jars.fetch import (
 )
 from headwater.jars.store import LOCK, LockedJar, read_lock, select, write_lock
 from headwater.machine.cache import cache_folder
+from jobs.demos.servers import packages
 
 CONTENT = {"a-1.jar": b"first" * 1000, "b-2.jar": b"second" * 1000}
 

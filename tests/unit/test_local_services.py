@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from docker.local.postgres import Postgres
-from docker.local.redis import Redis, is_installed
-from docker.local.service import HOST, Service
-from docker.local.stack import Stack
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.servers import service as module
 from headwater.servers.leftover import sweep
 from headwater.servers.ports import claim_ports, free_port, is_free
 from headwater.servers.process import Process, ServerRecord, read_record
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.redis import Redis, is_installed
+from jobs.demos.servers.service import HOST, Service
+from jobs.demos.servers.stack import Stack
 
 WEB = """
 import http.server, sys
@@ -245,7 +245,7 @@ def test_one_program_at_a_time_starts_and_stops(tmp_path: Path) -> None:
 
 def test_postgres_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("docker.local.postgres._INSTALLATIONS", "nowhere/*")
+    monkeypatch.setattr("jobs.demos.servers.postgres._INSTALLATIONS", "nowhere/*")
     monkeypatch.setattr(Postgres, "account", lambda self: (None, None))
     assert refused(Postgres(tmp_path)).condition == "POSTGRES_MISSING"
 

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from docker.local.postgres import Postgres
 from headwater.analyze.definitions import View
 from headwater.errors import HeadwaterError
 from headwater.project import Project
 from headwater.serve.embedded import Embedded
+from jobs.demos.servers.postgres import Postgres
 
 Row = Sequence[object]
 

@@ -17,15 +17,15 @@ from typing import Any
 
 import psycopg
 
-from docker.local.connect import Connect, Connectors
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres, require_programs
-from docker.local.service import HOST, Service
 from headwater.config.settings import load_config
 from headwater.errors import HeadwaterError
 from headwater.project import Project, load_project
 from headwater.serve.status import RUN_FILE, read_run_file
 from jobs.demos.cdc.load import SCHEMA, Server
+from jobs.demos.servers.connect import Connect, Connectors
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres, require_programs
+from jobs.demos.servers.service import HOST, Service
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "sql" / "shop"

@@ -18,11 +18,6 @@ from typing import Any
 
 import psycopg
 
-from docker.local.connect import Connect, Connectors
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres, connection_to, require_programs
-from docker.local.service import HOST, Service
-from docker.local.stack import Stack
 from headwater.config.settings import load_config
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
@@ -36,6 +31,11 @@ from headwater.servers.trino import TrinoServer
 from jobs.demos import catalogs
 from jobs.demos.cdc.load import Load, Server, transactions
 from jobs.demos.cdc.pipeline import EXAMPLE, ROOT, Headwater, capture_shop, copy_example, found_shop
+from jobs.demos.servers.connect import Connect, Connectors
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres, connection_to, require_programs
+from jobs.demos.servers.service import HOST, Service
+from jobs.demos.servers.stack import Stack
 
 CATALOG = "lake"
 """The database of the catalog, beside that of the shop, and what Trino calls the catalog."""
@@ -176,7 +176,7 @@ class ShopStack(Stack):
             names: nothing else makes sense than all, which is the default.
 
         Raises:
-            ServiceError: as :meth:`docker.local.service.Service.start` does.
+            ServiceError: as :meth:`jobs.demos.servers.service.Service.start` does.
         """
         require_programs()
         os.environ[PASSWORD] = self.postgres.password  # the project's settings refer to it

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headwater.jars.java import find_java
+from headwater.machine.java import find_java
 from tests.pages import DOCS, ROOT, Block, blocks
 
 TEMPLATE = ROOT / "headwater" / "cli" / "template"

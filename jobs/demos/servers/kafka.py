@@ -13,9 +13,9 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-from docker.local.packages import packages
-from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from headwater.machine.java import find_java
+from jobs.demos.servers.packages import packages
+from jobs.demos.servers.service import CONFIGURATION, HOST, Service, java_options
 
 JAVA = 17
 """The oldest Java that runs Kafka and Connect."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
-from docker.local.kafka import LOG, Kafka, kafka_java
-from docker.local.packages import packages, unpacked_package
-from docker.local.postgres import Postgres
-from docker.local.service import CONFIGURATION, HOST, READY_WITHIN, Service
 from headwater.errors import ServiceError
 from headwater.servers.web import ask
+from jobs.demos.servers.kafka import LOG, Kafka, kafka_java
+from jobs.demos.servers.packages import packages, unpacked_package
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.service import CONFIGURATION, HOST, READY_WITHIN, Service
 
 _POLL = 0.2  # seconds between two looks at a connector that starts
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.postgres import Postgres
-from docker.local.registry import Registry
-from docker.local.store import Store
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.servers.service import LocalServer
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.postgres import Postgres
+from jobs.demos.servers.registry import Registry
+from jobs.demos.servers.store import Store
 
 
 class Stack:

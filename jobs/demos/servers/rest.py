@@ -10,11 +10,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from docker.local.packages import packages
-from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from headwater.lake.storage.warehouse import folder_uri
 from headwater.machine.java import find_java
 from headwater.servers.web import ask
+from jobs.demos.servers.packages import packages
+from jobs.demos.servers.service import CONFIGURATION, HOST, Service, java_options
 
 JAVA = 17
 """The oldest Java that runs it; on 25 its Hadoop fails at every file."""
@@ -27,7 +27,7 @@ class Rest(Service):
         folder: of the stack.
         files: properties of the catalog that say where its files are and how it reaches them;
             by default they are in its own folder.
-        lasting: see :class:`~docker.local.service.Service`.
+        lasting: see :class:`~jobs.demos.servers.service.Service`.
     """
 
     name = "rest"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from docker.local.packages import unpacked_package
-from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from headwater.machine.java import find_java
 from headwater.servers.web import ask
+from jobs.demos.servers.packages import unpacked_package
+from jobs.demos.servers.service import CONFIGURATION, HOST, Service, java_options
 
 JAVA = 21
 """The oldest Java that runs it."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docker.local.service import CONFIGURATION, DEFAULTS, HOST, Service
 from headwater.errors import ServiceError
+from jobs.demos.servers.service import CONFIGURATION, DEFAULTS, HOST, Service
 
 if TYPE_CHECKING:
     import psycopg

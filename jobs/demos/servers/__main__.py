@@ -1,4 +1,4 @@
-"""The command line: ``python -m docker.local up | down | status | fetch | lock``."""
+"""The command line: ``python -m jobs.demos.servers up | down | status | fetch | lock``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from docker.local.connect import Connect
-from docker.local.kafka import Kafka
-from docker.local.packages import configurations, packages, write_lock
-from docker.local.stack import Stack
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError
+from jobs.demos.servers.connect import Connect
+from jobs.demos.servers.kafka import Kafka
+from jobs.demos.servers.packages import configurations, packages, write_lock
+from jobs.demos.servers.stack import Stack
 
-_FOLDER = Path(__file__).parents[2] / ".services"
+_FOLDER = Path(__file__).parents[3] / ".services"
 
 
 def main() -> int:
     """Do what the command line says; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m docker.local", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m jobs.demos.servers", description=__doc__)
     parser.add_argument(
         "command",
         choices=("up", "down", "status", "fetch", "lock"),

@@ -19,7 +19,7 @@ __all__ = [
     "java_options",
 ]
 
-CONFIGURATION = Path(__file__).parents[1]
+CONFIGURATION = Path(__file__).parents[3] / "docker"
 """The folder of the configuration files, which ``compose.yaml`` mounts too."""
 
 DEFAULTS = dict(

@@ -10,8 +10,8 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from docker.local.service import CONFIGURATION, HOST, Service
 from headwater.errors import ServiceError
+from jobs.demos.servers.service import CONFIGURATION, HOST, Service
 
 _PROGRAM = "redis-server"
 

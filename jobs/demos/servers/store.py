@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.error import HTTPError
 
-from docker.local.packages import packages
-from docker.local.service import CONFIGURATION, HOST, Service, java_options
 from headwater.machine.java import find_java
 from headwater.servers.web import ask
+from jobs.demos.servers.packages import packages
+from jobs.demos.servers.service import CONFIGURATION, HOST, Service, java_options
 
 JAVA = 17
 """The oldest Java that runs it."""

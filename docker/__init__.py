@@ -1,1 +1,0 @@
-"""The servers around a lake: for containers (``compose.yaml``) and as processes (``local``)."""
