@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 
-from tests.imports import ROOT, imported_by, reached_from
+from tests.support.imports import ROOT, imported_by, reached_from
 
 TESTS = ROOT / "tests"
 ABOUT_ALL = frozenset(

@@ -17,10 +17,10 @@ from headwater.lake.catalog import Lake
 from headwater.servers.web import ask
 from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.registry import Registry
-from tests.avro import Json, fields, message
 from tests.services.test_kafka_tables import Topic, drain
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned
+from tests.support.avro import Json, fields, message
 
 pytestmark = pytest.mark.services
 

@@ -15,10 +15,10 @@ from headwater.engine.streaming.query import StreamingView
 from headwater.lake.catalog import Lake
 from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.registry import Registry
-from tests.avro import Json, fields, message
 from tests.services.test_avro import register
 from tests.services.test_kafka_sources import PER_HOUR, PLACES, Project
 from tests.services.test_kafka_tables import Topic
+from tests.support.avro import Json, fields, message
 
 pytestmark = pytest.mark.services
 

@@ -11,12 +11,12 @@ import pytest
 
 from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.registry import Registry
-from tests.avro import message
 from tests.services.project import headwater, rows
 from tests.services.test_avro import register
 from tests.services.test_avro_sources import DAY, FIRST, SECOND
 from tests.services.test_kafka_sources import PER_HOUR, PLACES, SOURCE
 from tests.services.test_kafka_tables import Topic
+from tests.support.avro import message
 
 pytestmark = pytest.mark.services
 

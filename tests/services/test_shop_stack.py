@@ -18,7 +18,7 @@ from headwater.servers.superset import SupersetServer
 from jobs.demos.cdc.pipeline import EXAMPLE
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from jobs.demos.servers.postgres import is_installed
-from tests.metrics import scrape
+from tests.support.metrics import scrape
 
 pytestmark = pytest.mark.services
 

@@ -40,11 +40,11 @@ from headwater.serve.status import status
 from headwater.servers.web import ask
 from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.registry import Registry
-from tests.avro import fields
 from tests.services.topics import client, read
 from tests.spark import running as running_module
 from tests.spark.crash import Crash
 from tests.spark.running import Running, planned
+from tests.support.avro import fields
 
 pytestmark = pytest.mark.services
 

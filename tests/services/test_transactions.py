@@ -19,12 +19,12 @@ from headwater.lake.catalog import Lake
 from jobs.demos.servers.connect import Connect
 from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.registry import Registry
-from tests.avro import Json, fields, message
 from tests.faults.postgres import postgres
 from tests.services.test_avro import register
 from tests.services.test_capture import comes_to_equal
 from tests.services.topics import client
 from tests.spark.running import Running, planned
+from tests.support.avro import Json, fields, message
 
 pytestmark = pytest.mark.services
 

@@ -23,7 +23,7 @@ from headwater.project import load_project
 from headwater.serve.trino.catalog import catalogs, environment, properties_file
 from headwater.servers.trino import TrinoServer
 from jobs.demos.catalogs import FOLDER, settings
-from tests.golden_files import check_golden
+from tests.support.golden_files import check_golden
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = [load_project(file.parent) for file in sorted((ROOT / "sql").glob("*/headwater.toml"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.changed import chosen
-from tests.imports import ROOT, reached_from
+from tests.support.imports import ROOT, reached_from
 
 
 def names(*changed: str) -> set[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.imports import imported_by, imports, module_file
+from tests.support.imports import imported_by, imports, module_file
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "headwater"

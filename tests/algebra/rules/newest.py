@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from headwater.plan.rules import newest
-from tests import left_out
 from tests.algebra.rule import Rule
 from tests.algebra.world import Given, Kept, World, planned
+from tests.support import left_out
 
 _TABLE = """
 CREATE TABLE docs (id BIGINT, n BIGINT, body VARCHAR, raw VARBINARY, PRIMARY KEY (id))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from headwater.machine.java import find_java
-from tests.pages import DOCS, ROOT, Block, blocks
+from tests.support.pages import DOCS, ROOT, Block, blocks
 
 TEMPLATE = ROOT / "headwater" / "cli" / "template"
 TIMEOUT = 600  # seconds; a quiet machine needs a tenth

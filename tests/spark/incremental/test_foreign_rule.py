@@ -12,7 +12,7 @@ from headwater.engine.incremental.contract import RuleWriter
 from headwater.engine.incremental.registry import WRITERS
 from headwater.engine.view_commit import Change
 from headwater.plan.rules import registry
-from tests.counting import RULE, CountProgram
+from tests.support.counting import RULE, CountProgram
 
 DEFINITIONS = """
 CREATE TABLE people (name VARCHAR, age BIGINT)

@@ -12,7 +12,7 @@ from running import Running
 
 from headwater.analyze.definitions import DELETED, UPSERTED
 from headwater.engine.incremental.recompute_policy import RECOMPUTED, RecomputeLimits
-from tests import left_out
+from tests.support import left_out
 
 pytestmark = pytest.mark.spark
 

@@ -19,7 +19,7 @@ from headwater.dialect import parse
 from headwater.formats.avro.decode import avro_records
 from headwater.formats.avro.schema import parse as parse_schema
 from headwater.formats.columns import Decoder, Records
-from tests.avro import Json, fields, message, number
+from tests.support.avro import Json, fields, message, number
 
 pytestmark = pytest.mark.spark
 

@@ -1,9 +1,9 @@
-"""The connector of another package (``tests/toy``) lands its rows, and goes on after a crash."""
+"""The connector of another package (``tests/support``) lands its rows, and goes on after a crash."""
 
 from headwater.analyze.bind.project import bind
 from headwater.connectors.contract import Limits
 from headwater.dialect import parse
-from tests.toy_package import install
+from tests.support.toy_package import install
 
 TABLE = """
 CREATE TABLE squares (n BIGINT, square BIGINT, said VARCHAR)

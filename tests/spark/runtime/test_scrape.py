@@ -17,7 +17,7 @@ import headwater
 from headwater.project import Project, load_project
 from headwater.serve.status import Status, status
 from headwater.servers.ports import free_port
-from tests.metrics import Scrape, scrape
+from tests.support.metrics import Scrape, scrape
 
 DEFINITIONS = """
 CREATE TABLE orders (

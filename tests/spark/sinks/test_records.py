@@ -16,8 +16,8 @@ from headwater.formats.avro.encode import key_schema, value_schema
 from headwater.formats.avro.encode import written as as_avro
 from headwater.formats.records import JSON, Encoding, RecordBatch, records
 from headwater.plan.program import SIGN
-from tests.avro import message
 from tests.spark.running import planned
+from tests.support.avro import message
 
 BATCH = RecordBatch("shop", 7, 1_000, 2_000)
 

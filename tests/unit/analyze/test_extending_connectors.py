@@ -1,4 +1,4 @@
-"""A connector, a sink and an encoding of another package (``tests/toy``), by entry points only."""
+"""A connector, a sink and an encoding of another package (``tests/support``), by entry points only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from headwater.connectors.contract import HasLedger, HasPositions, Measurable, R
 from headwater.connectors.registry import reader_of, writer_of
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, HeadwaterError
-from tests.imports import imports
-from tests.toy_package import TOY, install
+from tests.support.imports import imports
+from tests.support.toy_package import TOY, install
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "headwater"

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.dialect import parse, to_sql
 from headwater.errors import HeadwaterError
-from tests.golden_files import GOLDEN, Case, check_cases, read_cases
+from tests.support.golden_files import GOLDEN, Case, check_cases, read_cases
 
 PARSE = sorted((GOLDEN / "parse").glob("*.sql"))
 ERRORS = sorted((GOLDEN / "errors" / "parse").glob("*.sql"))

@@ -26,7 +26,7 @@ from headwater.config.settings import load_config
 from headwater.dialect import parse
 from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
 from headwater.testing.slt import parse as parse_slt
-from tests.pages import DOCS, README, ROOT, Block, blocks, commands, pages
+from tests.support.pages import DOCS, README, ROOT, Block, blocks, commands, pages
 
 PAGES = pages()
 QUOTED = ("catalog/", "dashboards/", "docker/", "jobs/", "sql/")

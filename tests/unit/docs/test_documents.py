@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import pages
+from tests.support.pages import pages
 
 ROOT = Path(__file__).parents[3]
 PAGES = [

@@ -17,7 +17,7 @@ from headwater.runtime.run_metrics import Tally
 from headwater.serve.doctor import checks
 from headwater.serve.doctor.findings import Repair
 from headwater.serve.status import EXTERNAL, NEW
-from tests.pages import DOCS, ROOT, blocks, pages
+from tests.support.pages import DOCS, ROOT, blocks, pages
 
 PAGES = [page for page in pages() if "reference" not in page.parts]
 """All but the reference, which is generated."""

@@ -13,7 +13,7 @@ from docs.generate.blocks import BLOCKS
 from docs.generate.pages import PAGES, filled, names
 from docs.generate.settings import described
 from headwater.config.sections import SECTIONS, File
-from tests.golden_files import check_golden
+from tests.support.golden_files import check_golden
 from tests.unit.docs.test_documents import LINK, LONGEST, anchors
 
 _LINES = re.MULTILINE | re.DOTALL

@@ -12,7 +12,7 @@ from headwater.dialect import parse
 from headwater.formats.avro.schema import Schema, SchemaRefused
 from headwater.formats.avro.schema import parse as parse_schema
 from headwater.formats.avro.types import Unfit, read_row
-from tests.avro import Json, fields
+from tests.support.avro import Json, fields
 
 
 def schema(said: Json, *referred: Json) -> Schema:

@@ -15,7 +15,7 @@ from headwater.analyze.definitions import Source
 from headwater.errors import ServiceError, TerminalError
 from headwater.formats.avro.registry import Registry
 from headwater.formats.avro.schema import Schema
-from tests.avro import Json, fields
+from tests.support.avro import Json, fields
 
 UNKNOWN = (404, {"error_code": 40403, "message": "Schema not found"})
 

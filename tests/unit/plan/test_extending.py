@@ -25,9 +25,9 @@ from headwater.plan.rules import registry
 from headwater.plan.rules.folds import COUNT, FOLDS, Fold, StatePart
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra import query as algebra
-from tests.counting import RULE, CountProgram
 from tests.fuzz.cases import Case, random_ticks
 from tests.fuzz.schemas import Draw
+from tests.support.counting import RULE, CountProgram
 
 TABLES = """
 CREATE TABLE people (name VARCHAR, age BIGINT)

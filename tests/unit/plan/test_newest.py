@@ -11,7 +11,7 @@ from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import at_rest_sql
-from tests.left_out import changes, held
+from tests.support.left_out import changes, held
 
 SQL = """
 CREATE TABLE docs (id BIGINT, n BIGINT, body VARCHAR NOT NULL, raw VARBINARY, PRIMARY KEY (id))

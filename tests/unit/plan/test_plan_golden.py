@@ -15,7 +15,7 @@ from headwater.plan.explain import explain, program_sql
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import DIALECTS, at_rest_sql, comparisons
 from headwater.plan.view_plan import ViewPlan
-from tests.golden_files import check_golden
+from tests.support.golden_files import check_golden
 
 FOLDER = Path(__file__).parents[2] / "golden" / "plan"
 TABLES = FOLDER / "tables.sql"

@@ -25,7 +25,7 @@ from headwater.runtime.events import (
 from headwater.runtime.metrics import Metrics, served
 from headwater.runtime.run_metrics import Tally
 from headwater.servers.ports import free_port
-from tests.metrics import Scrape, scrape
+from tests.support.metrics import Scrape, scrape
 
 DEFINITIONS = """
 CREATE TABLE orders (id BIGINT, amount BIGINT)

@@ -18,7 +18,7 @@ from headwater.project import load_project
 from headwater.serve.superset.bundle import write, zipped
 from headwater.serve.superset.pipeline import CHARTS
 from headwater.serve.superset.project import ProjectBundle, project_bundle
-from tests.golden_files import GOLDEN, check_golden
+from tests.support.golden_files import GOLDEN, check_golden
 
 ROOT = Path(__file__).parents[3]
 SQL = GOLDEN / "superset" / "project.sql"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 REWRITE = "1" in (
     os.environ.get("HEADWATER_REWRITE_GOLDEN"),
     os.environ.get("HEADWATER_REWRITE"),

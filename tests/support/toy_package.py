@@ -1,4 +1,4 @@
-"""Installs the package ``tests/toy`` for one test: its entry points are found, then forgotten."""
+"""Installs the package ``support/toy`` for one test: its entry points are found, then forgotten."""
 
 from __future__ import annotations
 
