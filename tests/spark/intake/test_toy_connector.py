@@ -1,4 +1,4 @@
-"""The connector of another package (``tests/support``) lands its rows, and goes on after a crash."""
+"""The connector of another package lands its rows, and goes on after a crash."""
 
 from headwater.analyze.bind.project import bind
 from headwater.connectors.contract import Limits

@@ -1,4 +1,4 @@
-"""A connector, a sink and an encoding of another package (``tests/support``), by entry points only."""
+"""A connector, a sink and an encoding of another package are found by their entry points alone."""
 
 from __future__ import annotations
 
