@@ -50,8 +50,8 @@ def cut_of(view: str, order: Sequence[OffsetStream], ends: Sequence[str]) -> dic
         if cut.setdefault(origin.name, position) != position:
             raise TerminalError(
                 "CUT_SPLIT",
-                f'view "{view}" reads "{origin.name}" twice, and one batch up to two positions',
-                hint="read the table once: split the view in two",
+                f'view "{view}" reads "{origin.name}" twice, and one batch ends at two positions',
+                hint="split the view so that each part reads the table once",
             )
     return cut
 

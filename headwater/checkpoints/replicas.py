@@ -119,14 +119,14 @@ class CheckpointReplicas:
                     if self._fetch(files, name, Path(made)):
                         checkpoint.put_back(Path(made) / "checkpoint")
                         return True
-                logger.warning("copy %s of a checkpoint is not whole", name)
+                logger.warning("checkpoint replica %s is incomplete", name)
         except OSError as error:
             raise store_failure(error) from error
         return False
 
     def _tell(self, error: Exception) -> None:
         """A failure costs time later, and never the view."""
-        logger.warning("%s: a checkpoint was not copied there: %s", self._place, error)
+        logger.warning("%s: the checkpoint replica was not written: %s", self._place, error)
 
     def _wait(self) -> None:
         if self._running:

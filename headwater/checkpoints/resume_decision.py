@@ -38,10 +38,10 @@ class ResumeMode(Enum):
     """How a view goes on."""
 
     GO_ON = "the checkpoint continues where the table ends"
-    CUT_BACK = "what the checkpoint holds beyond the table is forgotten"
-    MEND = "the record of the last batch but one, which Spark asks for, is written from its marker"
-    ANEW = "the checkpoint is written anew from the newest marker"
-    REPLAY = "committed epochs are run again, to rebuild the state in the checkpoint"
+    CUT_BACK = "batches of the checkpoint beyond the newest commit are removed"
+    MEND = "the record of the last batch but one, which Spark needs, is written from its marker"
+    ANEW = "a new checkpoint is written from the newest marker"
+    REPLAY = "committed epochs are repeated to rebuild the state in the checkpoint"
     REFUSE = "only a person can decide"
 
 
@@ -101,12 +101,12 @@ def decide_resume(held: ResumeFacts) -> Resume:
         return _continued(held, held.newest, damage)
     kept_only = all(item.kept or item.name is None for item in held.owner.order)
     if not kept_only and (foreign or not _is_log_proven(held, held.newest)):
-        return _refused(held, damage, "which files of its SOURCE were read is not known any more")
+        return _refused(held, damage, "the record of the files read from its SOURCE is lost")
     if not held.stateful:
         return Resume(ResumeMode.ANEW, held.newest.epoch, damage)
     if not kept_only:
         return _refused(
-            held, damage, "its state cannot be rebuilt from a SOURCE, which is not kept"
+            held, damage, "its state cannot be rebuilt from a SOURCE, which is not landed"
         )
     return _replayed(held, held.newest, damage, -1 if foreign else _last_good(held, held.newest))
 
@@ -149,8 +149,8 @@ def cut_at(
         if position is None:
             raise TerminalError(
                 "CHECKPOINT_LOST",
-                f'the checkpoint of view "{view}" has lost which files of "{item.name}" were read',
-                hint=f"run `headwater doctor {view}`: it says what can be done",
+                f'the checkpoint of view "{view}" lacks the record of files read of "{item.name}"',
+                hint=f"run `headwater doctor {view}`, which shows the safe repairs",
             )
         ends[index] = position
     return cut_of(view, order, ends)
@@ -187,7 +187,7 @@ def _without_commit(held: ResumeFacts) -> Resume:
     planned = checkpoint.last_planned() == 0 and checkpoint.last_finished() is None
     if own and planned and _is_readable(held, 0):
         return Resume(ResumeMode.GO_ON)
-    return Resume(ResumeMode.ANEW, -1, ("the checkpoint is of a table that is not there any more",))
+    return Resume(ResumeMode.ANEW, -1, ("the table of this checkpoint does not exist any more",))
 
 
 def _continued(held: ResumeFacts, marker: Marker, damage: tuple[str, ...]) -> Resume:
@@ -204,7 +204,7 @@ def _continued(held: ResumeFacts, marker: Marker, damage: tuple[str, ...]) -> Re
         return Resume(ResumeMode.GO_ON, top, damage)
     if top > 0 and not _is_readable(held, top - 1):
         if held.stateful and top - 1 not in held.history():
-            return _refused(held, damage, f"the marker of epoch {top - 1} is not kept any more")
+            return _refused(held, damage, f"the marker of epoch {top - 1} has expired")
         return Resume(ResumeMode.MEND, top, damage)
     # nothing of a batch whose record is torn was committed
     return Resume(ResumeMode.GO_ON if planned == top else ResumeMode.CUT_BACK, top, damage)
@@ -281,7 +281,7 @@ def _replayed(held: ResumeFacts, newest: Marker, damage: tuple[str, ...], good: 
     history = held.history()
     gone = next((n for n in range(good + 1, newest.epoch) if n not in history), None)
     if gone is not None:
-        return _refused(held, damage, f"the marker of epoch {gone} is not kept any more")
+        return _refused(held, damage, f"the marker of epoch {gone} has expired")
     read = history[good].cut_to if good >= 0 else {}
     for name, upto in newest.cut_to.items():
         if not held.reaches(name, read.get(name), upto):
@@ -303,10 +303,10 @@ def _damage(held: ResumeFacts, foreign: CheckpointOwner | None) -> tuple[str, ..
         whose = f'view "{foreign.view}" in namespace "{foreign.namespace}"'
         return (f"it is the checkpoint of {whose}, version {foreign.version}",)
     if not checkpoint.folder.exists():
-        return (f"the checkpoint is missing, the table is at epoch {newest.epoch}",)
+        return (f"the checkpoint is missing, but the table is at epoch {newest.epoch}",)
     damage = [f"{file} cannot be read" for file in checkpoint.damaged()]
     if checkpoint.owner() is None:
-        damage.append(f"{OWNER_FILE} is missing or cannot be read: it does not say whose it is")
+        damage.append(f"{OWNER_FILE} is missing or cannot be read (it names the view)")
     damage += [f"{file} is missing" for file in checkpoint.missing()]
     if not (checkpoint.folder / "metadata").exists():
         damage.append("metadata is missing (Spark makes a new one; nothing depends on it)")
@@ -314,14 +314,12 @@ def _damage(held: ResumeFacts, foreign: CheckpointOwner | None) -> tuple[str, ..
     if planned is None:
         damage.append("it holds no batch")
     elif max(planned, finished) < newest.epoch:
-        ends = f"it ends with epoch {max(planned, finished)}"
-        damage.append(f"{ends}, the table with epoch {newest.epoch}: its end is lost, or it is old")
-    elif finished > newest.epoch:
-        damage.append(f"it is ahead: epoch {finished}, the table has only epoch {newest.epoch}")
-    elif finished < newest.epoch - 1:
-        damage.append(f"it has finished epoch {finished}, the table epoch {newest.epoch}")
+        ends = f"it ends with epoch {max(planned, finished)}, but the table with {newest.epoch}"
+        damage.append(f"{ends}: its newest batches are lost, or it is an old copy")
+    elif not newest.epoch - 1 <= finished <= newest.epoch:
+        damage.append(f"it has finished epoch {finished}, but the table is at {newest.epoch}")
     elif _is_readable(held, newest.epoch) and not _matches(held, newest):
-        damage.append(f"epoch {newest.epoch} has another range there than in the table")
+        damage.append(f"its input range of epoch {newest.epoch} is not that of the table")
     return tuple(damage)
 
 

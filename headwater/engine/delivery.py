@@ -169,9 +169,9 @@ class Delivery:
         if not reaches or self._view.snapshot(upto) is None:
             raise TerminalError(
                 "VIEW_REBUILT",
-                f'table "{self.sink.view}" does not hold any more what sink "{self.sink.name}" has '
-                "delivered last: it was rebuilt, or its snapshots were expired by another tool",
-                hint="give the sink another name and place: it delivers the whole view",
+                f'table "{self.sink.view}" no longer holds the last commit that sink '
+                f'"{self.sink.name}" delivered: the table was rebuilt, or another tool expired it',
+                hint="give the sink another name and place; it then delivers the whole view",
                 span=self.sink.span,
             )
 

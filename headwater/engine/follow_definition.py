@@ -65,9 +65,9 @@ def follow(
     if lacking or any(column in held for column in change.dropped):
         raise TerminalError(
             "SCHEMA_CHANGED",
-            f'table "{table.name}" does not follow its definition before its log, '
-            f'"{plan.follows}", does',
-            hint=f'read the error of "{plan.follows}"',
+            f'table "{table.name}" cannot follow its definition until its log table '
+            f'"{plan.follows}" does',
+            hint=f'correct the error of "{plan.follows}"',
         )
     if fence:
         fence.check()

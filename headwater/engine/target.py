@@ -97,7 +97,7 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     if marker and marker.fingerprint not in ("", plan.fingerprint):
         raise TerminalError(
             "DEFINITION_CHANGED",
-            f'view "{plan.view.name}" was changed since its table was written',
+            f'the definition of view "{plan.view.name}" has changed since its last commit',
             hint="undo the change or give the new definition a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )
@@ -108,7 +108,7 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     ):
         raise TerminalError(
             "DEFINITION_CHANGED",
-            f'view "{plan.view.name}" has another meaning since its table was written: {meaning}',
+            f'view "{plan.view.name}" has changed its meaning since its last commit: {meaning}',
             hint="undo the change or give the view a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )

@@ -256,6 +256,6 @@ def test_a_machine_without_its_state_goes_on_from_the_copy_in_the_store(
     assert len(queries) == 1  # what Spark calls one query is one checkpoint, in four places
     examined = world.run("doctor", "hours")
     assert examined.returncode == 1
-    assert "the next run begins with its copy of epoch" in examined.stdout
+    assert "the next run restores its replica of epoch" in examined.stdout
     assert [row[1] for row in world.ask("sql", "SELECT * FROM hours")] == ["1"] * 4
     assert verdicts(world) == {"hours": "equal"}

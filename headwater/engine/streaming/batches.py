@@ -80,7 +80,7 @@ class Batches:
             raise TerminalError(
                 "CHECKPOINT_LOST",
                 f'the checkpoint of view "{self.view}" has no epoch {epoch}',
-                hint=f"run `headwater doctor {self.view}`: it says what can be done",
+                hint=f"run `headwater doctor {self.view}`, which shows the safe repairs",
             )
         return batch
 

@@ -36,7 +36,7 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
         damaged = TerminalError(
             "STATE_DAMAGED",
             f'the state of view "{view}" cannot be read: {sign[0]}',
-            hint=f"run `headwater doctor {view} --repair`: it can rebuild the state",
+            hint=f"run `headwater doctor {view} --repair`, which can rebuild the state",
         )
         damaged.__cause__ = error
         return damaged
@@ -44,16 +44,16 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
         what = sign["what"] or _first_line(error)
         return TerminalError(
             "DATA_LOSS",
-            f'view "{view}": records that it was to read are gone from Kafka: {what}',
-            hint="keep records longer (retention.ms) than the project may stand still; to begin "
-            "with what is there, define a view of another name",
+            f'Kafka deleted records before view "{view}" read them: {what}',
+            hint="retain records longer (retention.ms) than the project may stand still; to begin "
+            "with the remaining records, define a view of another name",
         )
     if bad := bad_row(view, error):
         return bad
     found = ServiceError(
         "QUERY_FAILED",
         f'the streaming query of view "{view}" failed: {_first_line(error)}',
-        hint="Headwater starts it again; if it keeps failing, run with --debug for the whole error",
+        hint="Headwater restarts it; if it fails repeatedly, run with --debug for the whole error",
     )
     found.__cause__ = error
     return found

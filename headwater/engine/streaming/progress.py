@@ -48,8 +48,8 @@ class StreamProgress:
             groups = sum(each["numRowsDroppedByWatermark"] for each in progress["stateOperators"])
             if groups:
                 logger.warning(
-                    'view "%s": at least %d rows of %s came too late in epoch %d and were left out;'
-                    " of a CREATE TABLE they would be counted, and could be kept",
+                    'view "%s": dropped at least %d late rows of %s in epoch %d;'
+                    " use CREATE TABLE to count late rows exactly and to store them",
                     *(self._view, groups, self._sources, self._batch),
                 )
 

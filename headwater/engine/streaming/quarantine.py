@@ -129,7 +129,7 @@ class SourceQuarantine:
                 raise self._failure or ServiceError(
                     "QUERY_FAILED",
                     f'the quarantine of source "{self._source.name}" failed: {error}',
-                    hint="Headwater starts it again; if it keeps failing, run with --debug",
+                    hint="Headwater restarts it; if it fails repeatedly, run with --debug",
                 )
 
     @property
@@ -158,8 +158,8 @@ class SourceQuarantine:
         if newest and (planned is None or planned < newest.marker.epoch):
             raise TerminalError(
                 "CHECKPOINT_LOST",
-                f'the quarantine of source "{self._source.name}" has lost which files it has read',
-                hint=f"run `headwater doctor {self._source.name}`: it says what can be done",
+                f'the quarantine of source "{self._source.name}" lacks the record of files read',
+                hint=f"run `headwater doctor {self._source.name}`, which shows the safe repairs",
             )
 
     def stop(self) -> None:

@@ -149,7 +149,7 @@ class Recovery:
             raise TerminalError(
                 "SNAPSHOT_EXPIRED",
                 f'view "{view}" needs snapshot {position} of "{name}", which was expired',
-                hint=f"run `headwater doctor {view}`: it can rebuild the view",
+                hint=f"run `headwater doctor {view}`, which can rebuild the view",
             )
         return offset_at(position, int(snapshot.summary.get("added-data-files", 0)))
 
@@ -186,9 +186,9 @@ class Recovery:
         found = "; ".join(verdict.damage) or "it does not belong to its table"
         return TerminalError(
             verdict.condition,
-            f'view "{view}" cannot go on from its checkpoint: {found}; {verdict.reason}',
-            hint=f"run `headwater doctor {view}`; or restore the folder "
-            f'"{self.checkpoint.folder}" as it was when the view was stopped',
+            f'view "{view}" cannot continue from its checkpoint: {found}; {verdict.reason}',
+            hint=f"run `headwater doctor {view}`, or restore the folder "
+            f'"{self.checkpoint.folder}" as it was when the view stopped',
         )
 
 
@@ -197,9 +197,10 @@ def _check_beginning(view: str, table: LakeTable) -> None:
     if table.begins_compacted():
         raise TerminalError(
             "HISTORY_EXPIRED",
-            f'view "{view}" cannot begin to read "{table.name}": the commits before its compaction '
-            "were expired by another tool",
-            hint="keep the view with WITH (engine = 'incremental'), or land the table anew",
+            f'view "{view}" cannot begin to read "{table.name}": another tool expired the commits '
+            "before its first compaction",
+            hint="write WITH (engine = 'incremental') in the view, or land the table under a new "
+            "name",
         )
 
 

@@ -54,7 +54,7 @@ def run_again(query: DataFrame, checkpoint: Checkpoint, target: Table, commit: C
 
     def batch(rows: DataFrame, epoch: int) -> None:
         if epoch != commit.marker.epoch:
-            raise _differs(commit, f"epoch {epoch} was run")
+            raise _differs(commit, f"Spark ran epoch {epoch}")
         found.append(_content(rows))
 
     try:
@@ -70,7 +70,7 @@ def run_again(query: DataFrame, checkpoint: Checkpoint, target: Table, commit: C
     except (PySparkException, Py4JError) as error:
         raise failed(view, error) from error
     if found != [expected] or not checkpoint.is_finished(commit.marker.epoch):
-        raise _differs(commit, f"{found} came out, {expected} was committed")
+        raise _differs(commit, f"the result is {found}, but {expected} was committed")
 
 
 def _content(rows: DataFrame) -> tuple[object, ...]:
@@ -85,5 +85,5 @@ def _differs(commit: Commit, what: str) -> TerminalError:
     return TerminalError(
         "REPLAY_DIFFERS",
         f'epoch {commit.marker.epoch} of view "{view}" cannot be repeated: {what}',
-        hint=f"run `headwater doctor {view}`: it can rebuild the view",
+        hint=f"run `headwater doctor {view}`, which can rebuild the view",
     )

@@ -154,6 +154,6 @@ class SourceBatchWriter:
             if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
                 raise TerminalError(
                     "FILE_NAME_IS_A_PATTERN",
-                    f'source "{name}": a stream cannot read "{path}", whose name is a pattern',
-                    hint="write CREATE TABLE instead of CREATE SOURCE, or name files otherwise",
+                    f'source "{name}" cannot read file "{path}": Spark takes its name as a pattern',
+                    hint="rename the file, or write CREATE TABLE instead of CREATE SOURCE",
                 )

@@ -44,8 +44,8 @@ def marker_history(subject: Subject) -> Iterator[Finding]:
         elif dict(new.cut_from) != dict(old.cut_to):
             yield _broken(subject, f"epoch {new.epoch} does not begin where {old.epoch} ended")
         if new.token < old.token:
-            tokens = f"its fence token is {new.token}, the one before {old.token}"
-            yield _broken(subject, f"epoch {new.epoch} was written by a process shut out: {tokens}")
+            tokens = f"its fence token is {new.token}, that of the epoch before {old.token}"
+            yield _broken(subject, f"epoch {new.epoch} was written by a fenced process: {tokens}")
 
 
 def marker_kept(subject: Subject) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def staging(subject: Subject) -> Iterator[Finding]:
                 subject.name,
                 "staging",
                 f"branch {name} holds rows that were never published",
-                f"nobody reads it; it is removed when {subject.name} commits next",
+                f"no query reads it, and the next commit of {subject.name} removes it",
                 serious=False,
             )
 
@@ -89,7 +89,7 @@ def definition(subject: Subject) -> Iterator[Finding]:
     """The table was written by the definition that the project has now."""
     plan, newest = subject.plan, subject.newest
     if plan and newest and newest.fingerprint not in ("", plan.fingerprint):
-        yield _rebuilt(subject, "definition", "the view was changed since its table was written")
+        yield _rebuilt(subject, "definition", "the definition has changed since the last commit")
 
 
 def input_snapshots(subject: Subject) -> Iterator[Finding]:
@@ -129,16 +129,16 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
         return
     found = "; ".join(verdict.damage)
     if has_lost_all(verdict) and subject.copied is not None:
-        safe = f"the next run begins with its copy of epoch {subject.copied} in the object store"
+        safe = f"the next run restores its replica of epoch {subject.copied} from the object store"
         yield Finding(subject.name, "checkpoint", found, safe)
         return
     match verdict.way:
         case ResumeMode.GO_ON:
             if found:
-                safe = "the view goes on from it all the same"
+                safe = "the view can continue from it"
                 yield Finding(subject.name, "checkpoint", found, safe, serious=False)
         case ResumeMode.CUT_BACK:
-            found = found or "it holds more than the table"
+            found = found or "it holds batches beyond the newest commit"
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
         case ResumeMode.MEND:
             yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
@@ -166,12 +166,12 @@ def last_error(subject: Subject) -> Iterator[Finding]:
     problem = f"{error['condition']}: {error['message']}"
     condition = error["condition"]
     if condition == "STATE_DAMAGED" and _can_replay(subject):
-        safe = "the markers of all epochs are kept, the state can be rebuilt from them"
+        safe = "the markers of all epochs still exist, so the state can be rebuilt from them"
         yield Finding(subject.name, "error", problem, safe, Repair.DROP_STATE)
     elif condition in REBUILT_AFTER:
         yield _rebuilt(subject, "error", problem)
     else:
-        safe = error.get("hint") or "see the other findings, then start it again"
+        safe = error.get("hint") or "mend the other findings, then start the project again"
         yield Finding(subject.name, "error", problem, safe)
 
 
@@ -203,12 +203,12 @@ def quarantine(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             subject.name,
             "quarantine",
-            f"the checkpoint of {name} is missing or old; which files were read is not known",
-            f'drop table "{name}" and folder "{subject.state}": bad rows are then read again',
+            f"the checkpoint of {name} is missing or old, and with it the record of files read",
+            f'drop table "{name}" and folder "{subject.state}": the next run reads bad rows again',
         )
     elif (subject.state / "waiting").exists():
         problem = "views have met bad rows that its quarantine may lack"
-        safe = "the next run reads the source again and keeps them"
+        safe = "the next run reads the source again and quarantines them"
         yield Finding(subject.name, "quarantine", problem, safe, serious=False)
 
 
@@ -252,7 +252,7 @@ def _broken(subject: Subject, problem: str) -> Finding:
 def _rebuilt(subject: Subject, check: str, problem: str) -> Finding:
     """A finding that only a rebuild repairs, if it is a view whose inputs are kept."""
     if subject.kind != "view":
-        safe = "it is not safe to change a landed table: compare it with its source"
+        safe = "no change of a landed table is safe: compare it with its source"
         return Finding(subject.name, check, problem, safe)
     repair, safe = rebuild_if_kept(subject)
     return Finding(subject.name, check, problem, safe, repair)

@@ -77,5 +77,5 @@ def _examined(subject: Subject) -> list[Finding]:
 def _unreadable(subject: Subject, check: str, error: Exception) -> Finding:
     said = error.message if isinstance(error, HeadwaterError) else str(error).strip()
     reason = (said or type(error).__name__).splitlines()[0]
-    safe = "restore what is missing from a backup; nothing is repaired that cannot be read"
+    safe = "restore missing files from a backup; doctor repairs nothing that it cannot read"
     return Finding(subject.name, check, f"it cannot be read: {reason}", safe)

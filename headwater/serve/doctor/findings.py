@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 class Repair(Enum):
     """What can be done, each proved safe by the markers."""
 
-    CUT_BACK = "remove what the checkpoint holds beyond the newest commit; nothing of it is visible"
-    RESUME = "write the checkpoint anew from the newest marker; the view keeps no state in it"
+    CUT_BACK = "remove the batches of the checkpoint beyond the newest commit; none is visible"
+    RESUME = "write a new checkpoint from the newest marker; the view has no state in it"
     DROP_STATE = (
         "remove the checkpoint; the next run repeats the committed epochs without writing them, "
-        "compares what comes out with the table, and so rebuilds the state"
+        "compares the result with the table, and rebuilds the state"
     )
-    REBUILD = "drop the view's table and its state; the next run computes it again from its inputs"
+    REBUILD = "drop the view's table and its state; the next run computes it from its inputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +206,8 @@ def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
     """Return whether a view can be computed again, and in words what that means."""
     gone = lost_input(subject)
     if gone:
-        return None, f"it cannot be computed again: {gone}"
-    return Repair.REBUILD, "its inputs are all there: it can be computed again from them"
+        return None, f"it cannot be rebuilt: {gone}"
+    return Repair.REBUILD, "all its inputs still exist, so it can be rebuilt from them"
 
 
 def lost_input(subject: Subject) -> str:
@@ -224,7 +224,7 @@ def lost_input(subject: Subject) -> str:
             continue
         if kept == "unknown":
             server = connector.capitalize()
-            return f'whether {server} still has every record of "{item.name}" is not known here'
+            return f'doctor cannot tell whether {server} still has every record of "{item.name}"'
         if reason := _lost_files(subject, item.name):
             return reason
     return ""
@@ -235,7 +235,7 @@ def _lost_files(subject: Subject, source: str) -> str:
     held = subject.held
     if held is None or held.newest is None or source not in held.newest.cut_to:
         return ""
-    unknown = f'which files of "{source}" were read is not known any more, a SOURCE is not kept'
+    unknown = f'the record of the files read from SOURCE "{source}" is lost'
     index = next((n for n, item in enumerate(held.owner.order) if item.name == source), None)
     if index is None or held.checkpoint.owner() is None:
         return unknown

@@ -126,4 +126,4 @@ def test_a_store_that_fails_stops_no_view(
     view = Kept(spark, lake, tmp_path / "v1", WINDOW)
     lives(view, CheckpointReplicas(down, "x"), 3)
     view.check()
-    assert "was not copied there: the store is down" in caplog.text
+    assert "the checkpoint replica was not written: the store is down" in caplog.text

@@ -142,7 +142,7 @@ def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
 
     copies = CheckpointReplicas(down, "x")
     copies.finish(folder, 1)
-    assert "was not copied" in caplog.text
+    assert "replica was not written" in caplog.text
     with pytest.raises(ServiceError) as caught:
         copies.restore(Checkpoint(folder))
     assert caught.value.condition == "STORE_DOWN"

@@ -168,7 +168,7 @@ def test_epoch_that_begins_elsewhere_is_found(lake: FakeLake) -> None:
 def test_token_that_falls_is_found(lake: FakeLake) -> None:
     commit(lake, 2, token=5)
     commit(lake, 3, token=4)
-    assert "fence token is 4, the one before 5" in only(lake, "markers").problem
+    assert "fence token is 4, that of the epoch before 5" in only(lake, "markers").problem
 
 
 def test_gap_in_a_landed_table_is_told_and_nothing_offered(lake: FakeLake) -> None:
@@ -237,7 +237,7 @@ def test_input_rolled_back_below_the_cut_is_found(lake: FakeLake) -> None:
     lake.catalog.drop_table((namespace, "clicks"))
     finding = only(lake, "input")
     assert (finding.repair, 'its input "clicks" is missing' in finding.problem) == (None, True)
-    assert "cannot be computed again" in finding.safe
+    assert "cannot be rebuilt" in finding.safe
 
 
 def test_lost_checkpoint_of_a_view_with_state_is_replayed_by_the_next_run(lake: FakeLake) -> None:
@@ -324,7 +324,7 @@ def test_view_of_a_source_without_its_checkpoint_cannot_go_on(lake: FakeLake) ->
     shutil.rmtree(state(lake, "tapped"))
     finding = only(lake, "checkpoint")
     assert finding.repair is None
-    assert 'which files of "taps" were read is not known' in finding.safe
+    assert 'record of the files read from SOURCE "taps" is lost' in finding.safe
 
 
 def tapped(lake: FakeLake) -> Path:
@@ -360,7 +360,7 @@ def test_view_of_topics_goes_on_from_the_offsets_in_its_marker(lake: FakeLake) -
     assert batch is not None
     assert batch.ends == (offset,)
     (checkpoint.folder / "headwater.json").unlink()
-    assert "goes on from it all the same" in only(lake, "checkpoint").safe  # known by its offsets
+    assert "the view can continue from it" in only(lake, "checkpoint").safe  # known by its offsets
 
 
 def test_offsets_of_another_place_are_not_taken_for_those_of_the_marker(lake: FakeLake) -> None:
@@ -427,7 +427,7 @@ def test_the_copy_that_the_next_run_begins_with_is_told(
 ) -> None:
     copied(lake, monkeypatch, "per_hour", 1)
     finding = only(lake, "checkpoint")
-    assert (finding.repair, "copy of epoch 1" in finding.safe) == (None, True)
+    assert (finding.repair, "replica of epoch 1" in finding.safe) == (None, True)
 
 
 def test_a_copy_that_is_too_old_is_no_promise(
@@ -460,7 +460,7 @@ def test_a_view_of_a_source_needs_the_copy_of_its_newest_epoch(
         lake.append("tapped", [{"user_id": 2}], later)
     copied(lake, monkeypatch, "tapped", 0, limit=200)
     finding = only(lake, "checkpoint")
-    assert ("copy of epoch 0" in finding.safe) is told
+    assert ("replica of epoch 0" in finding.safe) is told
 
 
 # -- the command
@@ -532,7 +532,7 @@ def test_checkpoint_that_does_not_say_whose_it_is_is_judged_like_any_other(lake:
     (folder / "headwater.json").unlink()
     finding = only(lake, "checkpoint")
     assert "headwater.json is missing" in finding.problem
-    assert (finding.serious, finding.safe) == (False, "the view goes on from it all the same")
+    assert (finding.serious, finding.safe) == (False, "the view can continue from it")
     (folder / "state" / "0" / "0" / "2.changelog").unlink()
     finding = only(lake, "checkpoint")
     assert "headwater.json is missing" in finding.problem
