@@ -223,9 +223,9 @@ class EpochWrite:
         landing = self._landing
         return ServiceError(
             "EPOCH_NOT_STABLE",
-            f'epoch {self._epoch.number} of table "{landing.source.name}" was begun with '
-            f"{self._epoch.kept} bad rows, and now it has {self._found.bad}; nothing was changed",
-            hint="undo what was changed since (the definition, a schema in the registry) and start"
+            f'epoch {self._epoch.number} of table "{landing.source.name}" began with '
+            f"{self._epoch.kept} bad rows, but now has {self._found.bad}; nothing was changed",
+            hint="undo the last change of the definition or of a schema in the registry and start"
             " again, or read the input into a table of another name",
             span=landing.source.span,
         )
@@ -246,9 +246,9 @@ class EpochWrite:
         first, where = self._first(rows.unknown())
         return TerminalError(
             "UNKNOWN_FIELD",
-            f'table "{source.name}" does not name {in_words(self._found.unknown)} of epoch '
+            f'table "{source.name}" does not declare {in_words(self._found.unknown)} of epoch '
             f"{number}, the first record with one of them: {where}",
-            hint="say ON SCHEMA CHANGE IGNORE to leave them out, or EVOLVE and add them as columns",
+            hint="write ON SCHEMA CHANGE IGNORE to skip them, or EVOLVE and add them as columns",
             span=source.span,
         )
 

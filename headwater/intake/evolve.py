@@ -45,7 +45,7 @@ def follow(
     if not change:
         return
     if source.on_schema_change != OnSchemaChange.EVOLVE:
-        raise schema_changed(source.name, change, "say ON SCHEMA CHANGE EVOLVE, ")
+        raise schema_changed(source.name, change, "write ON SCHEMA CHANGE EVOLVE, ")
     own = {column.name for column in source.columns}
     check_evolution(
         source.name,
@@ -105,9 +105,9 @@ def evolution(source: Source, table: LakeTable, last: Marker) -> Evolved:
     if lacking:
         raise TerminalError(
             "SCHEMA_CHANGED",
-            f'column "{lacking[0]}" of table "{source.name}" is never NULL, and rows before epoch '
+            f'column "{lacking[0]}" of table "{source.name}" is NOT NULL, but rows before epoch '
             f"{found.since[lacking[0]]} lack it",
-            hint="leave NOT NULL out",
+            hint="remove NOT NULL",
             span=source.span,
         )
     return found

@@ -165,5 +165,5 @@ def _judged_otherwise(
         "REPLAY_NOT_STABLE",
         f'the quarantine of "{name}" was decoded twice with different results: {counted[1]} of '
         f"{counted[0]} rows were bad, then {written[1]} of {written[0]}; nothing was changed",
-        hint="start the replay again; if it stays so, report it as a bug",
+        hint="start the replay again; if it happens again, report it as a bug",
     )

@@ -125,15 +125,15 @@ class Lake:
         """
         written = self.external_tables[name]
         if self.owns(written):
-            hint = "read the table or view of the project by its own name"
-            raise TerminalError("OWN_TABLE", f'"{written}" is in the project itself', hint=hint)
+            hint = "read a table or view of the project by its plain name"
+            raise TerminalError("OWN_TABLE", f'"{written}" is a table of this project', hint=hint)
         folder = folder_of(written, Path())
         if not (is_delta(folder) if folder else self.exists(name)):
             hint = "correct the definition, or let its writer create it"
             raise ServiceError("TABLE_NOT_FOUND", f'table "{written}" does not exist', hint=hint)
         table = self.readable(name)
         if isinstance(table, LakeTable) and table.java.currentSnapshot() is None:
-            hint = "it is read once its writer has committed"
+            hint = "wait: Headwater reads it once its writer has committed"
             raise ServiceError("TABLE_EMPTY", f'table "{written}" has no snapshot yet', hint=hint)
         _check_declared(table, written, columns)
         return table

@@ -219,12 +219,12 @@ def _refusals(
         if column in system:
             yield f'column "{column}" follows from how rows are read and when they are late'
         elif column in event_times:
-            yield f'column "{column}" is the event time, which the rows that have landed lack'
+            yield f'column "{column}" is the event time, which landed rows lack'
     for column in change.added:
         if column in earlier:
             yield f'column "{column}" was dropped before, and older snapshots hold other values'
         elif column in never_null and column not in system:
-            yield f'column "{column}" is never NULL, and the rows that have landed lack it'
+            yield f'column "{column}" is NOT NULL, but landed rows lack it'
 
 
 def schema_changed(table: str, change: ColumnDifference, hint: str = "") -> TerminalError:
@@ -237,7 +237,7 @@ def schema_changed(table: str, change: ColumnDifference, hint: str = "") -> Term
     retyped = {**change.widened, **change.retyped}
     differences = [
         *(f'column "{column}" is missing' for column in change.added),
-        *(f'column "{column}" is not defined any more' for column in change.dropped),
+        *(f'column "{column}" is no longer defined' for column in change.dropped),
         *(f'column "{c}" is {old}, defined as {new}' for c, (old, new) in retyped.items()),
     ]
     return TerminalError(

@@ -83,14 +83,14 @@ _CONDITIONS = (
         # of Iceberg's client, then of Arrow's
         r"NoSuchBucket|NO_SUCH_BUCKET|bucket does not exist",
         "the bucket of the warehouse does not exist",
-        "make it, or correct [warehouse] path in headwater.toml",
+        "create it, or correct [warehouse] path in headwater.toml",
     ),
     _condition(
         "STORE_REFUSED",
         r"S3Exception: [^\n]*Status Code: 40[13]|InvalidAccessKeyId|SignatureDoesNotMatch"
         r"|AWS Error (?:ACCESS_DENIED|SIGNATURE_DOES_NOT_MATCH|INVALID_ACCESS_KEY_ID"
         r"|UNRECOGNIZED_CLIENT)|Unable to load credentials from any of the providers",
-        "the object store refuses the keys",
+        "the object store refuses the credentials",
         "check access_key, secret_key and the rights: [warehouse] in headwater.toml, or the options"
         " of a table over files",
     ),
@@ -210,8 +210,8 @@ def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
     found = TerminalError(
         "BAD_ROW",
         f'an expression of view "{view}" fails on a row: {said[:200]}',
-        hint="correct the input or the SELECT (TRY_CAST, NULLIF); a view without ON ERROR FAIL"
-        " leaves such rows out",
+        hint="correct the input or the SELECT (TRY_CAST, NULLIF), or remove ON ERROR FAIL from"
+        " the view",
     )
     found.__cause__ = error
     return found

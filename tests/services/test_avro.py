@@ -168,7 +168,7 @@ def test_an_epoch_that_was_begun_is_not_judged_otherwise(
     sql = definition(topic, registry, COLUMNS)
     crash_after_the_quarantine(land(sql), monkeypatch)
     assert register(registry, topic.name, {**FIRST, "name": f"{topic.name}2"}) == one + 1
-    with pytest.raises(ServiceError, match="was begun with 1 bad rows, and now it has 0") as caught:
+    with pytest.raises(ServiceError, match="began with 1 bad rows, but now has 0") as caught:
         land(sql).step()
     assert caught.value.condition == "EPOCH_NOT_STABLE"
     assert (ids(lake), lake.table("t__quarantine").read().count()) == ([], 1)

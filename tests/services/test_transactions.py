@@ -144,7 +144,7 @@ def test_a_transaction_lands_when_all_of_it_is_there(
     database.change(None, 1, 2)  # a snapshot has no transactions
     assert landed(land) == [2]
     database.change(740, 1, 2, tombstone=True)
-    with pytest.raises(ServiceError, match="says where transactions end"):
+    with pytest.raises(ServiceError, match="transaction topic"):
         land.step()
     database.create("transaction")
     assert landed(land) == []

@@ -232,21 +232,21 @@ class Cluster:
             return ServiceError(
                 "KAFKA_UNAVAILABLE",
                 f'cannot resolve bootstrap server "{servers}" of "{self._name}"',
-                hint=f"correct bootstrap_servers = '{servers}', or this machine's name service",
+                hint=f"correct bootstrap_servers = '{servers}', or name resolution on this machine",
             )
         if any(word in causes for word in _REFUSED):
-            hint = "check security_protocol, sasl_… and ssl_…, and what the user may do"
+            hint = "check security_protocol, the sasl_… and ssl_… options, and the user's rights"
             if "PBES2" in causes:
                 hint = (
-                    "this Java reads no key that is encrypted so:"
-                    " openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES writes one that it reads"
+                    "convert the private key to an encryption that Java reads:"
+                    " openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES"
                 )
             message = f'Kafka at {servers} refuses "{self._name}": {causes}'
             return ServiceError("KAFKA_REFUSED", message, hint=hint)
         return ServiceError(
             "KAFKA_UNAVAILABLE",
             f'Kafka at {servers} does not answer for "{self._name}": {causes}',
-            hint="check that the brokers run, bootstrap_servers, and the brokers'"
+            hint="check that the brokers run, and check bootstrap_servers and the brokers'"
             " advertised.listeners",
         )
 

@@ -84,14 +84,14 @@ class KafkaTopic(SinkConnector):
             return now
         known, partitions, *schema = before.split("/")
         if known != topic.id:
-            raise self._refused("TOPIC_RECREATED", "was deleted and made again: it is empty")
+            raise self._refused("TOPIC_RECREATED", "was deleted and created again: it is empty")
         if self._sink.format == "plain":
             return now
         if partitions != str(topic.partitions):
-            what = f"has {topic.partitions} partitions, {partitions} before: keys would change"
-            raise self._refused("PARTITIONS_ADDED", f"{what} theirs")
-        what = f"has keys that begin with the number {schema[0]} of their schema, which has another"
-        raise self._refused("SCHEMA_RENUMBERED", f"{what} one in the registry now")
+            what = f"has {topic.partitions} partitions instead of {partitions}"
+            raise self._refused("PARTITIONS_ADDED", f"{what}: keys would move to another one")
+        what = f"has keys with schema number {schema[0]}"
+        raise self._refused("SCHEMA_RENUMBERED", f"{what}, which the registry has replaced")
 
     def deliver(self, changed: DataFrame, epoch: DeliveryEpoch) -> None:
         """See :meth:`SinkConnector.deliver`: acknowledged records, one for each change."""
@@ -129,6 +129,6 @@ class KafkaTopic(SinkConnector):
         return TerminalError(
             condition,
             f'topic "{self._topic}" of sink "{self._sink.name}" {what}',
-            hint="give the sink another name and a topic of its own: it delivers the whole view",
+            hint="give the sink another name and topic; it then delivers the whole view",
             span=self._sink.span,
         )

@@ -226,10 +226,10 @@ class Kafka(Connector[Offsets]):
         if grown and self._source.is_changes:
             raise TerminalError(
                 "PARTITIONS_ADDED",
-                f'topic "{grown[0]}" of the keyed table has more partitions than when it was first '
-                "read: changes of one key can be in two of them, and have no order",
-                hint="read the topic into a table of another name once all its changes are written "
-                "with the new number of partitions",
+                f'topic "{grown[0]}" of keyed table "{self._source.name}" has new partitions: '
+                "changes of one key may lie in two partitions, without an order",
+                hint="read the topic into a table of another name after all its changes are "
+                "written with the new number of partitions",
                 span=self._source.span,
             )
         return new
@@ -255,7 +255,8 @@ class Kafka(Connector[Offsets]):
             raise self._data_loss(gaps)
         for (topic, number), (begin, end) in gaps.items():
             logger.warning(
-                'table "%s": records %d to %d of partition %d of topic "%s" are gone, not read',
+                'table "%s": records %d to %d of partition %d of topic "%s" are lost: '
+                "Kafka deleted them before they were read",
                 *(self._source.name, begin, end - 1, number, topic),
             )
         begins = {each: max(offset, earliest[each]) for each, offset in held.offsets.items()}
@@ -268,7 +269,7 @@ class Kafka(Connector[Offsets]):
             "DATA_LOSS",
             f'table "{self._source.name}": records {begin} to {end - 1} of partition {number} of '
             f'topic "{topic}"{others} were deleted before they were read',
-            hint="say on_data_loss = 'skip' to go on without them; keep records longer "
+            hint="write on_data_loss = 'skip' to go on without them; retain records longer "
             "(retention.ms) than the project may stand still",
             span=self._source.span,
         )
@@ -284,9 +285,9 @@ class Kafka(Connector[Offsets]):
                 raise TerminalError(
                     "DATA_LOSS",
                     f'table "{self._source.name}": partition {number} of topic "{topic}" ends at '
-                    f"{end}, before {held.offsets[topic, number]}, up to which it was read",
-                    hint="the cluster lost records that were there; read the topic into a table of "
-                    "another name",
+                    f"{end}, before offset {held.offsets[topic, number]}, which was already read",
+                    hint="read the topic into a table of another name: the cluster has lost "
+                    "records",
                     span=self._source.span,
                 )
         if self._once:

@@ -190,10 +190,10 @@ def _refuse_compacted(source: Source, cluster: Cluster, found: Iterable[str]) ->
     for name in cluster.compacted(found):
         raise TerminalError(
             "TOPIC_COMPACTED",
-            f'topic "{name}" of source "{source.name}" is compacted: records go once others of '
-            "their key follow, so what was read of it cannot be read again",
-            hint="write CREATE TABLE instead of CREATE SOURCE: what was read is kept; with FORMAT "
-            "UPSERT, the newest of each key",
+            f'topic "{name}" of source "{source.name}" is compacted: Kafka deletes older records '
+            "of a key, so records cannot be read again after a crash",
+            hint="write CREATE TABLE instead of CREATE SOURCE; with FORMAT UPSERT, the table holds "
+            "the newest row of each key",
             span=source.span,
         )
 

@@ -107,14 +107,14 @@ def found_topics(source: Source, cluster: Cluster, ids: Mapping[str, str]) -> di
             raise TerminalError(
                 "NO_ORDER",
                 f'topic "{name}" of {what} "{source.name}" has {found[name].partitions} '
-                f"partitions, whose changes have no one order, which {one_order} needs",
-                hint=f"write the topic with one partition, or leave {one_order} out",
+                f"partitions, but {one_order} needs all changes in one order",
+                hint=f"write the topic with one partition, or remove {one_order}",
                 span=source.span,
             )
         if ids.get(name, found[name].id) != found[name].id:
             raise TerminalError(
                 "TOPIC_RECREATED",
-                f'topic "{name}" of {what} "{source.name}" was deleted and made again: '
+                f'topic "{name}" of {what} "{source.name}" was deleted and created again: '
                 "its offsets mean other records now",
                 hint=f"read it into a {what} of another name",
                 span=source.span,

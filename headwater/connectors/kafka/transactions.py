@@ -108,7 +108,7 @@ class Transactions:
         if topic is None:
             raise ServiceError(
                 "TOPIC_MISSING",
-                f'topic "{self._topic}", which says where transactions end, does not exist',
+                f'transaction topic "{self._topic}" does not exist',
                 hint="set provide.transaction.metadata=true in Debezium's connector, or correct the"
                 " option transaction_topic",
             )

@@ -221,13 +221,13 @@ class Server:
             return ServiceError(
                 "REDIS_REFUSED",
                 f'Redis at {self._url} refuses "{self._source}": {cause}',
-                hint="check username and password, what the user may do, and that it is Redis 7.0 "
-                "or newer",
+                hint="check username, password and rights of the user, and that the server is "
+                "Redis 7.0 or newer",
             )
         return ServiceError(
             "REDIS_UNAVAILABLE",
             f'Redis at {self._url} does not answer for "{self._source}": {cause}',
-            hint="check that the server runs, and url",
+            hint="start the server, or correct the option url",
         )
 
     @contextmanager

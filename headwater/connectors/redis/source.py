@@ -153,7 +153,8 @@ class Redis(Connector[Sequence[Span]]):
                 "ENTRIES_GONE",
                 f'entries of stream "{self._stream}" were deleted while table '
                 f'"{self._source.name}" read them; nothing was changed',
-                hint="what is left is read next; trim the stream up to where its group has read",
+                hint="the next epoch reads the rest; trim a stream only up to the position of its "
+                "group",
                 span=self._source.span,
             ) from error
         if cause := re.search(r"redis\.exceptions\.\w+: .{,300}", str(error)):
@@ -169,7 +170,9 @@ class Redis(Connector[Sequence[Span]]):
         try:
             self._acknowledge(RedisPosition.of(taken.position))
         except ServiceError as error:
-            logger.warning('table "%s" is landed, not acknowledged: %s', self._source.name, error)
+            logger.warning(
+                'table "%s": entries are landed but not acknowledged: %s', self._source.name, error
+            )
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
@@ -196,7 +199,7 @@ class Redis(Connector[Sequence[Span]]):
                 "GROUP_IN_USE",
                 f'other consumers read stream "{self._stream}" as the group of table '
                 f'"{self._source.name}", and would lose their positions',
-                hint="name a group of its own: WITH (group = '…')",
+                hint="name a group that only this table uses: WITH (group = '…')",
                 span=self._source.span,
             )
         return found
@@ -226,8 +229,8 @@ class Redis(Connector[Sequence[Span]]):
         return TerminalError(
             "STREAM_RECREATED",
             f'stream "{self._stream}" of table "{self._source.name}" is not the one that was read: '
-            "its ids or counts do not go on from where it was, or it has lost the table's group",
-            hint="read it into a table of another name; if only the group was destroyed, make it "
+            "its ids or counts do not continue from there, or it has lost the table's group",
+            hint="read it into a table of another name; if only the group was destroyed, create it "
             f"again: XGROUP CREATE {self._stream} {group} {held.id}",
             span=self._source.span,
         )
@@ -244,13 +247,14 @@ class Redis(Connector[Sequence[Span]]):
                 "DATA_LOSS",
                 f'table "{self._source.name}": {lost} entries of stream "{self._stream}" after '
                 f"{held.id} were deleted before they were read",
-                hint="say on_data_loss = 'skip' to go on without them; trim a stream up to where "
-                "its group has read (XINFO GROUPS) only",
+                hint="write on_data_loss = 'skip' to go on without them; trim a stream only up to "
+                "the position of its group (XINFO GROUPS)",
                 span=self._source.span,
             )
         if lost:
             logger.warning(
-                'table "%s": %d entries of stream "%s" after %s are gone, not read',
+                'table "%s": %d entries of stream "%s" after %s are lost: '
+                "they were deleted before they were read",
                 *(self._source.name, lost, self._stream, held.id),
             )
 

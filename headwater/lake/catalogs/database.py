@@ -141,5 +141,5 @@ def _failed(error: BaseException) -> ServiceError:
     return ServiceError(
         "CATALOG_FAILED",
         f"the catalog's database failed: {first}",
-        hint="see the database's own log, then start again",
+        hint="read the log of the database, then start again",
     )

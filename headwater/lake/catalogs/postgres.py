@@ -54,7 +54,7 @@ def postgres_url(uri: Secret) -> URL:
         if name not in _OPTIONS:
             raise _invalid(f'"{name}" is not among {", ".join(_OPTIONS)}')
         if not isinstance(value, str):
-            raise _invalid(f'"{name}" is there twice')
+            raise _invalid(f'"{name}" is given twice')
     return url.set(drivername="postgresql+psycopg", port=url.port or 5432)
 
 

@@ -193,6 +193,6 @@ def _errors() -> Iterator[None]:
         yield
     except (RESTError, RequestException) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        hint = "see the server's own log, then start again"
+        hint = "read the log of the catalog's server, then start again"
         known = explain_failure(error)
         raise known or ServiceError("CATALOG_FAILED", first, hint=hint) from error

@@ -30,7 +30,7 @@ def define_commits(spark: SparkSession, namespace: str, known_as: str | None = N
     try:
         _define(spark, namespace, known_as)
     except Exception as error:  # noqa: BLE001 - no table depends on it
-        log.warning("the relation %s.%s cannot be made: %s", namespace, COMMITS, error)
+        log.warning("cannot create the relation %s.%s: %s", namespace, COMMITS, error)
 
 
 def _define(spark: SparkSession, namespace: str, known_as: str | None) -> None:
@@ -51,7 +51,7 @@ def _define(spark: SparkSession, namespace: str, known_as: str | None) -> None:
             return
     view = views.buildView(identifier).withSchema(_schema(spark)).withQuery(DIALECT, query)
     view = view.withDefaultCatalog(known_as).withDefaultNamespace(place)
-    view.withProperty("comment", "what every commit says of itself").createOrReplace()
+    view.withProperty("comment", "the commits of all views and landed tables").createOrReplace()
 
 
 def _schema(spark: SparkSession) -> JavaObject:

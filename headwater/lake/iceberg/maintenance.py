@@ -176,8 +176,8 @@ def check_orphan_age(settings: Maintenance, longest_batch: timedelta) -> None:
     if settings.orphan_age < least:
         raise TerminalError(
             "ORPHAN_AGE_TOO_SHORT",
-            f"files are not deleted as orphans at the age of {settings.orphan_age}: a write that "
-            f"goes on may own them (the longest took {longest_batch})",
+            f"orphan_age {settings.orphan_age} is too short: maintenance could delete files of a "
+            f"running write (the longest took {longest_batch})",
             hint=f'set maintain.orphan_age in headwater.toml to "{_hours(least)} hours" or more',
         )
 

@@ -222,9 +222,9 @@ def _check_token(newest: Commit | None, marker: Marker) -> None:
     if newest and newest.marker.token > marker.token:
         raise TerminalError(
             "FENCED",
-            f'view "{marker.view}" is run by another process: its fence token is '
-            f"{newest.marker.token}, the one of this process {marker.token}",
-            hint="stop this process; see `headwater status` for the one that runs",
+            f'another process runs view "{marker.view}": its fence token is '
+            f"{newest.marker.token}, that of this process is {marker.token}",
+            hint="stop this process; `headwater status` shows the one that runs",
         )
 
 
@@ -316,7 +316,7 @@ def _has_landed(table: Table, base: int, attempt: str, marker: Marker, cause: Ex
         raise ServiceError(
             "OUTCOME_UNKNOWN",
             f'the catalog failed while epoch {marker.epoch} of view "{marker.view}" was published',
-            hint="start again: the epoch is looked for before anything is written",
+            hint="start again: Headwater looks for the epoch before it writes anything",
         ) from error
     if now == base:
         return False

@@ -273,7 +273,7 @@ class History(ABC):
         raise TerminalError(
             "MARKER_LOST",
             f'the history of table "{self.name}" ends before a commit marker',
-            hint="snapshots were expired by another tool; run `headwater doctor`",
+            hint="run `headwater doctor`: another tool expired snapshots",
         )
 
     def marker(self) -> Marker | None:

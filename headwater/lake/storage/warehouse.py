@@ -137,7 +137,7 @@ class BucketWarehouse(Warehouse):
 def store_failure(error: OSError) -> HeadwaterError:
     """Return what a failure of an object store means."""
     first = str(error).splitlines()[0]
-    hint = "see [warehouse] in headwater.toml, and the store's own log"
+    hint = "check [warehouse] in headwater.toml, and read the log of the object store"
     return explain_failure(error) or ServiceError("STORE_FAILED", first, hint=hint)
 
 

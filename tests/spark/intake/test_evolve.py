@@ -99,7 +99,7 @@ def test_an_added_column_never_becomes_not_null(drop, open_as):
     drop("a.json", '{"id":1}\n')
     open_as("id integer").step()
     open_as("id integer; n integer")
-    with pytest.raises(TerminalError, match='"n" of table "t" is never NULL'):
+    with pytest.raises(TerminalError, match='"n" of table "t" is NOT NULL'):
         open_as("id integer; n integer !")
 
 

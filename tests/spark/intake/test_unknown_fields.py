@@ -176,7 +176,7 @@ def test_fail_names_the_fields_and_lands_nothing(
         landing(files_source(columns, on_schema_change="fail")).step()
     assert refused.value.condition == "UNKNOWN_FIELD"
     assert refused.value.message == (
-        'table "t" does not name "extra" (2 records), "late" (1 record) of epoch 0,'
+        'table "t" does not declare "extra" (2 records), "late" (1 record) of epoch 0,'
         " the first record with one of them: path a.json, row 1"
     )
     assert lake.table("t").marker() is None

@@ -70,7 +70,7 @@ def test_ensure_repairs_a_table_whose_first_snapshot_is_missing(lake):
         ((("k", "BIGINT", True),), '"k" is INT, defined as BIGINT'),
         ((("k", "INT", False),), '"k" is INT, defined as INT NOT NULL'),
         ((("k", "INT", True), ("n", "INT", True)), '"n" is missing'),
-        ((("n", "INT", True),), '"k" is not defined any more'),
+        ((("n", "INT", True),), '"k" is no longer defined'),
     ],
 )
 def test_table_with_other_columns_is_refused_by_their_names(lake, columns, named):

@@ -135,7 +135,7 @@ def test_what_is_not_as_declared_is_refused_by_name(shop: Shop) -> None:
 def test_the_tables_of_the_project_are_not_read_as_others(shop: Shop) -> None:
     own = replace(shop.project.config, namespace=f"{shop.project.config.namespace}_shop")
     shop.project = replace(shop.project, config=own)
-    with pytest.raises(HeadwaterError, match="is in the project itself"):
+    with pytest.raises(HeadwaterError, match="is a table of this project"):
         once(shop)
 
 

@@ -169,7 +169,7 @@ def test_the_tables_of_the_project_are_not_read_as_others(shop: Shop) -> None:
     source = replace(shop.project.catalog.sources["orders"], options=options)
     catalog = replace(shop.project.catalog, sources={"orders": source})
     shop.project = replace(shop.project, catalog=catalog)
-    with pytest.raises(HeadwaterError, match="is in the project itself"):
+    with pytest.raises(HeadwaterError, match="is a table of this project"):
         once(shop)
 
 

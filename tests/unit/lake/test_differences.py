@@ -50,7 +50,7 @@ def test_changes_that_a_table_can_follow(wanted, changes):
         (changed(_offset="BIGINT"), 'column "_offset" follows from how rows are read'),
         (changed(ts="TIMESTAMP"), 'column "ts" is the event time'),
         (changed(gone="INT"), 'column "gone" was dropped before'),
-        (changed(sure="INT"), 'column "sure" is never NULL'),
+        (changed(sure="INT"), 'column "sure" is NOT NULL'),
     ],
 )
 def test_changes_that_no_table_can_follow_are_refused_by_the_name_of_the_column(wanted, words):
@@ -74,8 +74,8 @@ def check(change):
 def test_every_difference_is_said():
     change = difference(HELD, changed(id="BIGINT", s="INT", n="INT", r=None))
     assert schema_changed("t", change).message == (
-        'table "t" does not have the defined columns: column "n" is missing; column "r" is not '
-        'defined any more; column "id" is INT, defined as BIGINT; column "s" is STRING, defined as'
+        'table "t" does not have the defined columns: column "n" is missing; column "r" is no '
+        'longer defined; column "id" is INT, defined as BIGINT; column "s" is STRING, defined as'
         " INT"
     )
 
