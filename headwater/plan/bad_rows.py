@@ -172,9 +172,11 @@ def guard_of(
     read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}
     for bad in guard.bad:
         if bad in corrected and bad.ordinary:
-            raise _not_kept(view, bad, bad.ordinary, "are corrected and not kept")
+            raise _not_kept(view, bad, bad.ordinary, "are corrected and cannot be quarantined")
         if bad in read_once and bad.ordinary:
-            raise _not_kept(view, bad, bad.ordinary, "are read once (CREATE TABLE keeps them)")
+            raise _not_kept(
+                view, bad, bad.ordinary, "are read once (CREATE TABLE quarantines them)"
+            )
     return None if read_once or corrected else guard
 
 
@@ -209,7 +211,7 @@ def _is_read_once(name: str, catalog: Catalog) -> bool:
 def _not_kept(view: View, bad: BadRows, reason_: str, why: str) -> SqlError:
     return SqlError(
         "FALLIBLE_EXPRESSION",
-        f"{reason_}, for rows of {bad.input}, which {why}",
+        f"{reason_}, in rows of {bad.input}, which {why}",
         hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
         span=view.span,
     )
@@ -293,7 +295,7 @@ class _Finder:
     ) -> None:
         leaves = self._blamed(select, item)
         if leaves is None:
-            refuse_ordinary(item, "where no row of one input is to blame", select)
+            refuse_ordinary(item, "in rows of several inputs, so no row can be blamed", select)
             return
         for leaf in leaves:
             expression, origin = leaf.over(item), leaf.input

@@ -35,7 +35,7 @@ def facts(plan: ViewPlan) -> dict[str, str]:
     }
     if plan.guard:
         kept = "quarantine" if plan.view.on_error == OnError.QUARANTINE else "drop"
-        found["bad rows"] = f"{kept} those that fail in {', '.join(plan.guard.expressions)}"
+        found["bad rows"] = f"{kept} rows that fail in {', '.join(plan.guard.expressions)}"
     elif plan.view.on_error == OnError.FAIL:
         found["bad rows"] = "stop the view"
     return found
@@ -65,20 +65,20 @@ def _emission(plan: ViewPlan) -> str:
     if plan.mode is ChangelogMode.APPEND:
         return "changes: append-only, rows appear once and stay"
     how = f" by ({', '.join(plan.stream_key)})" if plan.stream_key else ""
-    return f"{Emit.CHANGES.value}: rows are corrected{how} as data comes"
+    return f"{Emit.CHANGES.value}: rows are corrected{how} as data arrives"
 
 
 def _late(plan: ViewPlan) -> str:
-    into = f", kept in {plan.late.into}" if plan.late.into else ""
+    into = f", stored in {plan.late.into}" if plan.late.into else ""
     if plan.late.accept:
         return f"accept: every row counts{into}"
     program = plan.program
     straight = [r.name for r in plan.shape.relations if r.event_time and not r.tells_lateness]
     if straight and isinstance(program, StreamingProgram) and program.stateful:
-        into = f"; those of {', '.join(dict.fromkeys(straight))} are not counted (a SOURCE)"
+        into = f"; late rows of {', '.join(dict.fromkeys(straight))} are not counted (a SOURCE)"
     if plan.late.allowed:
-        return f"accept for {duration(plan.late.allowed)}, then leave out and count{into}"
-    return f"leave out and count{into}"
+        return f"accept for {duration(plan.late.allowed)}, then drop and count{into}"
+    return f"drop and count{into}"
 
 
 def _watermarks(plan: ViewPlan) -> str:

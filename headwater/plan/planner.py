@@ -174,13 +174,13 @@ def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
         raise SqlError(
             "MISPLACED_CLAUSE",
             f"view {view.name} has LATE ROWS, but nothing it reads has a watermark",
-            hint="declare WATERMARK FOR … in the table, or leave LATE ROWS out",
+            hint="declare WATERMARK FOR … in the table, or remove LATE ROWS",
             span=view.span,
         )
     if view.late.into and any(r.source and not r.source.kept for r in shape.relations):
         raise SqlError(
             "NOT_YET",
-            f"view {view.name} keeps late rows of a SOURCE, whose rows carry no lateness",
+            f"view {view.name} stores late rows of a SOURCE, whose rows carry no watermark",
             hint="land the input: CREATE TABLE instead of CREATE SOURCE",
             span=view.span,
         )

@@ -33,7 +33,7 @@ def refuse_over_groups(select: exp.Select) -> None:
     keys = {key.sql() for key in group.expressions} if group else set()
     for item in heads(select):
         if aggregates(item):
-            refuse_ordinary(item, "over a group, where no row is to blame", select, keys)
+            refuse_ordinary(item, "over a group, so no single row can be blamed", select, keys)
 
 
 def refuse_ordinary(

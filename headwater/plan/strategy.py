@@ -32,7 +32,7 @@ def decide(facts: Facts) -> Decision:
         raise SqlError(
             "ENGINE_CANNOT",
             f"the {forced} engine cannot maintain view {facts.view.name}",
-            hint=f"leave the option out: {others[0].engine} can, by {others[0].name}",
+            hint=f"remove the option: the {others[0].engine} engine can, by {others[0].name}",
             span=facts.view.span,
         )
     raise _refusal(facts)
@@ -42,7 +42,7 @@ def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
-        what = f"view {name} reads {updating[0].name}, whose rows are corrected as data comes"
+        what = f"view {name} reads {updating[0].name}, whose rows are corrected as data arrives"
         hint = "write EMIT CHANGES"
         if updating[0].kind is InputKind.VIEW:
             hint += f", or give {updating[0].name} EMIT ON WINDOW CLOSE"

@@ -311,7 +311,7 @@ def _applies(facts: Facts) -> str | None:
     reason = "the aggregated change is merged into the state by key"
     if facts.shape.kind is ShapeKind.GENERAL:
         reason = "the change of each input is joined with the others, aggregated and merged by key"
-    return f"{reason}; rows that go are subtracted" if signed else reason
+    return f"{reason}; removed rows are subtracted" if signed else reason
 
 
 RULE = Rule("rule 2, self-maintainable aggregate", Engine.INCREMENTAL, _applies, aggregate_program)

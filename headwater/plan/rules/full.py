@@ -27,7 +27,7 @@ def full_program(
 
 def _applies(facts: Facts) -> str | None:
     asked = facts.view.options.get("engine") == Engine.FULL
-    return "asked for by WITH (engine = 'full')" if asked else None
+    return "requested by WITH (engine = 'full')" if asked else None
 
 
 RULE = Rule("recompute", Engine.FULL, _applies, full_program)

@@ -164,7 +164,7 @@ def _change_sql(view: View, log: Source) -> str:
 def _applies(facts: Facts) -> str | None:
     """Keyed tables: the change that happened last is the row."""
     if facts.view.changes:
-        return "of two changes of a key the later one wins, in whatever order they arrive"
+        return "the later of two changes of a key wins, in any order of arrival"
     return None
 
 

@@ -276,7 +276,7 @@ def _columns(top: Top) -> dict[str, exp.Expr]:
 
 def _applies(facts: Facts) -> str | None:
     if facts.corrects and facts.append_only and top_of(facts.view.query):
-        return "inputs only gain rows: the first are among those held and those that came"
+        return "inputs only gain rows, so the first rows are among stored and new rows"
     return None
 
 
