@@ -57,7 +57,7 @@ class Context:
         raise ConfigError(
             "NO_PROJECT",
             f'there is no {PROJECT_FILE} in "{start}"{above}',
-            hint="make a project with: headwater init DIR, or name one with: --project DIR",
+            hint="create a project with: headwater init DIR, or name one with: --project DIR",
         )
 
     def project(self, paths: Sequence[Path] | None = None) -> Project:

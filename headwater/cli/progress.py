@@ -153,7 +153,7 @@ class Lines(Display):
         """Write how far a view is."""
         with self._lock:
             late = f", {event.counts['late']:,} late" if event.counts.get("late") else ""
-            text = f"kept {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
+            text = f"maintained {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
             self._say(event.view, text + _until(event.watermark))
 
     def delivered(self, event: ViewDelivered) -> None:
@@ -165,7 +165,7 @@ class Lines(Display):
         """Write what failed, at once."""
         if event.error is None:
             return
-        again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
+        again = f"; next attempt in {event.retry_in:.0f} s" if event.retry_in is not None else ""
         with self._lock:
             self._write(f"{event.name} {event.state.value}{again}: {event.error.render()}")
 
@@ -243,7 +243,8 @@ class Bars(Display):
         from headwater.runtime.events import RunState
 
         if event.error is not None:
-            again = f"; again in {event.retry_in:.0f} s" if event.retry_in is not None else ""
+            retry = event.retry_in
+            again = f"; next attempt in {retry:.0f} s" if retry is not None else ""
             text = f"{event.name} {event.state.value}{again}: {event.error.render()}"
             self._progress.console.print(text, markup=False, highlight=False)
         elif event.state is RunState.DONE:
@@ -265,11 +266,11 @@ class Bars(Display):
 
 
 def _take_over(event: LeaseAwaited) -> str:
-    return f"taking over in {event.seconds:.0f} s unless it gives a sign of life"
+    return f"taking over in {event.seconds:.0f} s unless it renews its lease"
 
 
 def _until(watermark: int | None) -> str:
     if watermark is None:
         return ""
     at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=watermark)
-    return f", until {at:%Y-%m-%d %H:%M}"
+    return f", watermark {at:%Y-%m-%d %H:%M}"

@@ -115,8 +115,8 @@ class Lease:
             raise TerminalError(
                 "FENCED",
                 f'namespace "{self._row.namespace}" was taken over{by}: '
-                f"its fence token is {newest}, the one of this process {self.token}",
-                hint="stop this process; it was silent for longer than its lease (run.lease)",
+                f"its fence token is {newest}, that of this process is {self.token}",
+                hint="stop this process: it was silent for longer than its lease (run.lease)",
             )
 
     def release(self) -> None:

@@ -159,7 +159,7 @@ class Maintainer:
                     )
                     yield table, maintain(job)
             except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
-                log.info("maintenance of %s", table, exc_info=error)
+                log.info("table maintenance of %s failed", table, exc_info=error)
                 yield table, as_headwater_error(table, error)
 
     def _own_lake(self) -> Lake:
@@ -226,7 +226,7 @@ class MaintenanceSchedule:
                 failed = True
                 self._say(name, result)
             elif result.done:
-                log.info("maintained %s: %s", table, dict(result.done))
+                log.info("table maintenance of %s: %s", table, dict(result.done))
         if failed:
             self._troubled.add(name)
         elif name in self._troubled:

@@ -79,7 +79,7 @@ def require_replayable(project: Project, name: str) -> None:
     if source is None and name in project.catalog.views:
         raise ConfigError(
             "REPLAY_NOT_POSSIBLE",
-            f'the rows that view "{name}" left out are still in its inputs',
+            f'quarantined rows of view "{name}" are still in its inputs, and not replayed',
             hint="correct the view's SELECT and rebuild it under a new name",
         )
     if source is None:

@@ -118,7 +118,7 @@ class Embedded:
     def _missing(self, name: str) -> HeadwaterError:
         catalog = self._project.catalog
         if name in catalog.sources and not catalog.sources[name].kept:
-            hint = "read a view over it, or define it with CREATE TABLE to keep its rows"
+            hint = "read a view over it, or land its rows with CREATE TABLE"
             return ConfigError("NOT_KEPT", f'source "{name}" has no table in the lake', hint=hint)
         if name in catalog.sources or name in catalog.views:
             hint = "run: headwater run --once"

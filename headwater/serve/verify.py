@@ -141,7 +141,7 @@ def _verify_one(
     name = plan.view.name
     sources = [each.name for each in plan.inputs if each.kind == "source"]
     if sources:
-        reason = f"source {', '.join(sources)} is not kept, so its rows cannot be read again"
+        reason = f"source {', '.join(sources)} is not landed, so its rows cannot be read again"
         return VerifyResult(name, Verdict.NOT_KEPT, reason)
     table = lake.table(name)
     commit = _newest_commit(table, snapshot) if table is not None else None
@@ -151,10 +151,11 @@ def _verify_one(
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if meaning := other_meaning(plan, lambda name: _input(lake, name, commit)):
-        reason = f"since epoch {commit.marker.epoch} it has another meaning: {meaning}"
+        reason = f"its meaning changed after epoch {commit.marker.epoch}: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if lacking := _lacking(plan, table, snapshot):
-        reason = f'its table does not have column "{lacking}" yet, or had it not: run the project'
+        where = "its table" if snapshot is None else f"snapshot {snapshot}"
+        reason = f'column "{lacking}" is missing from {where}; run the project, then verify again'
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if reason := _gone(project, lake, plan, commit):
         return VerifyResult(name, Verdict.NOT_KEPT, reason, commit)
@@ -177,7 +178,7 @@ def _newest_commit(table: History, snapshot_id: int | None) -> Commit | None:
     if snapshot_id is not None and table.snapshot(snapshot_id) is None:
         raise ConfigError(
             "UNKNOWN_SNAPSHOT",
-            f'table "{table.name}" has no snapshot {snapshot_id}; maybe it was expired',
+            f'table "{table.name}" has no snapshot {snapshot_id}; it may have expired',
             hint=f"list them with: headwater sql 'SELECT * FROM \"{table.name}$snapshots\"'",
         )
     found = next(table.commits(start=snapshot_id), None)
@@ -232,7 +233,7 @@ def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, in
     """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
     table = lake.table(name)
     if table is None:
-        raise ServiceError("TABLE_MISSING", f'table "{name}" is not in the catalog any more')
+        raise ServiceError("TABLE_MISSING", f'table "{name}" is no longer in the catalog')
     position = commit.marker.cut_to.get(name, NO_SNAPSHOT)
     if position == NO_SNAPSHOT:
         return table, None

@@ -216,12 +216,12 @@ def test_a_store_that_dies_is_waited_for(
         command, env=environment_of({}), stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stderr
-        next(line for line in running.stderr if "kept totals" in line)
+        next(line for line in running.stderr if "maintained totals" in line)
         store.kill()
         world.write(4, [("d", 2), ("c", 1)], {"d": 3})
         time.sleep(20)
         store.start()
-        next(line for line in running.stderr if "kept totals" in line)
+        next(line for line in running.stderr if "maintained totals" in line)
         running.send_signal(signal.SIGINT)
         running.stderr.read()
     assert world.run("run", "--once").returncode == 0

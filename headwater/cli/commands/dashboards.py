@@ -78,9 +78,9 @@ def push(
         where, user, password, trino_password = _access(project.config, url, username)
         done = Superset(where, user, password).push(bundle, trino_password)
     if done.removed:
-        context.output.note(f"removed, no part of the project any more: {', '.join(done.removed)}")
+        context.output.note(f"removed, because not in the project: {', '.join(done.removed)}")
     if done.left:
-        context.output.note(f"left, since people use them: {', '.join(done.left)}")
+        context.output.note(f"retained, because people use them: {', '.join(done.left)}")
     found = zip(bundle.dashboards, done.addresses, strict=True)
     context.output.rows(PUSHED, [(page.title, len(page.charts), where) for page, where in found])
 

@@ -63,8 +63,8 @@ def _tell_owner(output: Output, project: Project) -> None:
         return  # that the catalog cannot be read is told for each table
     if owner is None or owner.life is Life.DEAD:
         return
-    unsure = "" if owner.life is Life.ALIVE else ", if it lives (that is not known on this host)"
-    output.note(f"the project is run by {owner}{unsure}; no repair until it has stopped")
+    unsure = "" if owner.life is Life.ALIVE else " (this host cannot tell whether it still runs)"
+    output.note(f"the project is run by {owner}{unsure}; stop it before a repair")
 
 
 def _repaired(
@@ -98,9 +98,9 @@ def _is_agreed(output: Output, offer: Offer, *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        output.note("not done: give --yes where nobody can be asked")
+        output.note("not done, because nobody can be asked: add --yes")
         return False
-    return click.confirm("do it?", default=False, err=True)
+    return click.confirm("repair now?", default=False, err=True)
 
 
 def _show(output: Output, findings: Sequence[Finding]) -> None:

@@ -85,13 +85,13 @@ def _report(output: Output, done: Replayed, dry_run: bool) -> None:
     row = (done.table, done.waiting, done.landed, done.refused, done.untouched)
     output.rows(REPLAYED, [(*row, done.files, len(done.gone))])
     if not done.waiting:
-        output.note(f'nothing waits in the quarantine of "{done.table}"')
+        output.note(f'the quarantine of "{done.table}" is empty')
         return
     if done.gone:
-        output.note(f"not there any more: {', '.join(done.gone)}")
+        output.note(f"files that no longer exist: {', '.join(done.gone)}")
     if done.untouched > len(done.gone):
-        output.note("not decoded: long records, kept in part, or their file's header is gone")
+        output.note("not decoded: long records, stored in part, or rows whose file header is gone")
     if dry_run:
         output.note("nothing was changed (--dry-run)")
     elif done.landed:
-        output.note("views take the rows up with the next: headwater run")
+        output.note("views read the landed rows in the next: headwater run")

@@ -38,7 +38,7 @@ _METRICS = (
     Metric("rows_in_sum", "Rows in", "SUM(rows_in)", ",d"),
     Metric("rows_out_sum", "Rows out", "SUM(rows_out)", ",d"),
     Metric("rows_late_sum", "Rows late", "COALESCE(SUM(rows_late), 0)", ",d"),
-    Metric("rows_quarantined_sum", "Rows refused", "COALESCE(SUM(rows_quarantined), 0)", ",d"),
+    Metric("rows_quarantined_sum", "Rows quarantined", "COALESCE(SUM(rows_quarantined), 0)", ",d"),
     Metric(
         "freshness_last", "Freshness (s)", "MAX_BY(freshness, committed_at)", ",.1f",
         "How far the newest commit is behind its newest input",

@@ -146,7 +146,7 @@ class Superset:
         try:
             answer = self._session.request(method, url, timeout=_TIMEOUT, **content)
         except requests.RequestException as error:
-            hint = "start it, for example by headwater superset, or name another address: --url"
+            hint = "start it, for example with headwater superset, or name another: --url"
             message = f"{self._url} cannot be reached: {_reason(error)}"
             raise ServiceError("SUPERSET_UNREACHABLE", message, hint=hint) from None
         try:
@@ -155,7 +155,7 @@ class Superset:
             found = None
         if answer.status_code == 401:
             hint = "correct [superset] username and password, those of Superset's log-in page"
-            message = f"{self._url} does not let the user in"
+            message = f"{self._url} refuses the user name or the password"
             raise ConfigError("SUPERSET_LOGIN", message, hint=hint)
         if answer.status_code >= 500:
             hint = (
@@ -174,11 +174,11 @@ class Superset:
 
 def _reason(error: requests.RequestException) -> str:
     if isinstance(error, ValueError):
-        return "it is no address"
+        return "not an address"
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     if isinstance(error, requests.ConnectionError):
-        return "nobody answers there"
+        return "nothing answers there"
     return type(error).__name__
 
 

@@ -80,7 +80,7 @@ def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None
     pinned = f"{whole} FOR VERSION AS OF {snapshot_id}"
     if not isinstance(table, StoredIcebergTable):
         if name in project.catalog.external:
-            raise Unseen(f"{name} is a Delta table of somebody else, which Trino is not told of")
+            raise Unseen(f"{name} is a Delta table of another system, which Trino does not know")
         if any(map(_holds_instants, case.plan.view.fields)):
             raise Unseen(f"{name} is a Delta table, whose instants Trino rounds to milliseconds")
         return pinned

@@ -34,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["init", str(folder)]) == 0
     done = headwater_process(folder, "run", "--once")
     assert done.returncode == 0, done.stderr
-    assert "landed orders" in done.stderr and "kept busy_hours" in done.stderr
+    assert "landed orders" in done.stderr and "maintained busy_hours" in done.stderr
     return folder
 
 

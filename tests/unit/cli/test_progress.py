@@ -40,4 +40,4 @@ def test_people_get_one_line_and_a_hint(again: float | None) -> None:
     lines = err.getvalue().splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("v ")
-    assert ("again in 2 s" in lines[0]) is (again is not None)
+    assert ("next attempt in 2 s" in lines[0]) is (again is not None)

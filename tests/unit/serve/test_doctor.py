@@ -502,7 +502,7 @@ def test_repair_asks_and_without_an_answer_does_nothing(
     torn.write_text("")
     assert run(lake, "--repair") == 1
     assert torn.exists()
-    assert "give --yes" in capsys.readouterr().err
+    assert "add --yes" in capsys.readouterr().err
     assert run(lake, "--repair", "--yes") == 0
     assert not torn.exists()
 

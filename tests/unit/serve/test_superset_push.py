@@ -183,7 +183,7 @@ def test_what_a_project_has_no_more_goes_and_what_people_made_or_use_stays(
     assert code == 0
     removed, left = err.splitlines()
     assert '"Old 100", ' in removed and 'chart "Unfiled", dataset dropped' in removed
-    assert left == 'left, since people use them: chart "Shown", dataset shown, dataset drawn'
+    assert left == 'retained, because people use them: chart "Shown", dataset shown, dataset drawn'
     old = [f"chart/{number}" for number in range(100, 230)]
     assert superset.deleted == [*old, "chart/7", "dataset/2"]
     assert push(capsys, "--url", superset.url)[2] == f"{left}\n"
@@ -207,7 +207,7 @@ def test_a_server_that_is_down(project: Path, capsys: pytest.CaptureFixture[str]
     url = f"http://127.0.0.1:{free_port()}"
     code, _, err = push(capsys, "--url", url)
     assert code == 3
-    assert f"SUPERSET_UNREACHABLE — {url} cannot be reached: nobody answers there" in err
+    assert f"SUPERSET_UNREACHABLE — {url} cannot be reached: nothing answers there" in err
     assert "hint: start it" in err
 
 
@@ -269,7 +269,7 @@ def test_what_is_not_said_is_asked_for(
 def test_what_is_no_address_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert '"trino:8080" is no address' in push(capsys, "--trino-url", "trino:8080")[2]
     code, _, err = push(capsys, "--url", "superset:8088")
-    assert (code, "superset:8088 cannot be reached: it is no address" in err) == (3, True)
+    assert (code, "superset:8088 cannot be reached: not an address" in err) == (3, True)
 
 
 def test_a_bundle_is_written_without_a_server(

@@ -149,7 +149,7 @@ def test_a_view_over_a_source_cannot_be_verified(tmp_path: Path) -> None:
     )
     result = check(lake, "v")
     assert (result.verdict, result.broken) == (Verdict.NOT_KEPT, False)
-    assert "source s is not kept" in result.reason
+    assert "source s is not landed" in result.reason
 
 
 def test_an_unknown_snapshot_is_refused(clicks: FakeLake) -> None:
