@@ -57,7 +57,8 @@ def load_project(root: Path, paths: Sequence[Path] | None = None) -> Project:
         ErrorGroup: they have several; all of them, sorted by place.
     """
     if not root.is_dir():
-        raise ConfigError("NO_PROJECT", f"there is no folder {root}", hint="headwater init DIR")
+        hint = "create a project with: headwater init DIR"
+        raise ConfigError("NO_PROJECT", f"folder {root} does not exist", hint=hint)
     config = load_config(root)
     files = tuple(dict.fromkeys(sql_files(root, paths)))
     if not files:
@@ -91,8 +92,8 @@ def _without_folder(config: Config, catalog: Catalog) -> Iterator[HeadwaterError
         if view.is_delta:
             yield SqlError(
                 "NOT_YET",
-                f"view {view.name} is a Delta table, which an object store does not keep yet",
-                hint="leave out format = 'delta', or choose a folder as [warehouse] path",
+                f"view {view.name} is a Delta table, which is not supported in an object store",
+                hint="remove format = 'delta', or choose a folder as [warehouse] path",
                 span=view.span,
             )
 
@@ -149,7 +150,7 @@ def sql_files(root: Path, paths: Sequence[Path] | None = None) -> Iterator[Path]
         elif path.is_file():
             yield path
         else:
-            raise ConfigError("NO_PROJECT", f"there is no file {path}", hint="check the path")
+            raise ConfigError("NO_PROJECT", f"file {path} does not exist", hint="correct the path")
 
 
 def _is_definition(file: Path, root: Path) -> bool:

@@ -185,8 +185,8 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         text = path.read_text(encoding="utf-8")
         return text, tomllib.loads(text)
     except FileNotFoundError:
-        hint = "make a project with: headwater init DIR"
-        raise ConfigError("NO_PROJECT", f"there is no {path}", hint=hint) from None
+        hint = "create a project with: headwater init DIR"
+        raise ConfigError("NO_PROJECT", f"file {path} does not exist", hint=hint) from None
     except OSError as error:
         raise ConfigError("CONFIG_UNREADABLE", f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m headwater.jars.fetch", description=__doc__)
     parser.add_argument("--conf", action="append", help="Ivy configuration, default: core")
-    parser.add_argument("--write-lock", action="store_true", help="write jars.lock anew")
+    parser.add_argument("--write-lock", action="store_true", help="rewrite jars.lock")
     options = parser.parse_args(arguments)
     try:
         if options.write_lock:

@@ -203,8 +203,8 @@ class BucketPlace(Place):
         if self.now(entry) is None:
             raise ServiceError(
                 "FILE_GONE",
-                f'file {entry.file} of "{self._source.name}" is gone while it was read',
-                hint="it will be left out at the next look; delete files after they were landed",
+                f'file {entry.file} of "{self._source.name}" was deleted while it was read',
+                hint="delete files only after they were landed; the next listing skips this one",
             )
 
     def prefix(self, spark: SparkSession) -> str:

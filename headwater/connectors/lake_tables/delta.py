@@ -61,7 +61,7 @@ class DeltaFolder(TableOutlet):
                 raise self._missing()
             self._lake.make_delta(target, self._spec(target.name))
             if before and before != target.uuid:
-                raise self._refused("TABLE_RECREATED", "was removed and made again: it is empty")
+                raise self._refused("TABLE_RECREATED", "was removed and created again: it is empty")
             self._check_columns()
             target.refresh()
             return target.uuid

@@ -84,7 +84,7 @@ class IcebergTable(TableOutlet):
                     raise self._missing()
                 self._create()
             if known and known != target.uuid:
-                raise self._refused("TABLE_RECREATED", "was dropped and made again: it is empty")
+                raise self._refused("TABLE_RECREATED", "was dropped and created again: it is empty")
             if target.is_kept_by_headwater:
                 raise self._refused("OWN_TABLE", "belongs to a Headwater project")
             self._check_columns()

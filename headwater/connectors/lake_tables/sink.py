@@ -35,7 +35,7 @@ ATTEMPTS = 20
 
 _NOT_NULL = " NOT NULL"
 _SOURCE, _AFTER, _GONE = "__delivered", "__after", "__gone"
-_AGAIN = "give the sink another name and a table of its own: it delivers the whole view"
+_AGAIN = "give the sink another name and table; it then delivers the whole view"
 
 
 class TableOutlet(SinkConnector):

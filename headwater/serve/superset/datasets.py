@@ -18,7 +18,7 @@ from headwater.serve.superset.naming import title_of
 ROWS = Metric("count__rows", "Rows", "COUNT(*)", ",d", "How many rows the view has")
 """The metric that every dataset has."""
 
-_INEXACT = "the highest of the rows shown: such values of several rows make no common one"
+_INEXACT = "the highest of the rows shown: these values of several rows cannot be combined"
 
 
 def dataset_of(facts: ViewFacts) -> Dataset:

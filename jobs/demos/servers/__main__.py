@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument(
         "command",
         choices=("up", "down", "status", "fetch", "lock"),
-        help="start | stop | tell what runs | only fetch what is needed | write servers.lock anew",
+        help="start | stop | show what runs | only fetch packages | rewrite servers.lock",
     )
     parser.add_argument(
         "service", nargs="*", help="which servers (fetch: which parts of ivy.xml), default: all"

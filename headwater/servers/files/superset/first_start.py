@@ -25,7 +25,7 @@ def main() -> None:
     if make_secret(home / "admin_password", 18):
         password = (home / "admin_password").read_text(encoding="utf-8")
         sys.stdout.write(f"superset: user {username}, password {password}\n")
-        sys.stdout.write(f"  shown once; it is kept in {home / 'admin_password'}\n")
+        sys.stdout.write(f"  shown once; it is stored in {home / 'admin_password'}\n")
         sys.stdout.flush()
     release = version("apache-superset")
     if not ready.exists() or ready.read_text(encoding="utf-8") != release:
