@@ -316,7 +316,9 @@ def _damage(held: ResumeFacts, foreign: CheckpointOwner | None) -> tuple[str, ..
     elif max(planned, finished) < newest.epoch:
         ends = f"it ends with epoch {max(planned, finished)}, but the table with {newest.epoch}"
         damage.append(f"{ends}: its newest batches are lost, or it is an old copy")
-    elif not newest.epoch - 1 <= finished <= newest.epoch:
+    elif finished > newest.epoch:
+        damage.append(f"it is ahead: it has epoch {finished}, but the table is at {newest.epoch}")
+    elif finished < newest.epoch - 1:
         damage.append(f"it has finished epoch {finished}, but the table is at {newest.epoch}")
     elif _is_readable(held, newest.epoch) and not _matches(held, newest):
         damage.append(f"its input range of epoch {newest.epoch} is not that of the table")

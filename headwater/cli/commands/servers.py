@@ -67,7 +67,7 @@ def trino(context: Context, folder: Path | None) -> None:
 @_folder
 @pass_context
 def superset(context: Context, folder: Path | None) -> None:
-    """Start a Superset with one administrator; its dashboards are kept for the next start.
+    """Start a Superset with one administrator; its dashboards remain for the next start.
 
     The first start installs Superset (850 MB) in an environment of its own, which takes minutes
     and needs Python 3.11 or 3.12.
