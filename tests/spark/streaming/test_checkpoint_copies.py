@@ -96,7 +96,7 @@ def test_a_view_of_files_goes_on_from_the_copy_made_when_it_was_stopped(
     view = Outside(spark, lake, tmp_path / "v1", LINEAR)
     view.config = replace(spark_config, directory=tmp_path, state=tmp_path / "state")
     lives(view, copies(), 2)
-    loses_all(view, "which files", copies())
+    loses_all(view, "files read from its SOURCE", copies())
     view.check()
 
 
