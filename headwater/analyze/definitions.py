@@ -340,28 +340,16 @@ class Catalog:
         return {name: each.external for name, each in self.sources.items() if each.external}
 
     def is_delta(self, name: str) -> bool:
-        """Return whether a name stands for a Delta table: of a view, or one that others write.
-
-        Args:
-            name: any name.
-        """
+        """Return whether a name stands for a Delta table: of a view, or one that others write."""
         if view := self.views.get(name):
             return view.is_delta
         return name in self.sources and "/" in self.sources[name].external
 
     def source_of(self, name: str) -> Source | None:
-        """Return the source of a name: itself, or the log of a keyed table.
-
-        Args:
-            name: any name.
-        """
+        """Return the source of a name: itself, or the log of a keyed table."""
         view = self.views.get(name)
         return self.sources.get(view.changes if view is not None else name)
 
     def shown(self, source: str) -> str:
-        """Return the name by which users know a source: of a log, that of its keyed table.
-
-        Args:
-            source: name of a source.
-        """
+        """Return the name by which users know a source: of a log, that of its keyed table."""
         return source.removesuffix(CHANGES) if self.sources[source].is_changes else source

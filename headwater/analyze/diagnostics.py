@@ -45,10 +45,8 @@ class Diagnostics:
         """Note one error.
 
         Args:
-            condition: its stable name.
             message: what is wrong, lower case, no full stop.
             at: the node to underline.
-            hint: what to do next.
         """
         span = self.place(at)
         if (condition, message, span) not in self._seen:
@@ -69,8 +67,6 @@ def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
     """Return a hint for an unknown name: the nearest one, or what there is.
 
     Args:
-        name: what was written.
-        names: what would have been right.
         what: plural noun for the list, for example ``columns``.
     """
     known = sorted(set(names))
@@ -87,7 +83,6 @@ def check_name(report: Diagnostics, name: str, at: exp.Expr, what: str) -> None:
     """Note an error if a user may not define this name.
 
     Args:
-        report: where to note it.
         name: the folded name.
         at: the node that defines it.
         what: ``column``, ``view``, …, for the message.

@@ -26,7 +26,7 @@ def union_branches(query: exp.Expr) -> list[exp.Select]:
 
 
 def is_union_all(query: exp.Expr) -> bool:
-    """Whether all rows of all branches are the rows of a query (a SELECT is its only branch)."""
+    """Return whether a query has all rows of all its branches (a SELECT is its only branch)."""
     stack = [query]
     while stack:
         node = stack.pop()
@@ -47,10 +47,9 @@ def relations(select: exp.Select) -> list[exp.Expr]:
 
 
 def unused_alias(query: exp.Expr, name: str) -> str:
-    """Return a name that no relation of a query has.
+    """Return a name that no relation of a bound query has.
 
     Args:
-        query: a bound query.
         name: the name, to which a number is added if need be.
     """
     selects_ = query.find_all(exp.Select)
@@ -66,7 +65,7 @@ def joins(select: exp.Select) -> list[exp.Join]:
 
 
 def optional_before(select: exp.Select) -> bool:
-    """Whether a RIGHT or FULL JOIN can leave what stands before it NULL."""
+    """Return whether a RIGHT or FULL JOIN can leave what stands before it NULL."""
     return any(join.side in ("RIGHT", "FULL") for join in joins(select))
 
 
@@ -81,14 +80,14 @@ def optional(select: exp.Select) -> list[bool]:
 
 
 def is_stateful(select: exp.Select) -> bool:
-    """Whether a row of a SELECT depends on more than one row of its input."""
+    """Return whether a row of a SELECT depends on more than one row of its input."""
     limited = select.args.get("limit") or select.args.get("offset")
     alone = not (is_aggregate(select) or is_distinct(select) or joins(select) or limited)
     return not alone or bool(window_calls(select))
 
 
 def is_aggregate(select: exp.Select) -> bool:
-    """Whether a SELECT groups or aggregates (its subqueries aside)."""
+    """Return whether a SELECT groups or aggregates (its subqueries aside)."""
     if select.args.get("group"):
         return True
     heads = [*select.selects, select.args.get("having")]
@@ -113,7 +112,7 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
 
 
 def is_over(node: exp.Expr) -> bool:
-    """Whether a function is the one that stands before OVER."""
+    """Return whether a function is the one that stands before OVER."""
     inner, between = node, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
     while isinstance(inner.parent, between) and inner.arg_key == "this":
         inner = inner.parent
@@ -140,7 +139,7 @@ def windows_of(expression: exp.Expr) -> list[exp.Window]:
 
 
 def is_distinct(select: exp.Select) -> bool:
-    """Whether it is SELECT DISTINCT."""
+    """Return whether it is SELECT DISTINCT."""
     return bool(select.args.get("distinct"))
 
 

@@ -22,7 +22,6 @@ def inline_ctes(query: exp.Query, report: Diagnostics) -> bool:
 
     Args:
         query: a query; changed in place.
-        report: where errors go.
 
     Returns:
         Whether it worked.

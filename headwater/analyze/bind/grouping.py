@@ -18,7 +18,6 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnost
     Args:
         select: changed in place.
         columns: names of the columns in FROM, which come before output names.
-        report: where errors go.
 
     Returns:
         Whether all keys are understood.

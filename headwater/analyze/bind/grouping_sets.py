@@ -24,8 +24,7 @@ def expand_grouping_sets(query: exp.Query, report: Diagnostics) -> exp.Query:
     """Return a query without GROUPING SETS, ROLLUP and CUBE.
 
     Args:
-        query: a query as parsed; changed in place where it can be.
-        report: where errors go.
+        query: a query as parsed; changed in place if possible.
     """
     root = exp.Paren(this=query)
     for select in reversed(list(root.find_all(exp.Select))):
@@ -133,5 +132,5 @@ def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Exp
 
 
 def _is_of_rows(node: exp.Expr) -> bool:
-    """Whether a node looks at rows, of which every key is known: an aggregate, its FILTER too."""
+    """Return whether a node looks at rows, whose keys are all known: an aggregate or FILTER."""
     return isinstance(node, (exp.AggFunc, exp.Filter, exp.Query)) and not is_over(node)

@@ -15,11 +15,7 @@ from headwater.analyze.typing import types as t
 
 
 def move_to_joins(select: exp.Select) -> None:
-    """Move what WHERE says about an inner join and what stands before it into its ON, in place.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Move what WHERE says about an inner join and what stands before it into its ON, in place."""
     where = select.args.get("where")
     if where is None or not joins(select) or optional_before(select):
         return
@@ -36,7 +32,7 @@ def move_to_joins(select: exp.Select) -> None:
 
 
 def _spans(condition: exp.Expr, alias: str, before: set[str]) -> bool:
-    """Whether a condition compares a joined relation with what stands before it."""
+    """Return whether a condition compares a joined relation with what stands before it."""
     if condition.find(exp.Query):
         return False
     tables = {column.table for column in condition.find_all(exp.Column)}

@@ -63,9 +63,7 @@ def flatten(
     Args:
         join: the join as parsed; taken apart.
         alias: the name of the LATERAL.
-        before: what stands before it in FROM.
         reads: returns what a SELECT reads, which it may change.
-        report: where errors go.
     """
     lateral = join.this
     query = lateral.this.this if isinstance(lateral.this, exp.Subquery) else None
@@ -222,17 +220,12 @@ class _Lateral:
             self.report.add("NOT_GROUPED", message, column, hint)
 
     def _is_plain(self) -> bool:
-        """Whether each row is one of FROM: then ON can ask of it what WHERE asked."""
+        """Return whether each row is one of FROM: then ON can ask of it what WHERE asked."""
         shaped = any(map(self.select.args.get, ("group", "distinct", "limit")))
         return not shaped and not window_calls(self.select)
 
     def _terms(self, alias: str, *, plain: bool) -> list[exp.Expr]:
-        """Take what compares with rows before it out of WHERE.
-
-        Args:
-            alias: of the subquery.
-            plain: whether a comparison may be any; else it is an equality with a key.
-        """
+        """Move the terms that compare with rows before the LATERAL out of WHERE."""
         where = self.select.args.get("where")
         terms, own = list[exp.Expr](), list[exp.Expr]()
         for term in conjuncts(where.this if where is not None else None):
@@ -295,10 +288,8 @@ class _Lateral:
             self.select.set(key, None)
 
     def _order_without_names(self) -> None:
-        """Order by what the names and numbers of outputs stand for, as a window has to.
-
-        A name of an output is not one of what stands before the LATERAL, whatever that has.
-        """
+        """Replace names and numbers of outputs in ORDER BY by expressions, as windows need."""
+        # The name of an output never means a column of what stands before the LATERAL.
         outputs = {item.alias: item.this for item in self.select.selects if item.alias}
         order = self.select.args.get("order")
         for item in order.expressions if order is not None and self.inside else ():

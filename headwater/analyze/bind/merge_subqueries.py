@@ -38,7 +38,6 @@ def merge_subqueries(
 
     Args:
         select: a SELECT whose columns are resolved.
-        relations: what it reads.
         bases: by ``id``, the bound SELECTs that read one relation, and that relation.
 
     Returns:

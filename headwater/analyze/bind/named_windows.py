@@ -19,10 +19,6 @@ _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"}
 def write_out_windows(query: exp.Query, report: Diagnostics) -> bool:
     """Replace the names of windows by what they stand for, in place.
 
-    Args:
-        query: a query as parsed.
-        report: where errors go.
-
     Returns:
         Whether all are known.
     """

@@ -27,7 +27,7 @@ def limited_unions(query: exp.Query) -> exp.Query:
     """Return a query in which ORDER BY … LIMIT belongs to SELECTs only, not to set operations.
 
     Args:
-        query: a query as parsed; changed in place where it can be.
+        query: a query as parsed; changed in place if possible.
     """
     root = exp.Paren(this=query)
     for node in list(root.find_all(exp.SetOperation)):
@@ -52,8 +52,6 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
 
     Args:
         select: a SELECT whose outputs are named; changed in place.
-        relations: what it reads.
-        report: where errors go.
     """
     for key in ("limit", "offset"):
         clause = select.args.get(key)
@@ -84,12 +82,7 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
 
 
 def break_ties(select: exp.Select, report: Diagnostics) -> None:
-    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
-
-    Args:
-        select: a typed SELECT.
-        report: where errors go.
-    """
+    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place."""
     order = select.args.get("order")
     if order is None:
         return
@@ -111,7 +104,7 @@ def break_ties(select: exp.Select, report: Diagnostics) -> None:
 
 
 def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
-    """Whether a value is the same wherever some others are."""
+    """Return whether a value is the same wherever some others are."""
     if value in known:
         return True
     if isinstance(value, (exp.Column, exp.AggFunc, exp.Window, exp.Query)):
@@ -120,20 +113,12 @@ def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
 
 
 def is_comparable(node: exp.Expr) -> bool:
-    """Return whether every engine sorts the values of an expression alike.
-
-    Args:
-        node: a typed expression.
-    """
+    """Return whether every engine sorts the values of a typed expression alike."""
     return t.family(type_of(node)) in COMPARABLE
 
 
 def has_no_order(node: exp.Expr) -> bool:
-    """Return whether the values of an expression differ in ways that no ORDER BY can tell apart.
-
-    Args:
-        node: a typed expression.
-    """
+    """Return whether values of a typed expression differ in ways that ORDER BY cannot tell."""
     return t.family(type_of(node)) not in (*COMPARABLE, *_WITHOUT_VALUES)
 
 
@@ -142,7 +127,6 @@ def check_sortable(item: exp.Expr, report: Diagnostics) -> None:
 
     Args:
         item: ``exp.Ordered``, typed.
-        report: where errors go.
     """
     if has_no_order(item.this):
         message = f"ORDER BY cannot sort {t.sql_type(type_of(item.this))}"
@@ -150,13 +134,7 @@ def check_sortable(item: exp.Expr, report: Diagnostics) -> None:
 
 
 def refuse_ties(node: exp.Expr, hint: str, report: Diagnostics) -> None:
-    """Report what rows can differ in that tie in everything that can be compared.
-
-    Args:
-        node: the column or expression.
-        hint: what to write instead.
-        report: where errors go.
-    """
+    """Report what rows can differ in that tie in everything that can be compared."""
     what = f'"{node.name}"' if isinstance(node, exp.Column) else "this"
     kind = t.sql_type(type_of(node))
     message = f"rows that tie can differ in {what}, and {kind} cannot be compared"
@@ -167,7 +145,6 @@ def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
     """Return an order that goes on with other columns.
 
     Args:
-        order: as written.
         columns: typed expressions to go on with.
     """
     items = [item.copy() for item in order.expressions]
@@ -179,11 +156,7 @@ def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
 
 
 def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
-    """Return all columns of some relations, typed.
-
-    Args:
-        relations: the relations.
-    """
+    """Return all columns of some relations, typed."""
     found: list[exp.Expr] = []
     for relation in relations:
         for field in relation.fields.values():

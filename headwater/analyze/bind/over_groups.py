@@ -25,11 +25,7 @@ from headwater.analyze.typing.nullable import nullable
 
 
 def lift_groups(select: exp.Select) -> None:
-    """Turn the groups of a SELECT into a subquery if an expression asks it, in place.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Turn the groups of a bound SELECT into a subquery if an expression asks it, in place."""
     if not is_aggregate(select) or not any(map(_asks_of_groups, _heads(select))):
         return
     having = select.args.get("having")
@@ -60,7 +56,7 @@ def _heads(select: exp.Select) -> list[exp.Expr]:
 
 
 def _asks_of_groups(head: exp.Expr) -> bool:
-    """Whether there is a subquery beside scalar ones that say the same of all groups."""
+    """Return whether there is a subquery beside scalar ones that say the same of all groups."""
     found = list(predicates(head))
     return any(not isinstance(each, exp.Query) or outer_columns(query_of(each)) for each in found)
 

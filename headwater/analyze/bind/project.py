@@ -50,8 +50,7 @@ def bind_all(
     """Bind the statements of a project as far as possible.
 
     Args:
-        statements_by_file: parsed statements by file.
-        unparsed: names defined in files that cannot be parsed; who reads them is not blamed.
+        unparsed: names defined in files that cannot be parsed; their readers are not blamed.
 
     Returns:
         What could be bound, and the errors of the rest.
@@ -143,7 +142,7 @@ class _Binder:
                 self.errors += report.errors
 
     def _unbound(self) -> set[str]:
-        """The names of tables and views that have errors; who reads them is not blamed."""
+        """The names of tables and views that have errors; their readers are not blamed."""
         sinks = {n for n, each in self.statements.items() if isinstance(each, syntax.CreateSink)}
         defined = self.statements.keys() | self.unparsed
         return defined - self.sources.keys() - self.views.keys() - sinks

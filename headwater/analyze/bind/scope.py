@@ -55,12 +55,7 @@ def as_fields(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
-    """Return whether some relations have the column that a name can mean.
-
-    Args:
-        column: as parsed.
-        relations: what is in FROM.
-    """
+    """Return whether some relations have the column that a name can mean."""
     parts = [part.name for part in column.parts]
     by_alias = {relation.alias for relation in relations}
     if len(parts) > 1 and parts[0] in by_alias:
@@ -73,8 +68,6 @@ def resolve(column: exp.Column, relations: Sequence[Relation], report: Diagnosti
 
     Args:
         column: as parsed; changed in place (a field of a row becomes ``exp.Dot``).
-        relations: what is in FROM.
-        report: where errors go.
     """
     parts = [part.name for part in column.parts]
     if any(relation.broken for relation in relations):

@@ -58,21 +58,13 @@ def query_of(predicate: exp.Expr) -> exp.Query:
 
 
 def has_predicates(select: exp.Select) -> bool:
-    """Return whether a SELECT has subqueries beside those in FROM.
-
-    Args:
-        select: a SELECT.
-    """
+    """Return whether a SELECT has subqueries outside FROM."""
     clauses = (select.args.get(key) for key in ("where", "having", "qualify"))
     return any(True for root in (*select.selects, *clauses) for _ in predicates(root))
 
 
 def outer_columns(query: exp.Query) -> list[exp.Column]:
-    """Return the columns in a bound query that belong to the SELECT around it.
-
-    Args:
-        query: a bound query of a predicate.
-    """
+    """Return the columns in a bound query that belong to the SELECT around it."""
     own = {
         item.alias_or_name for select in query.find_all(exp.Select) for item in relations(select)
     }
@@ -89,9 +81,7 @@ def bind_predicates(
 
     Args:
         select: a SELECT whose own columns are resolved.
-        around: what it reads.
         bind: binds one subquery with these relations around it.
-        report: where errors go.
     """
     group = select.args.get("group")
     places = [select.args.get("qualify"), select.args.get("order"), group]

@@ -18,11 +18,7 @@ from headwater.analyze.typing.common_type import named
 
 
 def unnest_first(select: exp.Select) -> None:
-    """Put everything up to the last UNNEST that a join follows into a subquery, in place.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Put everything up to the last UNNEST that a join follows into a subquery, in place."""
     joins = select.args.get("joins") or []
     kinds = [isinstance(join.this, exp.Unnest) for join in joins]
     joined = max((at for at, unnests in enumerate(kinds) if not unnests), default=0)

@@ -34,8 +34,6 @@ def window_fields(window: WindowTable, inner: Relation, report: Diagnostics) -> 
 
     Args:
         window: the window, its time column resolved.
-        inner: its input.
-        report: where errors go.
     """
     time = window.args["time"]
     kind = type_of(time)
@@ -82,7 +80,6 @@ def recognise_date_trunc(
 
     Args:
         select: a SELECT whose columns are resolved.
-        relations: what it reads.
         catalog: where event times come from.
     """
     group = select.args.get("group")

@@ -33,7 +33,6 @@ def check_debezium(statement: syntax.CreateSource, report: Diagnostics) -> None:
 
     Args:
         statement: as parsed, with ``FORMAT DEBEZIUM``.
-        report: where errors go.
     """
     given = {str(o.this): o.expression.name for o in statement.args.get("encode_options") or []}
     in_avro = str(statement.args.get("encode") or "").lower() == "avro"
@@ -63,7 +62,6 @@ def given_option(statement: syntax.CreateSource, option: str) -> str:
     """Return what a table says of its encoding; empty if it does not say it.
 
     Args:
-        statement: definition of any table.
         option: such as ``truncate``.
     """
     given = {o.this: o.expression.name for o in statement.args.get("encode_options") or []}
@@ -71,11 +69,7 @@ def given_option(statement: syntax.CreateSource, option: str) -> str:
 
 
 def fraction_digits(node: syntax.SourceColumn) -> int | None:
-    """Return the precision of a column ``TIMESTAMP(p)``, None if none is declared.
-
-    Args:
-        node: the column as parsed.
-    """
+    """Return the precision of a column ``TIMESTAMP(p)``, None if none is declared."""
     kind = node.args["kind"]
     if kind.this not in (t.Type.TIMESTAMP, t.Type.TIMESTAMPNTZ) or len(kind.expressions) != 1:
         return None
@@ -84,11 +78,7 @@ def fraction_digits(node: syntax.SourceColumn) -> int | None:
 
 
 def without_digits(node: syntax.SourceColumn) -> exp.DataType:
-    """Return the type of a column as written, a TIMESTAMP without its precision.
-
-    Args:
-        node: the column as parsed.
-    """
+    """Return the type of a column as written, a TIMESTAMP without its precision."""
     kind: exp.DataType = node.args["kind"]
     if fraction_digits(node) is not None:
         kind = kind.copy()
@@ -101,9 +91,6 @@ def left_out(statement: syntax.CreateSource) -> tuple[str, ...]:
 
     PostgreSQL stores long values apart (TOAST) and does not log them again with an update of other
     columns. Arrays and maps are not among them: what stands for them is refused.
-
-    Args:
-        statement: definition of any table.
     """
     if str(statement.args.get("format") or "").lower() != "debezium":
         return ()

@@ -43,18 +43,12 @@ def split_place(path: str) -> tuple[str, str] | None:
 
 
 def is_in_store(options: Options) -> bool:
-    """Whether a table is read from files in an object store."""
+    """Return whether a table is read from files in an object store."""
     return options.get("path", "").startswith("s3://")
 
 
 def check_files(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
-    """Refuse what cannot be read from an object store.
-
-    Args:
-        statement: as parsed.
-        source: as bound so far.
-        report: where errors go.
-    """
+    """Refuse what cannot be read from an object store."""
     options, path = source.options, source.options.get("path", "")
     given = [name for name in STORE_OPTIONS if name in options]
     if not is_in_store(options):

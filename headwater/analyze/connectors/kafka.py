@@ -34,23 +34,13 @@ _COMMON_PATTERN = re.compile(
 
 
 def topics(source: Source) -> list[str]:
-    """Return the topics that a source names; none if it has a pattern.
-
-    Args:
-        source: over Kafka.
-    """
+    """Return the topics that a source names; none if it has a pattern."""
     listed = (name.strip() for name in source.options.get("topic", "").split(","))
     return list(dict.fromkeys(name for name in listed if name))
 
 
 def check_kafka(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
-    """Refuse what cannot be read from Kafka.
-
-    Args:
-        statement: as parsed.
-        source: as bound so far.
-        report: where errors go.
-    """
+    """Refuse what cannot be read from Kafka."""
     if not source.kept:
         _check_stream(statement, source, report)
     named, pattern = topics(source), source.options.get("topic_pattern")
@@ -90,26 +80,14 @@ def _check_stream(statement: syntax.CreateSource, source: Source, report: Diagno
 
 
 def check_topic(statement: exp.Expr, name: str, report: Diagnostics) -> None:
-    """Refuse what cannot be the name of a topic.
-
-    Args:
-        statement: where it stands.
-        name: the name.
-        report: where errors go.
-    """
+    """Refuse what cannot be the name of a topic."""
     if not _TOPIC.fullmatch(name):
         hint = "use letters, digits, '.', '_' and '-'"
         report.add("INVALID_OPTION", f'"{name}" is not a valid topic name', statement, hint)
 
 
 def check_security(statement: exp.Expr, options: Mapping[str, str], report: Diagnostics) -> None:
-    """Refuse a user without a protocol that has one, and the other way round.
-
-    Args:
-        statement: where the options stand.
-        options: those of a source or sink.
-        report: where errors go.
-    """
+    """Refuse a user without a protocol that has one, and the other way round."""
     needed: Sequence[str] = ()
     if options.get("security_protocol", "").startswith("sasl"):
         needed = ("sasl_username", "sasl_password")
@@ -127,9 +105,7 @@ def check_registry(statement: exp.Expr, given: Mapping[str, str], report: Diagno
     """Refuse what is no schema registry, and a user without a password or the other way round.
 
     Args:
-        statement: where the options stand.
         given: those of ``ENCODE AVRO``.
-        report: where errors go.
     """
     place = _address(given.get("registry", "http://-"))
     if place is None:
@@ -205,13 +181,7 @@ def _is_pattern(value: str) -> bool:
 
 
 def check_kafka_sink(statement: syntax.CreateSink, options: Options, report: Diagnostics) -> None:
-    """Refuse what cannot be written to Kafka.
-
-    Args:
-        statement: as parsed.
-        options: as bound.
-        report: where errors go.
-    """
+    """Refuse what cannot be written to Kafka."""
     if "topic" in options:
         check_topic(statement, options["topic"], report)
     check_security(statement, options, report)

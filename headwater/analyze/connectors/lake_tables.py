@@ -25,13 +25,7 @@ _CLAUSES = {
 
 
 def check_iceberg(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
-    """Refuse what an Iceberg table that is read in place cannot have.
-
-    Args:
-        statement: as parsed.
-        source: as bound so far.
-        report: where errors go.
-    """
+    """Refuse what an Iceberg table that is read in place cannot have."""
     if source.external:
         _check_kept(statement, source, "Iceberg", report)
         check_table_name(statement, source.options, report)
@@ -39,13 +33,7 @@ def check_iceberg(statement: syntax.CreateSource, source: Source, report: Diagno
 
 
 def check_delta(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
-    """Refuse what a Delta table that is read in place cannot have.
-
-    Args:
-        statement: as parsed.
-        source: as bound so far.
-        report: where errors go.
-    """
+    """Refuse what a Delta table that is read in place cannot have."""
     _check_kept(statement, source, "Delta", report)
     if "://" in source.external:
         hint = "choose a folder on this machine"
@@ -76,9 +64,7 @@ def check_table_name(at: exp.Expr, options: Mapping[str, str], report: Diagnosti
     """Refuse what is not a valid table name with its namespace.
 
     Args:
-        at: where it stands.
         options: those of a source or sink, which may lack ``table``.
-        report: where errors go.
     """
     if not _TABLE.fullmatch(options.get("table", "a.b")):
         hint = "write it with its namespace: table = 'shop.orders'"

@@ -34,11 +34,8 @@ def bind_options(
     """Return options as text by name; report unknown, missing and ill-formed ones.
 
     Args:
-        nodes: the options as written.
-        allowed: what there is.
         owner: whose options they are, for messages, for example ``connector files``.
         at: where to report a missing option.
-        report: where errors go.
         elsewhere: for an option that stands elsewhere, the hint that says where.
     """
     found: dict[str, str] = {}
@@ -64,23 +61,13 @@ def bind_options(
 
 
 def option_node(statement: exp.Expr, name: str) -> exp.Expr:
-    """Return where an option is written; the statement if it is not.
-
-    Args:
-        statement: that may have it.
-        name: the option's.
-    """
+    """Return the node of an option; the statement if the option is not written."""
     nodes: list[syntax.OptionClause] = statement.args["options"]
     return next((node for node in nodes if node.this == name), statement)
 
 
 def check_value(text: str, option: Option) -> tuple[str, str] | None:
-    """Return what is wrong with an option's text and a hint, or None.
-
-    Args:
-        text: the value.
-        option: its description.
-    """
+    """Return what is wrong with an option's text and a hint, or None."""
     if option.kind == "secret" and not REFERENCE.fullmatch(text):
         remember(text)  # errors show the line it stands in
         return "contains a secret", "write '${env:NAME}' and set NAME outside"

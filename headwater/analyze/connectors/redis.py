@@ -24,13 +24,7 @@ _DATABASE = re.compile(r"(/\d*)?")
 
 
 def check_redis(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
-    """Refuse what cannot be read from a stream of Redis.
-
-    Args:
-        statement: as parsed.
-        source: as bound so far.
-        report: where errors go.
-    """
+    """Refuse what cannot be read from a stream of Redis."""
     if not source.kept:
         hint = "write CREATE TABLE, which lands the entries"
         message = "a SOURCE cannot read a queue: a second view would miss the entries"

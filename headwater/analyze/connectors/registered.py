@@ -22,7 +22,6 @@ class Registered(Mapping[str, Entry], Generic[Entry]):
     """Entries by name: ours, then those of installed packages.
 
     Args:
-        own: ours.
         group: the group of entry points.
         pick: returns the entry of what an entry point names, None if it has none for this table.
             A ``TypeError`` says that it is made for another release.

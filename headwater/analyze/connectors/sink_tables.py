@@ -100,13 +100,7 @@ _OF_CATALOGS: Mapping[str, tuple[str, ...]] = {
 def check_table(
     statement: syntax.CreateSink, options: Mapping[str, str], report: Diagnostics
 ) -> None:
-    """Refuse a table, a catalog or a warehouse that cannot be.
-
-    Args:
-        statement: where the options stand.
-        options: as bound.
-        report: where errors go.
-    """
+    """Refuse a table, a catalog or a warehouse that cannot be."""
     check_table_name(option_node(statement, "table"), options, report)
     kind = options.get("catalog_type", "")
     if kind not in _NEEDED:
@@ -129,13 +123,7 @@ def check_table(
 def check_folder(
     statement: syntax.CreateSink, options: Mapping[str, str], report: Diagnostics
 ) -> None:
-    """Refuse a folder that cannot be that of a Delta table.
-
-    Args:
-        statement: where the options stand.
-        options: as bound.
-        report: where errors go.
-    """
+    """Refuse a folder that cannot be that of a Delta table."""
     path = options.get("path", "")
     at = option_node(statement, "path")
     if "://" in path:

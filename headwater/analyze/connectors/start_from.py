@@ -17,13 +17,7 @@ from headwater.dialect import syntax
 def bind_start(
     statement: syntax.CreateSource, connector: ConnectorOptions | None, report: Diagnostics
 ) -> StartFrom:
-    """Return where the first reading begins; report what is none.
-
-    Args:
-        statement: as parsed.
-        connector: what it reads.
-        report: where errors go.
-    """
+    """Return the place at which the first reading begins; report an invalid one."""
     node = statement.args.get("start_from")
     if node is None or connector is None:
         return StartFrom()

@@ -38,7 +38,7 @@ from headwater.dialect import syntax
 
 
 def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
-    """Whether a statement defines a keyed table, or tries to."""
+    """Return whether a statement defines a keyed table, or tries to."""
     return (
         isinstance(statement, syntax.CreateSource)
         and _format(statement) in FORMATS
@@ -47,12 +47,7 @@ def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
 
 
 def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
-    """Refuse what a keyed table cannot be.
-
-    Args:
-        statement: as parsed.
-        report: where errors go.
-    """
+    """Refuse what a keyed table cannot be."""
     words = f"FORMAT {_format(statement).upper()}"
     if not statement.args["kept"]:
         hint = "write CREATE TABLE, which lands the changes"

@@ -37,11 +37,6 @@ SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": 
 def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostics) -> Sink | None:
     """Bind one sink.
 
-    Args:
-        statement: as parsed.
-        catalog: sources, views, and the sinks bound so far.
-        report: where errors go.
-
     Returns:
         The sink, or None if it has errors.
     """

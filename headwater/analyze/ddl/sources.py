@@ -52,7 +52,6 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
     """Bind one source or landed table.
 
     Args:
-        statement: as parsed.
         report: where errors go; with errors in it the result must not be used.
     """
     columns = _columns(statement, report)

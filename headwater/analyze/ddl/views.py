@@ -37,9 +37,7 @@ def bind_view(
 
     Args:
         statement: as parsed; not changed.
-        catalog: sources, and the views bound so far.
         broken: names that are defined but have errors of their own.
-        report: where errors go.
 
     Returns:
         The view, or None if it or something it reads has errors.

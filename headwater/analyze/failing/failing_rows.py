@@ -71,11 +71,7 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
 
 
 def safe(expression: exp.Expr) -> exp.Expr:
-    """Return a copy that gives NULL where the expression would fail.
-
-    Args:
-        expression: a typed expression.
-    """
+    """Return a copy that gives NULL when the typed expression would fail."""
     root = exp.Paren(this=expression.copy())
     for node in reversed([node for node in root.this.walk(bfs=True) if can_fail(node)]):
         parent, key, index = node.parent, node.arg_key, node.index
@@ -86,13 +82,10 @@ def safe(expression: exp.Expr) -> exp.Expr:
 
 
 def is_certain(expression: exp.Expr) -> bool:
-    """Return whether Spark raises on every row on which an expression fails.
+    """Return whether Spark raises on every row on which a typed expression fails.
 
     Spark leaves out what it can do without: of ``count(CAST(x AS BIGINT))`` the cast, if x is never
     NULL. True only for what is known to be computed.
-
-    Args:
-        expression: a typed expression.
     """
     if next(failing(expression), None) is None:
         return True
@@ -128,10 +121,8 @@ def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
 
 
 def _safely(node: exp.Expr) -> exp.Expr:
-    """A node that can fail, whose operands do not any more, with NULL where it would.
-
-    Not behind a condition: Spark computes what occurs twice ahead of them.
-    """
+    """Return a node with NULL instead of a failure; its operands cannot fail any more."""
+    # A condition around the node would not do: Spark computes what occurs twice ahead of it.
     match node:
         case exp.Cast():
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)

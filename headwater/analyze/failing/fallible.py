@@ -31,11 +31,7 @@ _MEANINGLESS_IF_EMPTY = (exp.Sum, exp.Avg, exp.Min, exp.Max)
 
 
 def can_fail(node: exp.Expr) -> bool:
-    """Return whether a node can fail, given operands that do not.
-
-    Args:
-        node: a typed node.
-    """
+    """Return whether a typed node can fail, given operands that do not."""
     kind = type_of(node)
     match node:
         case exp.TryCast():
@@ -52,23 +48,16 @@ def can_fail(node: exp.Expr) -> bool:
 
 
 def failing(expression: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield every node of an expression that can fail; subqueries have their own.
-
-    Args:
-        expression: a typed expression.
-    """
+    """Yield every node of a typed expression that can fail; subqueries have their own."""
     for node in expression.walk(prune=lambda node: isinstance(node, exp.Query)):
         if can_fail(node):
             yield node
 
 
 def fails_on_ordinary_data(node: exp.Expr) -> bool:
-    """Return whether a node divides by what can be 0, or casts text.
+    """Return whether a typed node divides by what can be 0, or casts text.
 
     Numbers that leave their type are not ordinary: no query is written against 2**63.
-
-    Args:
-        node: a typed node.
     """
     if isinstance(node, (exp.Div, exp.Mod)):
         return divides_by_zero(node)
@@ -126,7 +115,7 @@ def _cast_fails(node: exp.Cast, source: exp.DataType, target: exp.DataType) -> b
 
 
 def _good_literal(node: exp.Expr, target: exp.DataType) -> bool:
-    """Whether it is a literal that the binder has looked at, or a number."""
+    """Return whether it is a literal that the binder has looked at, or a number."""
     if not node.is_string:
         return False
     if t.family(target) == "time":
@@ -192,7 +181,7 @@ def _least(left: int | None, right: int | None) -> int | None:
 
 
 def _never_zero(node: exp.Expr) -> bool:
-    """Whether a divisor cannot be 0 (NULL is fine)."""
+    """Return whether a divisor cannot be 0 (NULL is fine)."""
     match node:
         case exp.Literal():
             return not node.is_string and float(node.name) != 0
@@ -235,7 +224,7 @@ def _factors(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:
-    """Whether an aggregate is NULL where the divisor counts no rows: ``sum(x) / count(x)``."""
+    """Return whether an aggregate is NULL if the divisor counts no rows: ``sum(x) / count(x)``."""
     while isinstance(divisor, (exp.Paren, exp.Cast)):
         divisor = divisor.this
     filters = [

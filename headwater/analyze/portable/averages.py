@@ -25,7 +25,6 @@ def check_average(node: exp.Avg, report: Diagnostics) -> None:
 
     Args:
         node: the call, its argument typed.
-        report: where errors go.
     """
     kind = type_of(node.this)
     if kind.this is t.Type.DECIMAL and t.digits(kind)[1] > _MOST_DIGITS:

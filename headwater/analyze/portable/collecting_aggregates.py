@@ -32,7 +32,6 @@ def check_list(call: exp.Expr, report: Diagnostics) -> bool:
 
     Args:
         call: of :data:`LISTS`, its arguments typed.
-        report: where errors go.
     """
     before = len(report.errors)
     if isinstance(call, exp.GroupConcat):
@@ -70,11 +69,7 @@ def _check_order(call: exp.Expr, order: exp.Order, report: Diagnostics) -> None:
 
 
 def settle(select: exp.Select) -> None:
-    """Bring the aggregates of a SELECT into a form that leaves nothing to chance, in place.
-
-    Args:
-        select: a typed SELECT.
-    """
+    """Rewrite the aggregates of a typed SELECT in place, so that nothing is left to chance."""
     for node in list(select.find_all(exp.AnyValue, *LISTS)):
         if isinstance(node, exp.AnyValue):
             least = exp.Min(this=node.this)
@@ -93,7 +88,7 @@ def settle(select: exp.Select) -> None:
 
 
 def spark_by(node: exp.Expr) -> exp.Expr:
-    """Spark's min_by takes any of the rows that tie.
+    """Let min_by and max_by settle ties: Spark's take any of the rows that tie.
 
     Args:
         node: a typed call; changed in place.
@@ -106,18 +101,14 @@ def spark_by(node: exp.Expr) -> exp.Expr:
 
 
 def duckdb_by(node: exp.Expr) -> exp.Expr:
-    """DuckDB's arg_min leaves rows out whose first argument is NULL.
-
-    Args:
-        node: a typed call.
-    """
+    """Keep rows whose first argument is NULL: DuckDB's arg_min leaves them out."""
     name = "ARG_MIN_NULL" if isinstance(node, exp.ArgMin) else "ARG_MAX_NULL"
     row = exp.Anonymous(this="ROW", expressions=_ranks(node))
     return exp.Anonymous(this=name, expressions=[node.this.copy(), _ranked(node, row)])
 
 
 def trino_by(node: exp.Expr) -> exp.Expr:
-    """Trino does not compare rows that hold a NULL.
+    """Replace a NULL by a value: Trino does not compare rows that hold a NULL.
 
     Args:
         node: a typed call; changed in place.
@@ -147,18 +138,15 @@ def _ranked(node: exp.Expr, row: exp.Expr) -> exp.Expr:
 
 
 def spark_list(node: exp.Expr) -> exp.Expr:
-    """Spark's array_agg has no order, leaves NULLs out, and of no rows is not NULL.
+    """Mend Spark's array_agg: it has no order, omits NULLs, and is not NULL without rows.
 
     Its listagg would do, but not beside aggregates with DISTINCT, where Spark fails.
-
-    Args:
-        node: a typed call.
     """
     return node if isinstance(node.parent, exp.Filter) else _spark_list(node)
 
 
 def spark_filter(node: exp.Expr) -> exp.Expr:
-    """Spark knows no FILTER before OVER; that of a list belongs to what is collected.
+    """Apply FILTER inside a list or a call with OVER: Spark knows no FILTER before OVER.
 
     Args:
         node: an aggregate with FILTER, typed.

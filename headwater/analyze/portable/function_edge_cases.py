@@ -25,11 +25,7 @@ _END = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|\$", re.DOTALL)
 
 
 def spark_whole(node: exp.Expr) -> exp.Expr:
-    """Spark's floor, ceil and truncate of a double are BIGINT, which not every double fits into.
-
-    Args:
-        node: a typed call.
-    """
+    """Keep floor, ceil and truncate of a double a double: Spark's BIGINT cannot hold all."""
     kind, value = type_of(node.this), node.this
     if not t.is_float(kind):
         return whole(node)
@@ -39,7 +35,7 @@ def spark_whole(node: exp.Expr) -> exp.Expr:
 
 
 def whole(node: exp.Expr) -> exp.Expr:
-    """What is whole stays what it is: Spark makes a BIGINT of an INTEGER, DuckDB a DOUBLE.
+    """Keep whole numbers as they are: Spark makes a BIGINT of an INTEGER, DuckDB a DOUBLE.
 
     Args:
         node: a typed call of floor, ceil or truncate.
@@ -48,11 +44,7 @@ def whole(node: exp.Expr) -> exp.Expr:
 
 
 def spark_extreme(node: exp.Expr) -> exp.Expr:
-    """Spark's greatest and least leave NULLs out; they are NULL if one argument is.
-
-    Args:
-        node: a typed call.
-    """
+    """Make greatest and least NULL if one argument is: Spark's leave NULLs out."""
     given = [
         exp.Not(this=exp.Is(this=item.copy(), expression=exp.Null()))
         for item in (node.this, *node.expressions)
@@ -76,7 +68,7 @@ def spark_pattern(node: exp.Expr) -> exp.Expr:
 
 
 def spark_extract(node: exp.Expr) -> exp.Expr:
-    """As :func:`spark_pattern`; and NULL where nothing is found.
+    """Do the same as :func:`spark_pattern`, and return NULL if nothing is found.
 
     Args:
         node: a typed call; changed in place.
@@ -85,17 +77,13 @@ def spark_extract(node: exp.Expr) -> exp.Expr:
 
 
 def null_unless_found(node: exp.Expr) -> exp.Expr:
-    """Others' regexp_extract is an empty text where nothing is found.
-
-    Args:
-        node: a typed call.
-    """
+    """Return NULL if nothing is found: other engines' regexp_extract gives an empty text."""
     found = exp.RegexpLike(this=node.this.copy(), expression=node.expression.copy())
     return exp.Case(ifs=[exp.If(this=found, true=node.copy())])
 
 
 def text_end(node: exp.Expr) -> exp.Expr:
-    """``$`` is the end of the text, also where a line break comes before it.
+    """Make ``$`` match only at the end of the text, also after a line break.
 
     Args:
         node: a typed call; changed in place.
@@ -106,7 +94,7 @@ def text_end(node: exp.Expr) -> exp.Expr:
 
 
 def only_spaces(node: exp.Expr) -> exp.Expr:
-    """Others' trim takes off all white space, Spark's only spaces.
+    """Let trim remove only spaces, as Spark does: other engines remove all white space.
 
     Args:
         node: a typed call; changed in place.
@@ -118,11 +106,7 @@ def only_spaces(node: exp.Expr) -> exp.Expr:
 
 
 def duckdb_sign(node: exp.Expr) -> exp.Expr:
-    """DuckDB's sign of NaN is 0; sign has the type of its argument.
-
-    Args:
-        node: a typed call.
-    """
+    """Give sign the type of its argument, and NaN for NaN: DuckDB's sign of NaN is 0."""
     kind = type_of(node.this)
     sign = exp.Cast(this=node.copy(), to=kind.copy())
     if not t.is_float(kind):
@@ -133,7 +117,7 @@ def duckdb_sign(node: exp.Expr) -> exp.Expr:
 
 
 def positive_zero(node: exp.Expr) -> exp.Expr:
-    """Spark's atan2 knows no negative zero.
+    """Add 0 to the arguments of atan2: Spark's knows no negative zero.
 
     Args:
         node: a typed call; changed in place.
@@ -145,7 +129,7 @@ def positive_zero(node: exp.Expr) -> exp.Expr:
 
 
 def duckdb_upper(node: exp.Expr) -> exp.Expr:
-    """DuckDB's capital of one letter is always one letter.
+    """Mend upper: DuckDB's capital of one letter is always one letter.
 
     Args:
         node: a typed call; changed in place.
@@ -158,7 +142,7 @@ def duckdb_upper(node: exp.Expr) -> exp.Expr:
 
 
 def duckdb_lower(node: exp.Expr) -> exp.Expr:
-    """DuckDB does not know the sigma at the end of a word, nor keeps the dot of a Turkish I.
+    """Mend lower: DuckDB's misses the final sigma and the dot of a Turkish I.
 
     Args:
         node: a typed call; changed in place.
@@ -170,11 +154,7 @@ def duckdb_lower(node: exp.Expr) -> exp.Expr:
 
 
 def duckdb_reverse(node: exp.Expr) -> exp.Expr:
-    """DuckDB keeps accents behind their letters; the others turn round code points.
-
-    Args:
-        node: a typed call.
-    """
+    """Reverse code points as other engines do: DuckDB keeps accents behind their letters."""
     text = node.this.sql("duckdb")
     points = f"LIST_REVERSE(REGEXP_EXTRACT_ALL({text}, '(?s).'))"
     return exp.Anonymous(

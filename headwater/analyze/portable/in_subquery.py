@@ -42,7 +42,7 @@ def spark_in(node: exp.Expr) -> exp.Expr:
 
 
 def _only_true_counts(node: exp.Expr) -> bool:
-    """Whether it is a term of the ANDs and ORs of WHERE, maybe behind NOT."""
+    """Return whether it is a term of the ANDs and ORs of WHERE, maybe behind NOT."""
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent

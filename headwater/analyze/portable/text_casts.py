@@ -86,11 +86,7 @@ def trino_cast(node: exp.Expr) -> exp.Expr:
 
 
 def is_of_text(node: exp.Expr) -> bool:
-    """Return whether a cast makes something else of text that is not a literal.
-
-    Args:
-        node: a typed cast.
-    """
+    """Return whether a typed cast makes something else of text that is not a literal."""
     text = node.this
     other = t.family(node.args["to"]) not in ("text", "unknown")
     return other and t.family(type_of(text)) == "text" and not text.is_string

@@ -137,12 +137,7 @@ _FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
 
 
 def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
-    """Refuse every node that is not in the language, and every part of one that nobody has read.
-
-    Args:
-        root: a bound query or expression.
-        report: where errors go.
-    """
+    """Refuse every node that is not in the language, and every part of one that nobody has read."""
     for node in root.walk():
         # a function may have been added since this module was read
         added = _OF_FUNCTIONS if type(node) in FUNCTIONS else None

@@ -29,14 +29,10 @@ APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogM
 
 
 def effective_emit(view: View, catalog: Catalog) -> Emit:
-    """Return when the rows of a view appear: as written, or the default.
+    """Return when the rows of a bound view appear: as written, or the default.
 
     The default is EMIT CHANGES, except for a LEFT JOIN bounded in event time that nothing
     aggregates: a stream can wait until its unmatched rows are final.
-
-    Args:
-        view: a bound view.
-        catalog: what it reads.
     """
     if view.emit is not None:
         return view.emit
@@ -49,12 +45,7 @@ def effective_emit(view: View, catalog: Catalog) -> Emit:
 
 
 def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
-    """Return what a view emits.
-
-    Args:
-        view: a bound view.
-        catalog: what it reads.
-    """
+    """Return what a bound view emits."""
     return ChangelogModes(catalog).view(view)
 
 

@@ -65,12 +65,7 @@ def interval(node: exp.Expr | None) -> timedelta | None:
 
 
 def event_time_columns(query: exp.Query, catalog: Catalog) -> Times:
-    """Return the event-time columns of a bound query's result, by name.
-
-    Args:
-        query: a bound query.
-        catalog: what it reads.
-    """
+    """Return the event-time columns of a bound query's result, by name."""
     return _Finder(catalog).query(query)
 
 
@@ -79,7 +74,6 @@ def relation_times(relation: exp.Expr, catalog: Catalog) -> Times:
 
     Args:
         relation: a table, a window table or a subquery.
-        catalog: what it reads.
     """
     return _Finder(catalog).relation(relation)
 

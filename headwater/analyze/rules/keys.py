@@ -31,19 +31,14 @@ def stream_key(view: View, catalog: Catalog) -> Key | None:
 
     Args:
         view: a bound view; a declared PRIMARY KEY wins.
-        catalog: what it reads.
     """
     return view.primary_key or inferred_key(view.query, catalog)
 
 
 def proven_key(view: View, catalog: Catalog) -> Key | None:
-    """Return columns that no two rows of a view share, taking nobody's word for it.
+    """Return columns that no two rows of a bound view share, taking nobody's word for it.
 
     A PRIMARY KEY that a view declares counts only where its query says the same.
-
-    Args:
-        view: a bound view.
-        catalog: what it reads.
     """
     return view.primary_key if view.changes else inferred_key(view.query, catalog, proven_key)
 
@@ -52,8 +47,6 @@ def inferred_key(query: exp.Expr, catalog: Catalog, key_of: KeyOf = stream_key) 
     """Return the key of a bound query's result that follows from its shape, or None.
 
     Args:
-        query: a bound query.
-        catalog: what it reads.
         key_of: says what the key of a view is that the query reads.
     """
     branches = union_branches(query)
@@ -69,11 +62,7 @@ def inferred_key(query: exp.Expr, catalog: Catalog, key_of: KeyOf = stream_key) 
 
 
 def missing_keys(select: exp.Select) -> list[exp.Expr]:
-    """Return the group keys of a SELECT that identify its rows but are not selected.
-
-    Args:
-        select: a bound, grouping SELECT.
-    """
+    """Return the group keys of a SELECT that identify its rows but are not selected."""
     group = select.args.get("group")
     keys: Sequence[exp.Expr] = group.expressions if group else []
     return [key for key in keys if _output(select, key) is None and not _implied(select, key, keys)]
@@ -92,7 +81,7 @@ def _output(select: exp.Select, key: exp.Expr) -> str | None:
 
 
 def _implied(select: exp.Select, key: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
-    """Whether a window's bound adds nothing to the key because its other bound is selected."""
+    """Return whether a window's bound is superfluous in the key: its other bound is selected."""
     if not isinstance(key, exp.Column) or key.name not in _BOUNDS:
         return False
     other = next(

@@ -63,12 +63,7 @@ class JoinTimes:
 
 
 def join_times(select: exp.Select, catalog: Catalog) -> Iterator[JoinTimes]:
-    """Yield the joins of a bound SELECT with their bounds on event time.
-
-    Args:
-        select: a bound SELECT.
-        catalog: what it reads.
-    """
+    """Yield the joins of a bound SELECT with their bounds on event time."""
     left = [] if not relations(select) else list(_times(relations(select)[0], catalog))
     for join in joins(select):
         right = list(_times(join.this, catalog))
@@ -87,7 +82,6 @@ def time_bounds(
     """Return the bounds a join condition sets on two event times, None if it compares none.
 
     Args:
-        condition: ON, bound.
         left: the event-time columns of the left side.
         right: the event-time columns of the right side.
     """

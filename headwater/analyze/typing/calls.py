@@ -27,7 +27,6 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         node: the call, its arguments typed.
-        report: where errors go.
     """
     func = cast(exp.Func, node)
     known = f.FUNCTIONS.get(type(func))
@@ -61,7 +60,7 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 
 def _is_ordered(func: exp.Func) -> bool:
-    """Whether a call orders its rows itself: an order in its arguments is that of another call."""
+    """Return whether a call orders its rows itself; an order in its arguments is another's."""
     others = (exp.Func, exp.Window, exp.WithinGroup, exp.Query)
     parts = func.walk(prune=lambda node: node is not func and isinstance(node, others))
     return any(isinstance(part, exp.Order) for part in parts)

@@ -23,7 +23,6 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         node: ``exp.Cast`` or ``exp.TryCast``, its operand typed.
-        report: where errors go.
     """
     if node.args.get("format") or node.args.get("action") or node.args.get("default"):
         message = "CAST takes a type and nothing else"

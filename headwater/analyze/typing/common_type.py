@@ -21,12 +21,7 @@ def type_of(node: exp.Expr | None) -> exp.DataType:
 
 
 def named(value: exp.Expr, name: str) -> exp.Alias:
-    """Return a copy of a typed expression as an output, typed too.
-
-    Args:
-        value: the expression.
-        name: the output's.
-    """
+    """Return a copy of a typed expression as an output, typed too."""
     item = exp.Alias(this=value.copy(), alias=exp.to_identifier(name))
     item.type = type_of(value)
     return item
@@ -36,9 +31,7 @@ def expect_boolean(expression: exp.Expr, clause: str, report: Diagnostics) -> No
     """Report a condition that is not a boolean.
 
     Args:
-        expression: a typed expression.
         clause: ``WHERE``, ``ON``, … for the message.
-        report: where errors go.
     """
     kind = type_of(expression)
     if t.family(kind) not in ("boolean", "null", "unknown"):
@@ -68,7 +61,6 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
     Args:
         operands: typed expressions, at least one.
         node: what compares them, for the place.
-        report: where errors go.
     """
     first, *others = operands
     for other in others:
@@ -101,7 +93,6 @@ def merge(branches: Sequence[exp.Expr], what: str, report: Diagnostics) -> exp.D
     Args:
         branches: typed expressions, at least one.
         what: what they are, for the message: ``branches of CASE``.
-        report: where errors go.
     """
     result = type_of(branches[0])
     for branch in branches[1:]:

@@ -53,7 +53,6 @@ def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         expression: resolved columns and literals below operators and functions.
-        report: where errors go.
 
     Returns:
         The expression's type; :data:`~headwater.analyze.typing.types.UNKNOWN` after an error.

@@ -32,7 +32,6 @@ def nullable(expression: exp.Expr, grouped: bool) -> bool:
     """Return whether an expression can be NULL.
 
     Args:
-        expression: the expression.
         grouped: whether its query has GROUP BY, so that no group is empty.
     """
     stack: list[exp.Expr] = [expression]
@@ -63,7 +62,7 @@ def nullable(expression: exp.Expr, grouped: bool) -> bool:
 
 
 def _adds_null(node: exp.Expr, grouped: bool) -> bool:
-    """Whether a node can be NULL although its operands are not."""
+    """Return whether a node can be NULL although its operands are not."""
     if isinstance(node, exp.AggFunc):
         return not (grouped and isinstance(node, _KEEPS))
     if isinstance(node, exp.Filter):

@@ -199,22 +199,22 @@ def family(kind: exp.DataType) -> str:
 
 
 def is_unknown(kind: exp.DataType) -> bool:
-    """Whether the type is that of an expression already refused."""
+    """Return whether the type is that of an expression already refused."""
     return kind.this is Type.UNKNOWN
 
 
 def is_integer(kind: exp.DataType) -> bool:
-    """Whether the type is INTEGER or BIGINT."""
+    """Return whether the type is INTEGER or BIGINT."""
     return kind.this in _DIGITS
 
 
 def is_float(kind: exp.DataType) -> bool:
-    """Whether the type is REAL or DOUBLE."""
+    """Return whether the type is REAL or DOUBLE."""
     return kind.this in (Type.FLOAT, Type.DOUBLE)
 
 
 def is_timestamp(kind: exp.DataType) -> bool:
-    """Whether the type is TIMESTAMP with or without time zone."""
+    """Return whether the type is TIMESTAMP with or without time zone."""
     return kind.this in (Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ)
 
 

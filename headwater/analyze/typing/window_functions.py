@@ -65,7 +65,6 @@ def window_call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         node: the call, its arguments typed.
-        report: where errors go.
     """
     name = WINDOW_FUNCTIONS[type(node)]
     if isinstance(node, (exp.Ntile, exp.NthValue, exp.Lag, exp.Lead)):
@@ -90,7 +89,6 @@ def over(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         node: ``exp.Window``, what stands in it typed.
-        report: where errors go.
     """
     call = _bare(node)
     if type(call) not in WINDOW_FUNCTIONS and type(call) not in AGGREGATES:
@@ -118,7 +116,6 @@ def ignore_nulls(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
     Args:
         node: ``exp.IgnoreNulls``, the call in it typed.
-        report: where errors go.
     """
     if type(node.this) not in VALUES or not is_over(node):
         message = f"IGNORE NULLS does not stand behind {function_name(node.this)}"
@@ -152,13 +149,7 @@ def _check_frame(node: exp.Expr, report: Diagnostics) -> None:
 
 
 def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
-    """Order windows further whose functions would tell rows apart that tie, in place.
-
-    Args:
-        select: a typed SELECT.
-        relations: what it reads.
-        report: where errors go.
-    """
+    """Order windows further whose functions would tell rows apart that tie, in place."""
     ties, untold = _of_groups(select) if is_aggregate(select) else _of_rows(select, relations)
     for window in window_calls(select):
         spec, order = window.args.get("spec"), window.args.get("order")
@@ -178,7 +169,7 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Di
 
 
 def _by_place(order: exp.Order, relations: Sequence[Relation]) -> bool:
-    """Whether rows are ordered by their place in the input, which each row of a log has alone."""
+    """Return whether rows are ordered by their place in the input, unique in a log."""
     if len(relations) > 1:
         return False
     named = {item.this.name for item in order.expressions if isinstance(item.this, exp.Column)}
@@ -187,7 +178,7 @@ def _by_place(order: exp.Order, relations: Sequence[Relation]) -> bool:
 
 
 def _of_one_table(node: exp.Expr, columns: set[str]) -> bool:
-    """Whether rows are some of a table's, each once, and have some columns as they are there."""
+    """Return whether rows are distinct rows of one table, with some columns unchanged."""
     if isinstance(node, exp.Table):
         return True
     select = node.this if isinstance(node, exp.Subquery) else None
@@ -208,10 +199,8 @@ def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
 def _of_rows(
     select: exp.Select, relations: Sequence[Relation]
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """What tells rows of FROM apart, and what the SELECT reads that no order tells apart.
-
-    Of an array it may read what can be compared: ``cardinality(a)`` tells rows apart as well.
-    """
+    """Return what tells rows of FROM apart, and what the SELECT reads that no order tells apart."""
+    # An array does not sort, but a value computed from it may: ``cardinality(a)`` tells rows apart.
     aliases = {relation.alias for relation in relations}
     ties = columns_of(relations)
     untold: list[exp.Expr] = []
