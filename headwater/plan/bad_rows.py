@@ -150,13 +150,10 @@ def guard_of(
     """Return the guard of a view, None if it has nothing to guard or is to fail.
 
     Args:
-        view: the bound view; not changed.
-        catalog: where its inputs are defined.
-        modes: what each input emits.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
 
     Raises:
-        SqlError: ``FALLIBLE_EXPRESSION`` for what can fail where no row can be blamed.
+        SqlError: ``FALLIBLE_EXPRESSION`` for what can fail if no row is to blame.
     """
     if view.on_error == OnError.FAIL:
         return None
@@ -364,7 +361,7 @@ def _is_outer(select: exp.Select) -> bool:
 
 
 def _is_made_of_several(item: exp.Expr) -> bool:
-    """Whether a FROM item is a subquery whose rows are no single rows of an input."""
+    """Return whether a FROM item is a subquery whose rows are no single rows of an input."""
     if not isinstance(item, exp.Subquery):
         return False
     return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))

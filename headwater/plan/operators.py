@@ -28,14 +28,9 @@ def operators(
     key: tuple[str, ...],
     late: LateRows,
 ) -> Operator:
-    """Return the operator tree of a view.
+    """Return the operator tree of a bound view.
 
     Args:
-        view: the bound view.
-        shape: its shape.
-        modes: what each of its inputs emits.
-        mode: what the view emits.
-        key: its stream key.
         late: what happens to late rows.
     """
     scans = {

@@ -60,11 +60,6 @@ def plan_project(catalog: Catalog) -> dict[str, ViewPlan]:
 def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> ViewPlan:
     """Plan one view.
 
-    Args:
-        view: the bound view.
-        catalog: where its inputs are defined.
-        plans: the plans of the views it reads.
-
     Raises:
         SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT``, ``MISPLACED_CLAUSE`` or
             ``FALLIBLE_EXPRESSION``.
@@ -108,7 +103,6 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     """Return the source watermark that makes everything up to an event time final.
 
     Args:
-        plan: the view's plan.
         newest: newest event time of its inputs, microseconds since 1970 UTC.
 
     Returns:
@@ -134,10 +128,8 @@ def _input(name: str, mode: ChangelogMode, catalog: Catalog) -> Input:
 
 
 def _identity(view: View, catalog: Catalog) -> str:
-    """What of a definition must be as it was; the columns of a keyed table are compared one by one.
-
-    They may follow their definition, which may begin to say so as they change.
-    """
+    """Return the part of a definition that must not change."""
+    # The columns of a keyed table are compared one by one: they may follow their definition.
     if not view.changes:
         return view.text
     log = catalog.sources[view.changes]

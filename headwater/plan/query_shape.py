@@ -171,11 +171,9 @@ class Shape:
 
 
 def shape_of(view: View, catalog: Catalog, emit: Emit | None = None) -> Shape:
-    """Return the shape of a view's query.
+    """Return the shape of a bound view's query.
 
     Args:
-        view: the bound view.
-        catalog: where its relations are defined.
         emit: when its rows appear, if that is decided already.
 
     Raises:

@@ -44,7 +44,6 @@ def refuse_ordinary(
     Args:
         item: the expression, its proven divisions marked.
         where: where it is, for the message.
-        select: the SELECT it stands in.
         keys: texts of group keys if it is over groups: these, and what aggregates, are of rows.
 
     Raises:
@@ -71,21 +70,13 @@ def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
 
 
 def shown(node: exp.Expr) -> str:
-    """Return an expression as a message shows it.
-
-    Args:
-        node: the expression.
-    """
+    """Return an expression as a message shows it."""
     text = str(bare(node).sql(dialect="trino"))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def reason(expression: exp.Expr) -> str:
-    """Return why a row leaves.
-
-    Args:
-        expression: what fails on it.
-    """
+    """Return why a row leaves."""
     first, *more = failing(expression)
     if more:
         return f"cannot be computed: {shown(expression)}"

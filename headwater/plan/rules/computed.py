@@ -14,11 +14,7 @@ from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, u
 
 
 def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what is computed of each row that passes WHERE, and is used.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Yield what is computed of each row that passes WHERE, and is used."""
     for join in select.args.get("joins") or []:
         if isinstance(join.this, exp.Unnest):
             yield from join.this.expressions
@@ -40,11 +36,7 @@ def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def other_expressions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the expressions of a SELECT beside its list and WHERE.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Yield the expressions of a bound SELECT outside its list and WHERE."""
     if (having := select.args.get("having")) is not None:
         yield having.this
     if (group := select.args.get("group")) is not None:
@@ -56,11 +48,7 @@ def other_expressions(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def heads(select: exp.Select) -> list[exp.Expr]:
-    """Return the expressions over groups: the SELECT list and HAVING.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Return the expressions over groups: the SELECT list and HAVING."""
     having = select.args.get("having")
     return [item.unalias() for item in select.selects] + ([having.this] if having else [])
 
@@ -80,11 +68,7 @@ def sides(term: exp.Expr) -> list[exp.Expr]:
 
 
 def facts_of_groups(select: exp.Select) -> Facts:
-    """Return what HAVING says of aggregates; what it says of keys, their rows do not know yet.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Return what HAVING says of aggregates; what it says of keys, their rows do not know yet."""
     having = select.args.get("having")
     terms = [term for term in conjuncts(having.this if having else None) if aggregates(term)]
     return facts_of(exp.and_(*terms)) if terms else frozenset()
@@ -112,10 +96,6 @@ def _used_above(select: exp.Select) -> set[str] | None:
 
 
 def renamed(subquery: exp.Expr) -> list[str]:
-    """Return the columns that the alias of a subquery names; empty if it names none.
-
-    Args:
-        subquery: a FROM item.
-    """
+    """Return the columns that the alias of a subquery names; empty if it names none."""
     alias = subquery.args.get("alias")
     return [each.name for each in alias.columns] if alias else []

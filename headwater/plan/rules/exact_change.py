@@ -36,11 +36,7 @@ from headwater.plan.sql.render import batch_read, render
 
 
 def is_bag(query: exp.Expr) -> bool:
-    """Return whether the change of a query follows from the changes of its inputs alone.
-
-    Args:
-        query: a bound query.
-    """
+    """Return whether the change of a bound query follows from the changes of its inputs alone."""
     branches = union_branches(query)
     if any(is_aggregate(each) or is_distinct(each) or any(optional(each)) for each in branches):
         return False
@@ -64,8 +60,7 @@ class ExactChange:
 
     Args:
         query: a bound query; the nodes given to the methods are part of it.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
 
     def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
@@ -75,11 +70,7 @@ class ExactChange:
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
 
     def appends(self, name: str) -> bool:
-        """Return whether an input only gains rows.
-
-        Args:
-            name: its name.
-        """
+        """Return whether an input only gains rows."""
         if source := self._catalog.sources.get(name):
             return source.mode is ChangelogMode.APPEND
         return self._modes.view(self._catalog.views[name]) is ChangelogMode.APPEND
@@ -97,7 +88,6 @@ class ExactChange:
         """Return the rows that a bag gains and loses.
 
         Args:
-            query: the bag.
             signed: whether they have their sign, last.
         """
         branches = union_branches(query)

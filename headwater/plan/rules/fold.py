@@ -41,10 +41,9 @@ Rename = Callable[[exp.Expr], exp.Expr]
 
 
 def is_folded(query: exp.Query, *, signed: bool) -> bool:
-    """Return whether the table of a query can take in its change.
+    """Return whether the table of a bound query can take in its change.
 
     Args:
-        query: a bound query.
         signed: whether rows that it reads also go.
     """
     if not isinstance(query, exp.Select) or not reads_bags(query) or query.args.get("having"):
@@ -57,10 +56,8 @@ def is_folded(query: exp.Query, *, signed: bool) -> bool:
 
 
 def _ignores_unmatched(select: exp.Select) -> bool:
-    """Whether a row that the last, a LEFT JOIN finds nothing for is nothing but a row of its group.
-
-    Whether it stays when something is found is all the same then.
-    """
+    """Return whether a row without a match in the last LEFT JOIN is only a row of its group."""
+    # If so, it does not matter whether that row stays once a match is found.
     *others, last = relations(select)
     if optional(select) != [False] * len(others) + [True] or not is_aggregate(select):
         return False
@@ -72,7 +69,7 @@ def _ignores_unmatched(select: exp.Select) -> bool:
 
 
 def _is_null_of(call: exp.Expr, alias: str) -> bool:
-    """Whether an aggregate skips rows in which the columns of an item are NULL."""
+    """Return whether an aggregate skips rows in which the columns of an item are NULL."""
     argument = (call.this if isinstance(call, exp.Filter) else call).this
     nodes = list(argument.walk())
     named = any(isinstance(node, exp.Column) and node.table == alias for node in nodes)
@@ -85,10 +82,7 @@ def aggregate_program(
     """Return rule 2.
 
     Args:
-        view: the bound view.
-        shape: its shape.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
     select = shape.select
     bags = ExactChange(select, catalog, allowed)
@@ -177,11 +171,7 @@ def _together(parts: Sequence[exp.Select], used: Sequence[exp.Expr]) -> tuple[ex
 
 
 def group_keys(select: exp.Select) -> list[exp.Expr]:
-    """Return the expressions that identify a row: group keys, or all columns of a DISTINCT.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Return the expressions that identify a row: group keys, or all columns of a DISTINCT."""
     if select.args.get("distinct"):
         return list({(key := item.unalias()).sql(): key for item in select.selects}.values())
     group = select.args.get("group")
@@ -190,7 +180,7 @@ def group_keys(select: exp.Select) -> list[exp.Expr]:
 
 
 def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
-    """Whether the other bound of the same window identifies it already."""
+    """Return whether the other bound of the same window identifies it already."""
     bounds = ("window_start", "window_end")
     if not (isinstance(key, exp.Column) and key.name in bounds):
         return False
@@ -204,11 +194,7 @@ def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> 
 
 
 def key_columns(select: exp.Select) -> dict[str, str]:
-    """Return by text of a key the name of its column, hidden if the query does not show it.
-
-    Args:
-        select: a bound SELECT.
-    """
+    """Return by text of a key the name of its column, hidden if the query does not show it."""
     outputs = {item.unalias().sql(): item.alias_or_name for item in reversed(select.selects)}
     return {
         key.sql(): outputs.get(key.sql(), f"_state_key_{number}")

@@ -45,9 +45,6 @@ def newest_program(
     """Return how the newest rows of a log are kept.
 
     Args:
-        view: the view of a keyed table.
-        shape: its shape; its query is known.
-        catalog: where its log is defined.
         allowed: no row of a log is late.
     """
     del shape, allowed
@@ -128,10 +125,8 @@ def _valid(log: Source, place: Sequence[str]) -> str:
 
 
 def _change_sql(view: View, log: Source) -> str:
-    """The newest change of each key, without those that a deletion known before outlasts.
-
-    Of a column that changes may leave out: its newest value among them, and where that was said.
-    """
+    """Return the newest change of each key, without changes that a known deletion outlasts."""
+    # A column that changes may leave out: the newest value among them, and the place it comes from.
     keys = [f"`{key}`" for key in view.primary_key]
     partition = f"PARTITION BY {', '.join(keys)}"
     place = [field.name for field in log.position]

@@ -52,10 +52,7 @@ def units_program(
     """Return rule 4, for any query over tables and views.
 
     Args:
-        view: the bound view.
-        shape: its shape.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
     query = split(view.query)
     builder = _Builder(query, catalog, allowed)
@@ -85,7 +82,7 @@ class _Builder:
         self.steps: list[Step] = []
 
     def rows(self, query: exp.Query, state: RowsRead, units: str | None) -> exp.Query:
-        """The rows of a query with their unit last, all of them or those of some units."""
+        """Return the rows of a query with their unit last: all rows, or those of some units."""
         if not is_union_all(query):
             return self._combined(query, state, units)
         rendered = exp.Paren(this=render(query, self._catalog, self._reader(state)))
@@ -121,7 +118,7 @@ class _Builder:
         return found
 
     def touched(self, query: exp.Query) -> exp.Query:
-        """The units that a change can touch, each once."""
+        """Return the units that a change can touch, each once."""
         if not is_union_all(query):
             parts = [self._touched_equal(side) for side in operands(query)]
         else:
@@ -163,12 +160,8 @@ class _Builder:
                     yield self._pattern(select, pattern, [column], both)
 
     def _changed(self, predicate: exp.Expr, *, certain: bool) -> Iterator[exp.Expr]:
-        """When a subquery can say something else of a row than before.
-
-        Args:
-            predicate: IN, EXISTS or a scalar subquery.
-            certain: whether a row passes only if it is true.
-        """
+        """Yield the conditions under which a subquery can judge a row otherwise than before."""
+        # A certain predicate is one that a row must make true to pass.
         query = query_of(predicate)
         if outer_columns(query):
             assert isinstance(query, exp.Select)
@@ -201,10 +194,8 @@ class _Builder:
         columns: Sequence[exp.Expr],
         condition: exp.Expr | None = None,
     ) -> exp.Select:
-        """FROM and WHERE of a SELECT as a pattern says, with other columns.
-
-        Terms with subqueries are left out of WHERE: a row that one of them keeps out is touched.
-        """
+        """Return FROM and WHERE of a SELECT as a pattern says, with other columns."""
+        # Terms with subqueries are left out of WHERE: a row that one of them excludes is touched.
         items = relations(select)
         aliases = [item.alias_or_name for item in items]
         joins = [None, *(select.args.get("joins") or [])]
@@ -294,7 +285,7 @@ class _Builder:
 
 
 def _leaves_out(select: exp.Select) -> bool:
-    """Whether a unit can have rows in FROM that pass WHERE's plain terms, and show none."""
+    """Return whether a unit can have rows in FROM that pass WHERE's plain terms, and show none."""
     clauses = any(select.args.get(key) for key in ("having", "qualify", "limit"))
     return clauses or has_predicates(select)
 

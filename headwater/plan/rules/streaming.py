@@ -29,13 +29,10 @@ from headwater.plan.sql.render import (
 def streaming_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> StreamingProgram:
-    """Return the Structured Streaming query of a view.
+    """Return the Structured Streaming query of a bound view.
 
     Args:
-        view: the bound view.
-        shape: its shape.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts (stateless queries only).
+        allowed: allowed lateness, or None if every row counts (stateless queries only).
     """
     late = late_queries(shape, allowed)
     if shape.kind is ShapeKind.LINEAR:
@@ -59,12 +56,10 @@ def streaming_program(
 
 
 def _settle_where(query: exp.Query, shape: Shape) -> None:
-    """Move WHERE terms to where a streaming query needs them.
-
-    Spark pushes nothing down in a streaming view (a pushed filter would remove heartbeats): the
-    filters of one relation already stand below its watermark, and an inner join's terms belong into
-    ON.
-    """
+    """Move WHERE terms to the place where a streaming query needs them."""
+    # Spark pushes nothing down in a streaming view: a pushed filter would remove heartbeats.
+    # The filters of one relation already stand below its watermark; an inner join's terms belong
+    # into ON.
     select = next(query.find_all(exp.Select))
     where = select.args.get("where")
     pushed = {term.sql() for relation in shape.relations for term in own_filters(relation)}
@@ -78,12 +73,10 @@ def _settle_where(query: exp.Query, shape: Shape) -> None:
 
 
 def _hold_unmatched(query: exp.Query, join: JoinBounds) -> None:
-    """Let a left row that ON rules out by itself wait for the bound, as every unmatched one does.
-
-    Spark 4.1.3 would return it at once. Such terms are written as equal to the lower bound, which
-    holds for every pair: so they are about both rows, and Spark's optimizer does not take that
-    apart.
-    """
+    """Let a left row that ON rules out by itself wait for the bound, as unmatched rows do."""
+    # Spark 4.1.3 would return it at once. Such terms are written as equal to the lower bound, which
+    # holds for every pair. So they are about both rows, and Spark's optimizer does not take that
+    # apart.
     node = next(query.find_all(exp.Select)).args["joins"][0]
     of_pairs, others = list[exp.Expr](), list[exp.Expr]()
     for term in conjuncts(node.args["on"]):
@@ -100,7 +93,7 @@ def _hold_unmatched(query: exp.Query, join: JoinBounds) -> None:
 
 
 def _is_of_pairs(term: exp.Expr, join: JoinBounds) -> bool:
-    """Whether a term compares the two rows, or is about the right one alone."""
+    """Return whether a term compares the two rows, or is about the right one alone."""
     named = {column.table for column in term.find_all(exp.Column)}
     compares = isinstance(term, (exp.Binary, exp.Between)) and not term.find(exp.Connector)
     return join.right.alias in named and (join.left.alias not in named or compares)

@@ -83,9 +83,7 @@ def top_program(
 
     Args:
         view: the bound view, whose inputs only gain rows.
-        shape: its shape.
-        catalog: where its relations are defined.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
     top = top_of(view.query)
     assert top is not None
@@ -112,7 +110,6 @@ class _First:
     """Spark SQL that ranks rows and takes the first.
 
     Args:
-        top: what is asked for.
         columns: the columns of the rows, without their unit.
     """
 
@@ -123,7 +120,7 @@ class _First:
         self.hidden = [name for name in columns if name not in dict(top.outputs)]
 
     def candidates(self) -> str:
-        """What came, and what is held of the same groups."""
+        """Return the new rows, and those that the table holds of the same groups."""
         return (
             f"SELECT {self._kept}, false AS {_IS_NEW} FROM {CURRENT}"
             f" WHERE {UNIT} IN (SELECT {UNIT} FROM {_GAINED})"
@@ -131,7 +128,7 @@ class _First:
         )
 
     def ranked(self, rows: str) -> str:
-        """The first of some rows, with their place."""
+        """Return the first of some rows, with their place."""
         top = self._top
         groups = ", ".join(self._names[group.sql()] for group in top.groups)
         by = f"PARTITION BY {groups} " if groups else ""
@@ -141,7 +138,7 @@ class _First:
         return f"SELECT * FROM ({numbered}) WHERE {_PLACE} <= {top.count}"
 
     def of_all(self, rows: str) -> str:
-        """The columns of the table, of the first of many rows."""
+        """Return the columns of the table for the first of many rows."""
         top = self._top
         if top.groups or not top.select.args.get("limit"):
             return self.chosen(f"({self.ranked(rows)})")
@@ -149,7 +146,7 @@ class _First:
         return f"{self.chosen(f'({rows})')} ORDER BY {order} LIMIT {top.count}"
 
     def chosen(self, ranked: str) -> str:
-        """The columns of the table, of rows with a place."""
+        """Return the columns of the table for rows with a place."""
         shown = (
             f"CAST({_PLACE} AS BIGINT) AS `{name}`" if node is None else f"`{name}`"
             for name, node in self._top.outputs
@@ -168,7 +165,7 @@ def _pretty(sql: str) -> str:
 
 
 def _is_kept_exactly(node: exp.Expr) -> bool:
-    """Whether a column of the type of an expression holds its value without rounding."""
+    """Return whether a column of the type of an expression holds its value without rounding."""
     kind = type_of(node)
     computed = kind.this is exp.DataType.Type.DECIMAL and not isinstance(node, exp.Column)
     return not computed and not is_unknown(kind)

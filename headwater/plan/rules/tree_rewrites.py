@@ -16,11 +16,7 @@ from headwater.plan.sql.render import spark_expression
 
 
 def split(query: exp.Query) -> exp.Query:
-    """Return a query in which set operations other than UNION ALL are operands of none.
-
-    Args:
-        query: a bound query.
-    """
+    """Return a bound query in which set operations other than UNION ALL are operands of none."""
     root = exp.Paren(this=query.copy())
     for node in list(root.find_all(exp.SetOperation)):
         around = node.parent
@@ -39,23 +35,14 @@ def split(query: exp.Query) -> exp.Query:
 
 
 def operands(query: exp.Expr) -> list[exp.Query]:
-    """Return the two sides of a set operation, without brackets around it.
-
-    Args:
-        query: the set operation.
-    """
+    """Return the two sides of a set operation, without brackets around it."""
     while isinstance(query, exp.Subquery):
         query = query.this
     return [query.this, query.expression]
 
 
 def outputs(query: exp.Query, alias: str) -> list[exp.Expr]:
-    """Return the columns of a query, typed, as they are named from outside.
-
-    Args:
-        query: a bound query.
-        alias: its name there.
-    """
+    """Return the columns of a bound query, typed, as they are named from outside."""
     columns: list[exp.Expr] = []
     for item in union_branches(query)[0].selects:
         column = exp.column(item.alias_or_name, table=alias)
@@ -65,12 +52,7 @@ def outputs(query: exp.Query, alias: str) -> list[exp.Expr]:
 
 
 def without(node: exp.Expr, aliases: set[str]) -> exp.Expr:
-    """Return an expression in which the columns of some items of FROM are NULL.
-
-    Args:
-        node: a typed expression.
-        aliases: the items.
-    """
+    """Return a typed expression in which the columns of some items of FROM are NULL."""
 
     def replace(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Column) and part.table in aliases:
@@ -96,7 +78,6 @@ def is_in(unit: exp.Expr, units: str) -> exp.Expr:
     """Return the condition that a unit is one of those touched.
 
     Args:
-        unit: its name.
         units: the temporary view of those touched.
     """
     chosen = exp.select("unit").from_(units)
@@ -107,8 +88,6 @@ def may_equal(left: exp.Expr, right: exp.Expr, certain: bool) -> exp.Expr:
     """Return the condition that two values are equal, or a NULL would make a difference.
 
     Args:
-        left: one value.
-        right: the other.
         certain: whether a row passes only if they are equal.
     """
     equal = exp.EQ(this=exp.paren(left.copy()), expression=exp.paren(right.copy()))

@@ -28,7 +28,6 @@ def unit_of(select: exp.Select, tag: int | None) -> exp.Expr:
     """Return the name of the unit of a row.
 
     Args:
-        select: a bound SELECT.
         tag: number of the SELECT within a UNION ALL, None if it is the only one.
     """
     parts: list[exp.Expr] = [part.copy() for part in unit_parts(select)]
@@ -55,9 +54,6 @@ def unit_parts(select: exp.Select) -> list[exp.Expr]:
 
     What looks at several rows looks at rows of one unit only: group keys, the columns that every
     window is partitioned by, all columns of what is distinct.
-
-    Args:
-        select: a bound SELECT.
     """
     if select.args.get("limit"):
         return []
@@ -101,10 +97,6 @@ def _compared_columns(select: exp.Select) -> Iterator[exp.Column]:
 
 
 def holds_map(node: exp.Expr) -> bool:
-    """Return whether values of an expression can be neither hashed nor compared.
-
-    Args:
-        node: a typed expression.
-    """
+    """Return whether values of a typed expression can be neither hashed nor compared."""
     kinds = type_of(node).find_all(exp.DataType)
     return any(kind.this in _NOT_HASHED for kind in kinds)

@@ -68,8 +68,6 @@ def at_rest_sql(
     """Return the SELECT whose rows a view must equal.
 
     Args:
-        plan: the view's plan.
-        catalog: where its relations are defined.
         dialect: ``trino``, ``duckdb`` or ``spark``.
         watermark: the watermark in the commit's marker, microseconds; None if it had none yet.
         final: False leaves the finality bound out (everything is taken as closed).

@@ -20,8 +20,7 @@ def late_queries(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:
     """Return by input the query for its rows that are too late.
 
     Args:
-        shape: the shape of the view's query.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
     if allowed is None:
         return {}

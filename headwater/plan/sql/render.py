@@ -57,8 +57,6 @@ def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
     """Return a copy of the query whose relations are read by ``read``.
 
     Args:
-        query: a bound query.
-        catalog: where its relations are defined.
         read: gives what each relation is read from.
     """
     copy = query.copy()
@@ -90,11 +88,9 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
 
 
 def _without_qualify(query: exp.Expr) -> exp.Expr:
-    """A copy of a query that filters what OVER computes in the query around.
-
-    Not by sqlglot's own way: in 30.30.0 it takes a column for an output of the same name, and puts
-    ORDER BY and LIMIT inside. Related: tobymao/sqlglot#3307.
-    """
+    """Return a copy of a query that filters the results of OVER in the query around it."""
+    # sqlglot's own rewrite would not do: 30.30.0 takes a column for an output of the same name, and
+    # puts ORDER BY and LIMIT inside. Related: tobymao/sqlglot#3307.
     root = exp.Paren(this=query.copy())
     for select in reversed([s for s in root.find_all(exp.Select) if s.args.get("qualify")]):
         names = [item.alias_or_name for item in select.selects]
@@ -139,7 +135,6 @@ def in_time(close: str, allowed: timedelta) -> str:
 
     Args:
         close: the time at which the row's window closes, or its event time where it has no window.
-        allowed: allowed lateness.
     """
     limit = f"{close} + {interval(allowed)}" if allowed else close
     return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
@@ -149,11 +144,10 @@ def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     """Return the condition that a row is not too late for the last of its windows, as Spark SQL.
 
     Args:
-        relation: the relation.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
 
     Returns:
-        The condition; empty where no row is left out for being late.
+        The condition; empty if no row is left out for being late.
     """
     if allowed is None or not relation.tells_lateness:
         return ""
@@ -225,9 +219,8 @@ def batch_read(
     """Return a relation of a Spark batch query: windows as columns, too late rows left out.
 
     Args:
-        relation: the relation.
         name: the table or temporary view it is read from.
-        allowed: allowed lateness, or None where every row counts.
+        allowed: allowed lateness, or None if every row counts.
     """
     close = "window_end" if relation.window else relation.event_time
     where = f" WHERE {in_time(close, allowed)}" if close and allowed is not None else ""

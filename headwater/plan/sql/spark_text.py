@@ -34,11 +34,7 @@ def name(column: str) -> str:
 
 
 def text(value: str) -> str:
-    """Return a string literal.
-
-    Args:
-        value: any text.
-    """
+    """Return a string literal."""
     return exp.Literal.string(value).sql(dialect="spark")
 
 
@@ -58,9 +54,6 @@ def per_epoch(value: int) -> str:
     A plain literal would become part of the Java code that Spark generates, so that every epoch's
     code would be compiled anew and start cold. The item of a literal array, at a place that depends
     on the row as far as the optimizer can tell (it is always 0), is data.
-
-    Args:
-        value: a whole number.
     """
     return f"get(array({value}L), CAST(_row < 0 AS INT))"
 
@@ -83,9 +76,6 @@ def _point(micros: str, kind: str) -> str:
 def interval(value: str) -> timedelta:
     """Return an option of kind ``interval`` (``'90 seconds'``, ``'1 hour'``).
 
-    Args:
-        value: text of the option.
-
     Raises:
         ConfigError: ``INVALID_OPTION``.
     """
@@ -98,9 +88,5 @@ def interval(value: str) -> timedelta:
 
 
 def micros(span: timedelta) -> int:
-    """Return a span in whole microseconds.
-
-    Args:
-        span: any span.
-    """
+    """Return a span in whole microseconds."""
     return span // MICROSECOND
