@@ -57,10 +57,6 @@ class Bad:
 class BadRowFilter:
     """Whether a view runs with its guard, and the bad rows if it does.
 
-    Args:
-        lake: where the quarantine lives.
-        plan: the view's plan.
-
     Attributes:
         on: whether it does.
     """
@@ -105,8 +101,6 @@ class BadRowFilter:
 
         Args:
             session: where ``<input>__change`` is or will be registered.
-            inputs: the view's inputs.
-            spans: what is new per input.
         """
         guard = self._plan.guard if self.on else None
         if guard is None:
@@ -173,9 +167,7 @@ def begun(view: str, committed: int, sides: Sequence[LakeTable]) -> Mapping[str,
     It has to be done again with that cut, since side tables keep what they have.
 
     Args:
-        view: name of the view.
         committed: its newest epoch, -1 before the first.
-        sides: its side tables.
     """
     for table in sides:
         table.refresh()

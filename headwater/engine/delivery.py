@@ -60,11 +60,7 @@ class Delivery:
 
     Args:
         lake: the lake, seen through a session that nothing else uses.
-        sink: the definition.
-        directory: the project's folder.
-        version: version of the definition.
-        token: fence token of the lease.
-        fence: asked before each delivery, if given.
+        fence: called before each delivery, if given.
 
     Attributes:
         sink: the definition.

@@ -45,11 +45,7 @@ def follow(
     """Give a keyed table that exists the columns of its definition.
 
     Args:
-        lake: where its log is.
-        plan: its plan.
         fence: asked before anything is changed.
-        table: the table.
-        spec: what it must look like.
 
     Raises:
         TerminalError: ``SCHEMA_CHANGED`` if its log does not have the columns; ``FENCED``.
@@ -78,10 +74,6 @@ def follow(
 def follow_input(table: LakeTable, spec: TableSpec) -> None:
     """Give a table of late rows the columns of its input, which were checked there.
 
-    Args:
-        table: the table.
-        spec: what it must look like.
-
     Raises:
         TerminalError: ``SCHEMA_CHANGED`` if a column has another type that is no wider one.
     """
@@ -97,13 +89,7 @@ def _alter(table: LakeTable, change: ColumnDifference, ddl: str) -> None:
 
 
 def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
-    """Return what is still to be done and said of the columns of a view's table.
-
-    Args:
-        plan: the view's plan.
-        table: its table.
-        last: its newest marker.
-    """
+    """Return what is still to be done and said of the columns of a view's table."""
     if last is None:
         return Followed()
     newest = table.newest(plan.view.name) if plan.follows else None

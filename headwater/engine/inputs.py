@@ -85,9 +85,6 @@ class InputTable:
         For a landed table it is the stamp of the rows that come next; for a view the one in its
         marker.
 
-        Args:
-            snapshot_id: a snapshot of the table.
-
         Returns:
             Microseconds since 1970 UTC, or None if there is none yet.
         """
@@ -97,31 +94,22 @@ class InputTable:
         return self._watermarks[snapshot_id]
 
     def is_empty(self, snapshot_id: int) -> bool:
-        """Return whether the table holds no rows at a snapshot, from its summary alone.
-
-        Args:
-            snapshot_id: a snapshot of the table.
-        """
+        """Return whether the table holds no rows at a snapshot, from its summary alone."""
         self.know(snapshot_id)
         snapshot = self.table.snapshot(snapshot_id)
         return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
 
     def rows(self, snapshot_id: int) -> int:
-        """Return how many rows the table holds at a snapshot, about.
-
-        Args:
-            snapshot_id: a snapshot of the table.
-        """
+        """Return how many rows the table holds at a snapshot, about."""
         self.know(snapshot_id)
         return self.table.rows_at(snapshot_id)
 
     def reachable(self, span: SnapshotRange, read_at: int) -> SnapshotRange:
-        """Return a piece of history as far as it can be read; all there is if that is gone.
+        """Return the readable part of a piece of history; all there is if the piece is gone.
 
         Others may expire snapshots of their tables, roll them back or replace them.
 
         Args:
-            span: the piece of history.
             read_at: when its beginning was read, or later: milliseconds since 1970 UTC.
 
         Raises:
@@ -138,20 +126,12 @@ class InputTable:
         return span
 
     def includes(self, snapshot_id: int, earlier: int) -> bool:
-        """Return whether a snapshot is another one, or was built on it, both being kept.
-
-        Args:
-            snapshot_id: a snapshot of the table.
-            earlier: the other one.
-        """
+        """Return whether a snapshot is another one, or was built on it, both being kept."""
         self.know(snapshot_id)
         return self.table.includes(snapshot_id, earlier)
 
     def rows_to_read(self, span: SnapshotRange) -> int:
         """Return how many rows must be read for what a piece of history changed.
-
-        Args:
-            span: the piece of history.
 
         Raises:
             TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
@@ -162,11 +142,7 @@ class InputTable:
         return self.rows_added(span)
 
     def know(self, snapshot_id: int) -> None:
-        """Make sure that the table's metadata is recent enough to hold a snapshot.
-
-        Args:
-            snapshot_id: a snapshot of the table.
-        """
+        """Make sure that the table's metadata is recent enough to hold a snapshot."""
         if self.table.snapshot(snapshot_id) is None:
             self.table.refresh()
 
@@ -188,9 +164,6 @@ class InputTable:
 
         Of an input whose rows are corrected, those removed count too.
 
-        Args:
-            span: the piece of history.
-
         Raises:
             TerminalError: ``SNAPSHOT_NOT_IN_HISTORY`` if it does not reach back to ``after``.
         """
@@ -203,8 +176,6 @@ def open_inputs(lake: Lake, plan: ViewPlan, catalog: Catalog) -> dict[str, Input
 
     Args:
         lake: the lake seen through the session that will read them.
-        plan: the view's plan.
-        catalog: where the inputs are defined.
 
     Raises:
         TerminalError: ``TABLE_NOT_FOUND``, ``SCHEMA_CHANGED`` of a table that others write.
@@ -238,7 +209,6 @@ def ranges(
     """Return what is new per input.
 
     Args:
-        inputs: the inputs.
         cut: the cut of the last commit.
         pins: the snapshot up to which each input is read now.
         read_at: when the last commit was made, milliseconds since 1970 UTC.
@@ -259,12 +229,7 @@ def ranges(
 
 
 def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> int | None:
-    """Return the least watermark of all inputs after their pinned snapshots, None if one has none.
-
-    Args:
-        inputs: the inputs.
-        pins: their snapshots.
-    """
+    """Return the least watermark of the inputs at their pinned snapshots, None if one has none."""
     known: list[int] = []
     for item in inputs:
         watermark = item.watermark_after(pins[item.name])
@@ -279,20 +244,13 @@ def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -
 
     Args:
         inputs: the inputs, seen through the session that gets the views.
-        pins: their snapshots.
     """
     for name, item in inputs.items():
         item.table.read(pins[name]).createOrReplaceTempView(name)
 
 
 def register_change(session: SparkSession, item: InputTable, span: SnapshotRange) -> DataFrame:
-    """Register what is new in one input as temporary view ``<input>__change``, and return it.
-
-    Args:
-        session: the session that gets the view.
-        item: the input.
-        span: what is new.
-    """
+    """Register what is new in one input as temporary view ``<input>__change``, and return it."""
     rows = item.table.using(session).changes(span.after, span.upto)
     rows.createOrReplaceTempView(item.name + CHANGE)
     return rows
@@ -307,10 +265,8 @@ def register_changes(
     """Register what is new in each input as temporary view ``<input>__change``, possibly empty.
 
     Args:
-        session: the session that gets the views.
         inputs: the inputs, which only gain rows.
         spans: what is new, from :func:`ranges`.
-        pins: the snapshot of every input.
     """
     for name, item in inputs.items():
         register_change(session, item, spans.get(name) or SnapshotRange(pins[name], pins[name]))
@@ -320,7 +276,6 @@ def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
     """Compute rows at once and register them, so that Spark knows how few they are.
 
     Args:
-        rows: the rows.
         name: the temporary view to make of them.
         cached: forgets them when it ends.
 
@@ -346,10 +301,7 @@ def register_states(
     serve as long as the block lasts.
 
     Args:
-        session: the session that gets the views.
-        inputs: the inputs.
         spans: what is new, from :func:`ranges`.
-        pins: the snapshot of every input.
     """
     with ExitStack() as stack:
         for name, item in inputs.items():

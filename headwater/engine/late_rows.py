@@ -40,9 +40,7 @@ class LateRowFinder:
 
     Args:
         lake: where the late table lives.
-        plan: the view's plan.
         queries: the program's ``late``.
-        inputs: the view's inputs.
     """
 
     def __init__(
@@ -70,7 +68,6 @@ class LateRowFinder:
 
         Args:
             session: where ``<input>__change`` is or will be registered.
-            spans: what is new per input.
         """
         if not self._queries:
             yield Late({})
@@ -96,7 +93,7 @@ class LateRowFinder:
         return session.sql(self._queries[name])
 
     def _possible(self, name: str, span: SnapshotRange) -> bool:
-        """Whether file metrics leave room for a late row."""
+        """Return whether file metrics leave room for a late row."""
         self._inputs[name].know(span.upto)
         table = self._inputs[name].table
         allowed = self._plan.late.allowed // MICROSECOND

@@ -1,4 +1,4 @@
-"""The tables that a view writes: its own and that of its late rows; and what is told of a commit.
+"""The tables that a view writes: its own and that of its late rows; and the report on a commit.
 
 In: a view's plan. Out: tables of the lake that have the planned columns.
 """
@@ -69,8 +69,6 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     A keyed table that says so gets the columns of its definition, once its log has them.
 
     Args:
-        lake: where it lives.
-        plan: the view's plan.
         fence: asked before columns are changed.
 
     Raises:
@@ -136,8 +134,6 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     """Return the table that keeps an input's rows too late for a view, None if not asked for.
 
     Args:
-        lake: where it lives.
-        plan: the view's plan.
         origin: the input whose columns, system columns included, the table has.
     """
     if not plan.late.into:
@@ -158,12 +154,11 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
 
 
 def committed(table: Table, marker: Marker, outcome: Outcome, began: float) -> Committed:
-    """Return what is told of a commit that has just ended.
+    """Return the report on a commit that has just ended.
 
     Args:
         table: the view's table, as the commit left it.
         marker: the marker of the commit.
-        outcome: how it ended.
         began: when the work on it began, by the monotonic clock.
     """
     newest = table.snapshot_id()

@@ -65,12 +65,9 @@ class ViewCommitter:
 
     Args:
         lake: where its side tables live.
-        plan: the view's plan.
-        target: the view's table.
         inputs: what it reads of the lake.
         bad_rows: finds the rows on which the view fails.
-        writer: what its markers carry.
-        fence: asked before each commit, if given.
+        fence: called before each commit, if given.
 
     Attributes:
         late: finds the rows that are too late.

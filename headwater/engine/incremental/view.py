@@ -59,9 +59,7 @@ class IncrementalView:
     Args:
         lake: the lake seen through a session that nothing else uses.
         plan: the view's plan, with an incremental or full program.
-        catalog: where its inputs are defined.
-        writer: what its markers carry.
-        fence: asked before each commit, if given.
+        fence: called before each commit, if given.
         limits: from when on a tick computes the whole view; never, if not given.
 
     Raises:
@@ -204,7 +202,7 @@ class IncrementalView:
                 yield Change(change.write, {**counts, **change.counts})
 
     def _restarts(self, program: Program, spans: Mapping[str, SnapshotRange]) -> bool:
-        """Whether a change ends all rows before it, as TRUNCATE does."""
+        """Return whether a change ends all rows before it, as TRUNCATE does."""
         when = program.restart_when
         if not when or self._last is None:
             return False
@@ -231,7 +229,7 @@ class IncrementalView:
     def _registered(
         self, reads: Collection[Reads], spans: Mapping[str, SnapshotRange], pins: Mapping[str, int]
     ) -> Iterator[None]:
-        """Register what a program reads, and no more: each table costs a look into the catalog."""
+        """Register only the tables that a program reads: each costs a request to the catalog."""
         session, inputs = self._session, self._inputs
         if Reads.PINNED in reads:
             register_pinned(inputs, pins)
@@ -255,10 +253,6 @@ class IncrementalView:
 
 
 def activate(session: SparkSession) -> None:
-    """Make a session the active one of the calling thread.
-
-    Args:
-        session: the session.
-    """
+    """Make a session the active one of the calling thread."""
     java = session._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]  # noqa: SLF001
     java.SparkSession.setActiveSession(session._jsparkSession)  # noqa: SLF001

@@ -16,7 +16,6 @@ def whole_writer(session: SparkSession, sql: str, before: Before) -> Callable[[s
     Args:
         session: where the inputs are registered.
         sql: the query of all columns, hidden ones included, over the whole inputs.
-        before: the view's table before.
     """
 
     def write(target: str) -> None:

@@ -1,4 +1,4 @@
-"""What the batches of a streaming query have read, as its checkpoint says and markers tell it.
+"""What the batches of a streaming query have read: from its checkpoint, in the form of markers.
 
 In: the number of a batch. Out: its cut, the snapshots it added of each input, its watermark.
 """

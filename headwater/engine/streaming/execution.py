@@ -33,7 +33,6 @@ def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> list[str]:
     """Return which SOURCEs had bad rows in the batch, once it has been written.
 
     Args:
-        query: the query.
         sources: names of SOURCEs that it reads.
     """
     observed = _execution(query).observedMetrics()
@@ -49,7 +48,6 @@ def files_read(query: StreamingQuery, order: Sequence[OffsetStream]) -> Mapping[
     """Return the files that the batch reads, per SOURCE.
 
     Args:
-        query: the query.
         order: its sources, as the leaves of its plan have them.
     """
     leaves = _execution(query).logical().collectLeaves()

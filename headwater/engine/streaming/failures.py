@@ -25,7 +25,6 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
     """Return our own error, what a known failure means, or ``QUERY_FAILED`` in Spark's words.
 
     Args:
-        view: name of the view.
         error: what the batch raised or, if it was none of ours, what Spark says of its query.
     """
     if isinstance(error, HeadwaterError):

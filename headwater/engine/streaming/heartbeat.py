@@ -38,11 +38,7 @@ class Heartbeats:
         self._last: dict[str, int] = {}
 
     def folder(self, name: str) -> Path:
-        """Return the folder of an input's heartbeats, which exists.
-
-        Args:
-            name: the input.
-        """
+        """Return the folder of an input's heartbeats, which exists."""
         folder = self.root / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -19,10 +19,7 @@ class Pacemaker:
     """Writes the heartbeats of one view.
 
     Args:
-        program: the view's program.
         inputs: its inputs in the lake.
-        checkpoint: its checkpoint.
-        heartbeats: its heartbeat folders.
     """
 
     def __init__(
@@ -43,7 +40,6 @@ class Pacemaker:
 
         Args:
             epoch: the newest epoch of the view, which is idle.
-            cut: its cut.
         """
         delays = self._program.delays
         if not delays or epoch == self._beaten or not self._checkpoint.is_finished(epoch):

@@ -1,4 +1,4 @@
-"""What Spark tells of the batches of a view that reads SOURCEs: what waits, what came too late.
+"""Progress that Spark reports for a view that reads SOURCEs: rows that wait, rows that were late.
 
 In: a query. Out: records that wait, by partition, and a word of rows that were left out. Spark
 counts those after it has grouped them, and when their batch is committed: no marker can have them.
@@ -19,11 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class StreamProgress:
-    """What was told of one view.
-
-    Args:
-        view: its name.
-        sources: the SOURCEs it reads.
+    """Collects the progress that Spark reports for one view.
 
     Attributes:
         waiting: how many records of topics it has not read, by ``<topic>/<partition>``, as Spark

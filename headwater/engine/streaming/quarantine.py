@@ -73,11 +73,6 @@ class SourceQuarantine:
 
     Args:
         lake: the lake seen through a session that nothing else uses.
-        source: the definition.
-        config: the project's settings.
-        state: folder for the checkpoint.
-        waiting: says when to look.
-        writer: what its markers carry.
     """
 
     def __init__(

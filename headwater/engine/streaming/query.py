@@ -87,17 +87,14 @@ class StreamingView:
     Args:
         lake: the lake seen through a session that nothing else uses; its settings are changed.
         plan: the view's plan, with a streaming program.
-        catalog: where its inputs are defined.
         state: folder of the view's version, for checkpoint and heartbeats.
-        writer: what its markers carry.
-        fence: asked before each commit, if given.
-        config: settings that reading a SOURCE needs.
+        fence: called before each commit, if given.
         copies: where copies of its checkpoint are kept, if anywhere.
         poll: how often the inputs are looked at.
         hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
-        on_bad: told the name of a SOURCE that has bad rows in a batch, before the batch is
+        on_bad: called with the name of a SOURCE with bad rows in a batch, before the batch is
             published; in the query's thread.
-        on_commit: told of each commit, in the query's thread.
+        on_commit: called with each commit, in the query's thread.
     """
 
     def __init__(
@@ -338,7 +335,6 @@ class StreamingView:
         """Return whether exactly these snapshots are committed, and what they close is final.
 
         Args:
-            ends: per input, its snapshot.
             watermark: the source watermark that must have closed what it closes, or None.
         """
         if not self._started.is_set():
@@ -378,7 +374,7 @@ class StreamingView:
         return watermark
 
     def _is_exhausted(self) -> bool:
-        """Whether the query has looked for rows and found no more."""
+        """Return whether the query has looked for rows and found no more."""
         query = self._query
         return bool(
             query

@@ -56,9 +56,6 @@ class Recovery:
     def run(self, query: DataFrame) -> Resume:
         """Make the checkpoint agree with the table.
 
-        Args:
-            query: the view's query.
-
         Returns:
             What was done.
 
@@ -154,10 +151,8 @@ class Recovery:
         return offset_at(position, int(snapshot.summary.get("added-data-files", 0)))
 
     def _mend_heartbeats(self) -> None:
-        """Let heartbeats begin anew where the log of those read is lost: new ones would be missed.
-
-        A file gets the next number of the log; one that is not above the offset counts as read.
-        """
+        """Restart the heartbeats if the log of those read is lost: new ones would be missed."""
+        # A file gets the next number of the log; one that is not above the offset counts as read.
         newest = self.checkpoint.last_planned()
         planned = [] if newest is None else [newest, newest - 1]
         for index in (n for n, item in enumerate(self.owner.order) if item.name is None):
@@ -176,7 +171,7 @@ class Recovery:
         return {epoch: commit.marker for epoch, commit in self._history.items()}
 
     def _reaches(self, name: str, after: str | None, upto: str) -> bool:
-        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
+        """Return whether all snapshots of an input after one, or from its first, are retained."""
         item = self.inputs[name]
         item.know(int(upto))
         return item.table.reaches(None if after is None else int(after), int(upto))

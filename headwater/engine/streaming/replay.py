@@ -27,11 +27,7 @@ _INEXACT = ("double", "float", "map<", "variant")
 
 
 def relevant_settings(session: SparkSession) -> dict[str, str]:
-    """Return the settings that Spark binds the batches of a new checkpoint to.
-
-    Args:
-        session: the session of the query.
-    """
+    """Return the settings that Spark binds the batches of a new checkpoint to."""
     planned = java_class(session, _OFFSETS).apply(0, 0, java_session(session).conf())
     conf = json.loads(planned.json())["conf"]
     return {name: value for name, value in conf.items() if value is not None}
@@ -41,9 +37,6 @@ def run_again(query: DataFrame, checkpoint: Checkpoint, target: Table, commit: C
     """Run one committed epoch, whose range is the last one planned in the checkpoint.
 
     Args:
-        query: the view's query.
-        checkpoint: its checkpoint.
-        target: the view's table.
         commit: the commit of the epoch.
 
     Raises:

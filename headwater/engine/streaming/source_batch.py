@@ -38,11 +38,8 @@ class SourceBatchWriter:
     """Writes the batches of one view that reads SOURCEs.
 
     Args:
-        session: the view's session.
-        sources: the SOURCEs it reads, by name.
         directory: what their paths are relative to.
-        state: the view's state folder.
-        on_bad: told the name of a source with bad rows, before the batch is published.
+        on_bad: called with the name of a source with bad rows, before the batch is published.
     """
 
     def __init__(
@@ -83,9 +80,6 @@ class SourceBatchWriter:
     def cut(self, cut: dict[str, str]) -> dict[str, str]:
         """Return a cut as markers have it: with the ids of topics.
 
-        Args:
-            cut: what the checkpoint has.
-
         Raises:
             HeadwaterError: what :meth:`begin` raises, of a topic that is new.
         """
@@ -100,10 +94,8 @@ class SourceBatchWriter:
         """Write a batch.
 
         Args:
-            query: the running query.
             order: its sources, as the leaves of its plan have them.
             rows: what the batch adds to the view.
-            target: the staging branch.
 
         Raises:
             NotFlat: the batch must be read another way.
@@ -145,10 +137,8 @@ class SourceBatchWriter:
         return self._checks.submit(lambda: are_flat(self._session, source, paths))
 
     def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
-        """Refuse names that Spark takes for patterns in a file stream, reading twice what fits.
-
-        Seen with 4.1.3 (apache/spark#57769).
-        """
+        """Refuse file names that a file stream takes for patterns, reading matching files twice."""
+        # Spark 4.1.3 (apache/spark#57769).
         folder = str(self._directory / self._sources[name].options.get("path", ""))
         for path in paths:
             if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):

@@ -23,12 +23,11 @@ from headwater.plan.view_plan import ViewPlan
 
 
 class Streams:
-    """What is known of a session's streams.
+    """Holds the streams of one session.
 
     Args:
         tables: full table name → input.
         outside: the inputs that are read straight from outside, in order of first use.
-        heartbeats: folder of the heartbeats.
     """
 
     def __init__(self, tables: Mapping[str, str], outside: Sequence[str], heartbeats: str) -> None:
@@ -37,11 +36,7 @@ class Streams:
         self._outside = outside
 
     def order(self, frame: DataFrame) -> tuple[OffsetStream, ...]:
-        """Return the sources of a query in the order in which its checkpoint lists them.
-
-        Args:
-            frame: the query.
-        """
+        """Return the sources of a query in the order in which its checkpoint lists them."""
         leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001
         outside = list(self._outside)
         found = []
@@ -72,9 +67,6 @@ def open_streams(
     Args:
         lake: the lake seen through the view's own session.
         plan: the view's plan, with a streaming program.
-        catalog: where its inputs are defined.
-        heartbeats: the view's heartbeat folders.
-        config: settings that reading a SOURCE needs.
         flat: whether to read JSON as flat lines, which the caller checks.
     """
     assert isinstance(plan.program, StreamingProgram)
