@@ -168,7 +168,7 @@ class Connector(ABC, Generic[Body]):
         Args:
             source: the definition.
             config: the project's settings.
-            once: take only what the first look finds.
+            once: take only what the first listing finds.
         """
 
     def open(self, spark: SparkSession) -> None:  # noqa: B027

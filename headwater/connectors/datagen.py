@@ -57,9 +57,7 @@ class Datagen(Connector[tuple[int, int]]):
     """The connector (see the module), for one source.
 
     Args:
-        source: its definition.
-        config: the project's settings.
-        once: an endless generator ends with what is due at the first look.
+        once: an endless generator ends with the rows that are due at the first listing.
     """
 
     coordinates: ClassVar = (("_row", "BIGINT"),)
@@ -146,7 +144,7 @@ class Datagen(Connector[tuple[int, int]]):
 
 
 def _ranges(source: Source, config: StreamConfig, total: int) -> Path:
-    """Write the row numbers of a generator as files, which are the same whoever writes them."""
+    """Write the row numbers of a generator as files, identical for every writer."""
     folder = config.state / "datagen" / f"{source.name}-{total}"
     folder.mkdir(parents=True, exist_ok=True)
     for first in range(0, total, _ROWS_PER_FILE):
@@ -173,7 +171,6 @@ def generated(source: Source, relation: str) -> Encoded:
     """Return the rows of a generator for row numbers.
 
     Args:
-        source: the definition.
         relation: name of a relation with a column ``_row``.
 
     Raises:

@@ -41,7 +41,7 @@ class LedgerEntry:
     version: str | None = None
 
     def is_still(self, now: LedgerEntry | None) -> bool:
-        """Whether a file is what it was.
+        """Return whether a file is what it was.
 
         Args:
             now: the file as it is now; None if it is gone.
@@ -69,11 +69,7 @@ class Planned:
 
 
 def ledger_spec(table: str) -> TableSpec:
-    """Return what the ledger of a landed table looks like.
-
-    Args:
-        table: name of the landed table.
-    """
+    """Return what the ledger of a landed table looks like."""
     columns = (
         *(
             ("epoch", "BIGINT", False),
@@ -87,12 +83,7 @@ def ledger_spec(table: str) -> TableSpec:
 
 
 def open_ledger(lake: Lake, table: str) -> LakeTable:
-    """Create the ledger if it is missing.
-
-    Args:
-        lake: where.
-        table: name of the landed table.
-    """
+    """Create the ledger if it is missing."""
     return lake.ensure(ledger_spec(table), _fit)
 
 
@@ -111,8 +102,6 @@ def append(spark: SparkSession, target: str, plan: Planned) -> None:
 
     Args:
         spark: the session that carries the marker.
-        target: identifier to append to.
-        plan: the epoch.
     """
     # a local relation: no Python workers, one task
     rows = ",".join(
@@ -132,7 +121,6 @@ def read(ledger: LakeTable, committed: int) -> tuple[list[LedgerEntry], Planned 
     """Return the files of all committed epochs, and the epoch that was begun, if there is one.
 
     Args:
-        ledger: the ledger.
         committed: newest epoch of the target, -1 if there is none.
     """
     columns = "epoch, unix_micros(arrived_at) AS arrived_at, file, size"

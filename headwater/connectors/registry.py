@@ -26,9 +26,7 @@ def open_connector(source: Source, config: IntakeConfig, *, once: bool = False) 
     """Return the connector of a source.
 
     Args:
-        source: the definition.
-        config: the project's settings.
-        once: take only what is there now: the input ends with what the first look finds.
+        once: take only what is there now: the input ends with what the first listing finds.
     """
     return reader_of(source)(source, config, once=once)
 
@@ -43,10 +41,9 @@ def writer_of(sink: Sink) -> type[SinkConnector]:
 
 
 def open_sink(sink: Sink, directory: Path) -> SinkConnector:
-    """Return where the changes of a sink go.
+    """Return the connector that delivers the changes of a sink.
 
     Args:
-        sink: the definition.
         directory: the project's folder, where relative paths start.
     """
     return writer_of(sink)(sink, directory)
@@ -61,7 +58,6 @@ def jars_for(sinks: Iterable[Sink], directory: Path) -> tuple[str, ...]:
     """Return the configurations of ``headwater/jars/ivy.xml`` that Spark needs for some sinks.
 
     Args:
-        sinks: the definitions.
         directory: the project's folder, where relative paths start.
     """
     found = (writer_of(sink).jars(sink, directory) for sink in sinks)

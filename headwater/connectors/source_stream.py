@@ -34,11 +34,7 @@ interpreted, and keeps it out."""
 
 
 def bad_rows(source: str) -> str:
-    """Return the name under which the stream of a source counts its bad rows, batch by batch.
-
-    Args:
-        source: its name.
-    """
+    """Return the name under which the stream of a source counts its bad rows, batch by batch."""
     return f"bad rows of {source}"
 
 
@@ -49,10 +45,8 @@ def stream(
 
     Args:
         spark: the session of the query; file settings and temporary views of it are changed.
-        source: the definition.
-        config: the project's settings.
-        flat: whether to read JSON as flat lines, if the source can have them; whoever says so
-            checks each batch with ``flat.are_flat``.
+        flat: whether to read JSON as flat lines, if the source can have them; the caller then
+            checks each batch with ``flat_json.are_flat``.
 
     Returns:
         The columns of the definition in their order, then ``_watermark`` (NULL) if it has a
@@ -76,8 +70,6 @@ def quarantine_stream(spark: SparkSession, source: Source, config: StreamConfig)
 
     Args:
         spark: the session of the query, another than that of :func:`stream`.
-        source: the definition.
-        config: the project's settings.
     """
     return spark.sql(_decoder(spark, source, config).rejected())
 

@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 _AT_ONCE = 16
 _PAUSE, _SHARE = 3.0, 10
-"""A look holds for 3 s, and for ten times as long as it took: requests cost money."""
+"""Cache a listing for 3 s, or ten times its duration if that is longer: requests cost money."""
 _BUFFER = 2**16
 _NO_NAME = re.compile(r"(^|/)(\.{0,2})(/|$)")
 """In a name of an object: a part that is empty, or that paths take for another folder."""
@@ -97,7 +97,6 @@ def store_for(source: Source, warehouse: ObjectStore | None) -> ObjectStore:
     All or nothing: keys of the warehouse's store are never sent to another address.
 
     Args:
-        source: its definition.
         warehouse: the store of the project's tables, None if they are in a folder.
     """
     given = {name: source.options[name] for name in STORE_OPTIONS if name in source.options}
@@ -107,12 +106,7 @@ def store_for(source: Source, warehouse: ObjectStore | None) -> ObjectStore:
 
 
 class BucketPlace(Place):
-    """A place in an object store.
-
-    Args:
-        source: whose files they are.
-        store: how the store is reached.
-    """
+    """A place in an object store."""
 
     whole = "write an object once, under a name of its own"
 
@@ -247,10 +241,8 @@ class BucketPlace(Place):
         return self._files.open_input_file(f"{self._folder}/{file}")
 
     def _check_nothing(self) -> None:
-        """Tell an empty folder, which nobody has to make, from a place that cannot be one.
-
-        Arrow lists both without an error.
-        """
+        """Tell an empty folder, which nobody has to make, from a place that cannot be one."""
+        # Arrow lists both without an error.
         asked = [self._bucket, self._folder]
         try:
             bucket, folder = self._asked(lambda: self._files.get_file_info(asked))

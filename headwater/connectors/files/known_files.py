@@ -38,7 +38,6 @@ def known_files(
     """Return the rows of some files of a folder.
 
     Args:
-        spark: the session that reads them.
         folder: its address for Hadoop, without a slash at the end.
         files: the files, their names relative to the folder.
         form: ``text``, ``json`` or ``parquet``.

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a name is of a file or folder that is never read.
+    """Return whether a name is of a file or folder that is never read.
 
     Args:
         name: last part of the path.
@@ -49,9 +49,6 @@ class Place(ABC):
     def open(self, spark: SparkSession) -> None:  # noqa: B027
         """Tell a session how files are reached.
 
-        Args:
-            spark: the session that will read them.
-
         Raises:
             ConfigError: ``SECRET_MISSING``.
         """
@@ -65,46 +62,31 @@ class Place(ABC):
         """
 
     def pause(self, took: float) -> float:
-        """Return for how many seconds a look holds.
+        """Return for how many seconds a listing is cached.
 
         Args:
-            took: how many seconds the look took.
+            took: how many seconds the listing took.
         """
         return 0.0
 
     def as_now(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-        """Return files that were listed, as they are now that they are taken; gone ones left out.
-
-        Args:
-            entries: the files.
-        """
+        """Return listed files as they are now that they are taken, without those that are gone."""
         return list(entries)
 
     @abstractmethod
     def status(self, file: str) -> LedgerEntry | None:
         """Return a file as it is now, None if it is gone.
 
-        Args:
-            file: its name.
-
         Raises:
             ServiceError: the place cannot be read.
         """
 
     def now(self, entry: LedgerEntry) -> LedgerEntry | None:
-        """Return a file of an epoch as it is now; see :meth:`status`.
-
-        Args:
-            entry: the file as it was.
-        """
+        """Return a file of an epoch as it is now; see :meth:`status`."""
         return self.status(entry.file)
 
     def gone(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-        """Return those of some files that are gone, before Spark is told to read them.
-
-        Args:
-            entries: the files.
-        """
+        """Return the files that are gone, before Spark reads them."""
         return [entry for entry in entries if self.now(entry) is None]
 
     def each(
@@ -114,16 +96,12 @@ class Place(ABC):
 
         Args:
             ask: the question, which may be asked by several threads.
-            entries: the files.
         """
         return [ask(entry) for entry in entries]
 
     @abstractmethod
     def content(self, file: str) -> IO[bytes]:
         """Open a file for reading anywhere in it.
-
-        Args:
-            file: its name.
 
         Raises:
             OSError: it cannot be opened.
@@ -133,9 +111,6 @@ class Place(ABC):
     @contextmanager
     def text(self, file: str) -> Iterator[IO[bytes]]:
         """Open a file for reading it from its beginning, decompressed.
-
-        Args:
-            file: its name.
 
         Raises:
             OSError, ServiceError: as :meth:`content`.
@@ -153,9 +128,6 @@ class Place(ABC):
     def check_reached(self, error: Exception) -> None:  # noqa: B027
         """Make sure that Spark failed because of a file, not because its place was out of reach.
 
-        Args:
-            error: what Spark said.
-
         Raises:
             ServiceError: the place is to blame.
         """
@@ -164,20 +136,13 @@ class Place(ABC):
     def check_readable(self, entry: LedgerEntry) -> None:
         """Make sure that a file can be read, whatever is in it.
 
-        Args:
-            entry: the file.
-
         Raises:
             ServiceError: it cannot.
         """
 
     @abstractmethod
     def prefix(self, spark: SparkSession) -> str:
-        """Return what stands before a file's name in Spark's column ``_metadata.file_path``.
-
-        Args:
-            spark: any session.
-        """
+        """Return what stands before a file's name in Spark's column ``_metadata.file_path``."""
 
     @abstractmethod
     def frame(
@@ -195,17 +160,11 @@ class Place(ABC):
             form: ``text``, ``json`` or ``parquet``.
             schema: the columns, as DDL.
             options: of Spark's reader.
-            files: the files.
         """
 
 
 class FolderPlace(Place):
-    """A folder of this machine, or one that all machines of a cluster see.
-
-    Args:
-        source: whose files they are.
-        folder: the folder.
-    """
+    """A folder of this machine, or one that all machines of a cluster see."""
 
     whole = "write files under a hidden name, and rename them when they are whole"
 
@@ -282,12 +241,7 @@ class FolderPlace(Place):
 
 
 def folder_prefix(spark: SparkSession, folder: Path) -> str:
-    """Return what stands before the names of files in a folder; see :meth:`Place.prefix`.
-
-    Args:
-        spark: any session.
-        folder: the folder.
-    """
+    """Return what stands before the names of files in a folder; see :meth:`Place.prefix`."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(str(folder))
     return f"file:{path.toUri().getRawPath()}/"
 

@@ -67,8 +67,6 @@ class FileReader:
     """Reads files of one source.
 
     Args:
-        source: the definition.
-        place: where its files are.
         max_future: how far event times may be ahead of arrival, where the source does not say.
     """
 
@@ -128,11 +126,10 @@ class FileReader:
         arrived_at: int,
         unchanged: Callable[[str], LedgerEntry | None],
     ) -> Rows:
-        """Return rows of the quarantine decoded anew; see ``Connector.again``.
+        """Decode rows of the quarantine again; see ``Redecodable.decode_quarantined``.
 
         Args:
             spark: a session of the caller's own.
-            kept: the rows.
             arrived_at: their arrival, microseconds since 1970 UTC.
             unchanged: gives a file that is still what was read, or None.
         """

@@ -60,8 +60,7 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
     Args:
         source: its definition; options ``path``, ``pattern``, ``recursive``, ``order``,
             ``max_…_per_epoch``.
-        config: the project's settings.
-        once: take only the files that the first look finds.
+        once: take only the files that the first listing finds.
     """
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
@@ -228,12 +227,7 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
 
 
 def place_of(source: Source, config: IntakeConfig) -> Place:
-    """Return where the files of a source are.
-
-    Args:
-        source: its definition.
-        config: the project's settings.
-    """
+    """Return the place that holds the files of a source."""
     if not is_in_store(source.options):
         return FolderPlace(source, config.directory / source.options["path"])
     warehouse = store_of(config.bucket) if config.bucket else None

@@ -54,7 +54,6 @@ def client_settings(options: Mapping[str, str], directory: Path) -> dict[str, st
     """Return the settings of a Kafka client, secrets revealed.
 
     Args:
-        options: those of a source or sink.
         directory: where relative paths start.
 
     Raises:
@@ -85,7 +84,6 @@ class Cluster:
     """A connection to a cluster; made when it is first needed.
 
     Args:
-        spark: any session of the JVM.
         settings: of the client, see :func:`client_settings`.
         name: of the table it is read for, or of the sink it is written for, for messages.
     """
@@ -143,9 +141,6 @@ class Cluster:
     def earliest(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset of the oldest record of some partitions that is still there.
 
-        Args:
-            partitions: which.
-
         Raises:
             ServiceError: ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
         """
@@ -154,19 +149,15 @@ class Cluster:
     def latest(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset behind the newest record that can be read, of some partitions.
 
-        Args:
-            partitions: which.
-
         Raises:
             ServiceError: ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
         """
         return self._offsets(partitions, lambda spec: spec.latest())
 
     def at(self, partitions: Iterable[Partition], millis: int) -> dict[Partition, int]:
-        """Return the offset of the first record of a time or later; where there is none, -1.
+        """Return the offset of the first record of a time or later, -1 if there is none.
 
         Args:
-            partitions: which.
             millis: the time, milliseconds since 1970 UTC.
 
         Raises:

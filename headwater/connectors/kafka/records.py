@@ -49,13 +49,7 @@ Offsets = Sequence[tuple[str, int, int, int]]
 
 
 class KafkaReader:
-    """Reads records of one source.
-
-    Args:
-        source: the definition.
-        settings: of the client.
-        config: the project's settings.
-    """
+    """Reads records of one source."""
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
         self._source, self._settings, self._max_future = source, settings, config.run.max_future
@@ -68,7 +62,6 @@ class KafkaReader:
 
         Args:
             spark: a session of the caller's own.
-            offsets: what to read.
             arrived_at: their arrival, microseconds since 1970 UTC.
             expected: see :class:`~headwater.formats.columns.Records`.
 
@@ -89,7 +82,7 @@ class KafkaReader:
         arrived_at: int,
         there: Callable[[Offsets], Offsets],
     ) -> Rows:
-        """Return rows of the quarantine decoded anew; see ``Connector.again``.
+        """Decode rows of the quarantine again; see ``Redecodable.decode_quarantined``.
 
         Args:
             spark: a session of the caller's own.
@@ -120,7 +113,6 @@ class KafkaReader:
 
         Args:
             spark: a session of the caller's own.
-            offsets: what to read.
             fields: what is needed of them; of Avro no more is read.
 
         Returns:
@@ -167,9 +159,6 @@ def records_between(
 
     Args:
         spark: a session of the caller's own.
-        source: the definition.
-        settings: of the client.
-        offsets: what to read.
     """
     begins: dict[str, dict[str, int]] = {}
     ends: dict[str, dict[str, int]] = {}
@@ -195,7 +184,6 @@ def schema_numbers(records: DataFrame, *of: str) -> dict[str, set[int]]:
     """Return the numbers of the schemas that records name; their beginnings are read.
 
     Args:
-        records: the records.
         of: the columns that are Avro.
 
     Returns:
@@ -208,11 +196,7 @@ def schema_numbers(records: DataFrame, *of: str) -> dict[str, set[int]]:
 
 
 def record_columns(source: Source) -> list[str]:
-    """Return the columns that decoding reads, as expressions over those of Spark's Kafka source.
-
-    Args:
-        source: the definition.
-    """
+    """Return the columns that decoding reads, as expressions over those of Spark's Kafka source."""
     value = "CAST(value AS STRING)"
     if source.encode == "avro":  # a tombstone of Debezium is none of our records
         value = "value" if source.format == "debezium" else "coalesce(value, X'')"
@@ -229,11 +213,7 @@ def record_columns(source: Source) -> list[str]:
 
 
 def needs_headers(source: Source) -> str:
-    """Return whether Spark has to read headers, as it wants it.
-
-    Args:
-        source: the definition.
-    """
+    """Return whether Spark has to read headers, as text for Spark's option."""
     return str("_headers" in _carried(source)).lower()
 
 
@@ -241,20 +221,13 @@ def kafka_records(source: Source, view: str, expected: tuple[str, ...] = ()) -> 
     """Return what decoding needs to know of a view with :func:`record_columns`.
 
     Args:
-        source: the definition.
-        view: its name.
         expected: see :class:`~headwater.formats.columns.Records`.
     """
     return Records(view, KNOWN, _carried(source), expected, lines=False)
 
 
 def encoding_of(source: Source, records: Records) -> Encoded:
-    """Return how records that are not Avro are decoded.
-
-    Args:
-        source: the definition.
-        records: the records.
-    """
+    """Return how records that are not Avro are decoded."""
     if source.encode == "csv":
         return csv_lines(source, records, None)
     if source.encode == "raw":

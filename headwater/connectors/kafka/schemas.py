@@ -36,12 +36,7 @@ _one_learns = Lock()
 
 
 class Schemas:
-    """What is known of the schemas of one SOURCE.
-
-    Args:
-        source: the definition.
-        config: the project's settings.
-    """
+    """Keeps the known schemas of one SOURCE."""
 
     def __init__(self, source: Source, config: StreamConfig) -> None:
         self._source, self._directory = source, config.directory
@@ -88,7 +83,6 @@ def refuse_unasked(source: Source, value: str, numbers: Iterable[int]) -> tuple[
     """Return the condition that a record is of a schema that was not asked for, and a failure.
 
     Args:
-        source: the definition.
         value: expression of the record's bytes.
         numbers: of the schemas that were.
     """
@@ -107,10 +101,6 @@ def learned(
     """Ask for the schemas that a batch failed for, if that is what it failed with.
 
     Args:
-        spark: any session.
-        error: what it failed with.
-        sources: the SOURCEs by name.
-        config: the project's settings.
         cuts: the cuts before and after the batch, if they are known: then all schemas that its
             records name are asked for.
 

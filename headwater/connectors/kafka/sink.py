@@ -44,7 +44,6 @@ class KafkaTopic(SinkConnector):
     """The topic of one sink.
 
     Args:
-        sink: its definition.
         directory: where relative paths of options start.
     """
 

@@ -58,9 +58,7 @@ class Kafka(Connector[Offsets]):
     """The connector (see the module), for one source.
 
     Args:
-        source: its definition.
-        config: the project's settings.
-        once: take only the records that the first look finds.
+        once: take only the records that the first listing finds.
     """
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
@@ -185,11 +183,9 @@ class Kafka(Connector[Offsets]):
         return self._cluster
 
     def _is_quiet(self, held: KafkaPosition) -> bool:
-        """Whether a look found nothing a moment ago, and no partition has moved since.
-
-        One question instead of three, several times a second. Whatever is otherwise than it was,
-        a failure too, is left to a whole look: nothing is read without one.
-        """
+        """Return whether a listing found nothing a moment ago, and no partition has moved since."""
+        # This is one question instead of three, several times a second. If anything has changed, or
+        # the question fails, a whole listing follows: nothing is read without one.
         offsets, reach = self._quiet_at
         if time.monotonic() > self._quiet_until or held.offsets != offsets:
             return False

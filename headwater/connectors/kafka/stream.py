@@ -75,12 +75,6 @@ def topic_stream(
 def kafka_stream(spark: SparkSession, source: Source, directory: Path, state: Path) -> DataFrame:
     """Return the records of a SOURCE as a stream, in the columns that decoding reads.
 
-    Args:
-        spark: the session of the query.
-        source: the definition.
-        directory: the project's folder.
-        state: the project's state folder.
-
     Raises:
         ServiceError: ``TOPIC_MISSING``, ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.
         TerminalError: ``TOPIC_RECREATED``, ``TOPIC_COMPACTED``.
@@ -110,9 +104,6 @@ class SameTopics:
     """Sees to it that the topics of a SOURCE stay the ones whose offsets are recorded.
 
     Args:
-        spark: any session of the JVM.
-        source: the definition.
-        directory: the project's folder.
         position: how far the newest commit has read them, None before it.
 
     Attributes:
@@ -199,7 +190,7 @@ def _refuse_compacted(source: Source, cluster: Cluster, found: Iterable[str]) ->
 
 
 def _kept_start(source: Source, state: Path) -> Path:
-    """The file that says where the source begins, whoever asks and when."""
+    """Return the file that holds the beginning of the source, the same for every caller."""
     which = source.options.get("topic_pattern") or topics(source)
     asked = json.dumps([which, source.start.kind, source.start.value])
     digest = hashlib.sha256(asked.encode()).hexdigest()[:16]

@@ -71,7 +71,6 @@ def reader_settings(source: Source, directory: Path) -> dict[str, str]:
     """Return the settings of the clients that read a source, secrets revealed.
 
     Args:
-        source: the definition.
         directory: where relative paths start.
 
     Raises:
@@ -89,8 +88,6 @@ def found_topics(source: Source, cluster: Cluster, ids: Mapping[str, str]) -> di
     """Return the topics that a source reads.
 
     Args:
-        source: the definition.
-        cluster: where they are.
         ids: by topic that was read before, its id.
 
     Raises:
@@ -123,12 +120,7 @@ def found_topics(source: Source, cluster: Cluster, ids: Mapping[str, str]) -> di
 
 
 def missing(source: Source, name: str) -> ServiceError:
-    """Return the error that a topic is not there.
-
-    Args:
-        source: that reads it.
-        name: its name.
-    """
+    """Return the error that a topic is not there."""
     return ServiceError(
         "TOPIC_MISSING",
         f'topic "{name}" of {_what(source)} "{source.name}" does not exist',
@@ -142,21 +134,12 @@ def _what(source: Source) -> str:
 
 
 def partitions_of(found: Mapping[str, Topic]) -> list[Partition]:
-    """Return every partition of some topics.
-
-    Args:
-        found: the topics.
-    """
+    """Return every partition of some topics."""
     return [(name, number) for name, topic in found.items() for number in range(topic.partitions)]
 
 
 def starts(source: Source, cluster: Cluster, places: Iterable[Partition]) -> dict[Partition, int]:
-    """Return where the first reading of some partitions begins (``START FROM``).
-
-    Args:
-        source: the definition.
-        cluster: where they are.
-        places: the partitions.
+    """Return the offsets at which the first reading of partitions begins (``START FROM``).
 
     Raises:
         ServiceError: ``KAFKA_UNAVAILABLE``, ``KAFKA_REFUSED``.

@@ -34,20 +34,19 @@ _END += " event_count: BIGINT>>"
 
 
 class Transactions:
-    """Says up to where a topic holds whole transactions.
+    """Finds the offset up to which a topic holds whole transactions.
 
     Args:
         topic: where Debezium writes BEGIN and END.
         texts: reads fields of the records of some offsets, as JSON ``v`` with ``offset`` and
             ``timestamp``; a tombstone is none.
-        cluster: where the topics are.
     """
 
     def __init__(self, topic: str, texts: Callable[..., DataFrame], cluster: Cluster) -> None:
         self._topic, self._texts, self._cluster = topic, texts, cluster
 
     def upto(self, place: Partition, begin: int, end: int, latest: int) -> int:
-        """Return where a range has to end.
+        """Return the offset at which a range has to end.
 
         Args:
             place: the partition, the only one of its topic.
@@ -101,7 +100,7 @@ class Transactions:
         )
 
     def _is_whole(self, place: Partition, newest: Row) -> bool:
-        """Whether the last change of a transaction is there; a row of a snapshot has none."""
+        """Return whether a transaction's last change is there; a snapshot's row has none."""
         if newest.tx is None:
             return True
         topic = self._cluster.topics([self._topic], None).get(self._topic)

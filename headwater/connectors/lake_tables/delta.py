@@ -28,7 +28,6 @@ class DeltaFolder(TableOutlet):
     """The Delta table of one sink.
 
     Args:
-        sink: its definition.
         directory: where relative paths of options start.
     """
 

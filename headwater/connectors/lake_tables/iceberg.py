@@ -40,7 +40,6 @@ class IcebergTable(TableOutlet):
     """The table of one sink.
 
     Args:
-        sink: its definition.
         directory: where relative paths of options start.
     """
 
@@ -126,7 +125,7 @@ class IcebergTable(TableOutlet):
             raise self._service(known.condition, what, hint) from error
 
     def _answers(self) -> bool:
-        """Whether the table can be reached: then it is the project's own lake that cannot."""
+        """Return whether the table can be reached; if so, the project's own lake cannot."""
         if self._other is None:
             return True
         try:

@@ -42,7 +42,6 @@ class TableOutlet(SinkConnector):
     """The table of one sink.
 
     Args:
-        sink: its definition.
         directory: where relative paths of options start.
     """
 
@@ -164,10 +163,8 @@ class TableOutlet(SinkConnector):
 
 
 def _net(changed: DataFrame, keys: tuple[str, ...], columns: list[str]) -> DataFrame:
-    """Of each key that differs the row as it is now, or the key alone, which says that it is gone.
-
-    In SQL, keys are told apart as a table does it: -0.0 is 0.0 and NaN is NaN.
-    """
+    """Return for each key that differs its present row, or the key alone if the row is gone."""
+    # SQL compares keys as a table does: -0.0 is 0.0 and NaN is NaN.
     view = "__changed"
     changed.createOrReplaceTempView(view)
     listed = ", ".join(map(quoted, keys))

@@ -27,7 +27,7 @@ class SinkTarget(LakeTable):
         spark: session in which its catalog is known.
         name: namespace and table, as messages say them.
         identifier: full name as Spark SQL reads it.
-        sink: who delivers: the project's namespace and the sink.
+        sink: the project's namespace and the name of the sink.
 
     Attributes:
         first: the snapshot on which the first delivery was begun: no epoch is older. None until it
@@ -101,9 +101,5 @@ class DeltaSinkTarget(DeltaTable):
         """Return None: its owner may have made it with rows."""
 
     def is_restored_since(self, snapshot_id: int) -> bool:
-        """Return whether its owner has gone back to an older version after one.
-
-        Args:
-            snapshot_id: the version.
-        """
+        """Return whether its owner has gone back to an older version after one."""
         return any(later.operation == "restore" for later in self.since(snapshot_id))

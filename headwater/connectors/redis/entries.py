@@ -49,22 +49,12 @@ class EntriesGoneError(Exception):
 
 
 def is_gone(error: Exception) -> bool:
-    """Return whether a worker of Spark's found entries gone.
-
-    Args:
-        error: what Spark said.
-    """
+    """Return whether a worker of Spark's found entries gone."""
     return EntriesGoneError.__name__ in str(error)
 
 
 class RedisReader:
-    """Reads entries of one source.
-
-    Args:
-        source: the definition.
-        settings: of the client.
-        config: the project's settings.
-    """
+    """Reads entries of one source."""
 
     def __init__(self, source: Source, settings: Mapping[str, str], config: IntakeConfig) -> None:
         self._source, self._settings, self._max_future = source, settings, config.run.max_future
@@ -80,7 +70,6 @@ class RedisReader:
 
         Args:
             spark: a session of the caller's own.
-            spans: what to read.
             arrived_at: their arrival, microseconds since 1970 UTC.
             expected: see :class:`~headwater.formats.columns.Records`.
         """
@@ -100,7 +89,7 @@ class RedisReader:
         return self._decoded(spark, self._viewed(records, expected), arrived_at)
 
     def again(self, spark: SparkSession, kept: DataFrame, arrived_at: int) -> Rows:
-        """Return rows of the quarantine decoded anew; see ``Connector.again``.
+        """Decode rows of the quarantine again; see ``Redecodable.decode_quarantined``.
 
         Args:
             spark: a session of the caller's own.
@@ -165,11 +154,7 @@ class RedisStream(DataSource):
         return _FORMAT
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return what reads the entries.
-
-        Args:
-            schema: that of the module.
-        """
+        """Return what reads the entries."""
         return _Reader(dict(self.options))
 
 

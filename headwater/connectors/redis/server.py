@@ -69,7 +69,6 @@ def client_settings(options: Mapping[str, str], directory: Path) -> dict[str, st
     """Return the settings of a client, secrets revealed.
 
     Args:
-        options: those of a source.
         directory: where relative paths start.
 
     Raises:
@@ -101,7 +100,6 @@ class Server:
 
     Args:
         source: name of the table, for messages.
-        options: of its source.
         settings: of the client, see :func:`client_settings`.
 
     Raises:
@@ -214,7 +212,6 @@ class Server:
         """Return what a failure of the client means.
 
         Args:
-            cause: what it says.
             refused: whether the server has answered.
         """
         if refused:

@@ -83,9 +83,7 @@ class Redis(Connector[Sequence[Span]]):
     """The connector (see the module), for one source.
 
     Args:
-        source: its definition.
-        config: the project's settings.
-        once: take only the entries that the first look finds.
+        once: take only the entries that the first listing finds.
     """
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
@@ -166,7 +164,7 @@ class Redis(Connector[Sequence[Span]]):
         return self._reader.again(spark, kept, arrived_at)
 
     def done(self, taken: SpanRange) -> None:
-        """See :meth:`Connector.done`: the group is told; if that fails, by the next look."""
+        """See :meth:`Connector.done`: tells the group; if that fails, the next listing does."""
         try:
             self._acknowledge(RedisPosition.of(taken.position))
         except ServiceError as error:
