@@ -78,7 +78,6 @@ def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]
     """Plan the views of a project.
 
     Args:
-        project: the project.
         names: the views wanted; all if empty.
 
     Returns:

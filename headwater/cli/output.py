@@ -49,7 +49,6 @@ class Output(ABC):
         """Write a result with columns.
 
         Args:
-            columns: names of the columns.
             rows: the rows, read once and lazily.
             title: a heading; only people see it.
             null: what stands for a missing value; only people see it.

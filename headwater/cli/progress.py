@@ -30,11 +30,7 @@ LINE_EVERY = 2.0
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[Display]:
-    """Show progress until the block ends; programs that asked for JSON get the errors only.
-
-    Args:
-        output: where the command writes.
-    """
+    """Show progress until the block ends; programs that asked for JSON get the errors only."""
     if not output.for_people:
         yield Quiet(output)
         return
@@ -96,11 +92,7 @@ class Display(ABC):
 
 
 class Quiet(Display):
-    """Shows nothing but errors.
-
-    Args:
-        output: writes them.
-    """
+    """Shows nothing but errors."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -127,11 +119,7 @@ class Quiet(Display):
 
 
 class Lines(Display):
-    """One line per event, but of the same table or view at most one in :data:`LINE_EVERY` seconds.
-
-    Args:
-        stream: where to.
-    """
+    """One line per event, but of one table or view at most one in :data:`LINE_EVERY` seconds."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -63,7 +63,6 @@ def wrong_setting(name: str, value: str) -> str | None:
     """Return what is wrong with a Spark setting, or None.
 
     Args:
-        name: its name.
         value: its text, with references to secrets as written.
     """
     for reserved, reason in RESERVED.items():

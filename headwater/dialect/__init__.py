@@ -37,7 +37,6 @@ def parse(
     """Parse the statements of a file.
 
     Args:
-        text: the file's text.
         file: its path, for messages.
         default_dialect: what queries are written in where neither ``-- dialect: name`` at the top
             nor ``WITH (dialect = 'name')`` says so; one of :data:`BODY_DIALECTS`, by default trino.
@@ -60,7 +59,6 @@ def parse_all(
     """Parse what can be parsed of a file.
 
     Args:
-        text: the file's text.
         file: its path, for messages.
         default_dialect: as for :func:`parse`.
 

@@ -96,8 +96,6 @@ def check_dialect(name: str, source: SourceText, start: int) -> str:
     """Return the dialect's name in lower case.
 
     Args:
-        name: as written.
-        source: the text it stands in.
         start: its offset there.
 
     Raises:
@@ -115,7 +113,6 @@ def split(source: SourceText, default_dialect: str | None = None) -> Iterator[Pi
     """Yield the statements of a file in order, empty ones left out.
 
     Args:
-        source: the file.
         default_dialect: dialect of queries where neither file nor statement names one; trino if
             None.
 

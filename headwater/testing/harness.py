@@ -119,11 +119,7 @@ class World:
         self.stop()
 
     def ingest(self, record: Record) -> None:
-        """Put rows where a table will find them, as one file and so as one epoch.
-
-        Args:
-            record: the ``ingest``.
-        """
+        """Put rows where a table will find them, as one file and so as one epoch."""
         name, *mode = record.arguments
         source = self.project.catalog.source_of(name)
         if source is None:
@@ -216,10 +212,6 @@ class World:
 def run_record(world: World, record: Record) -> list[str] | None:
     """Do one step.
 
-    Args:
-        world: what the file works on.
-        record: the step.
-
     Returns:
         The result as lines, for verbs with an expected result.
 
@@ -296,7 +288,6 @@ def run_file(
     """Run one file.
 
     Args:
-        path: the ``.slt`` file.
         spark: the session shared by all files.
         base: SQL files whose definitions are there before the first step.
         rewrite: whether to write the results that came out into the file as the expected ones.
