@@ -1,7 +1,7 @@
 """Datasets, charts and dashboards as inert data, before they take Superset's form.
 
-Made from views (:mod:`datasets`, :mod:`starters`), from files (:mod:`written`) and for the pipeline
-(:mod:`pipeline`); written by :mod:`bundle`.
+Made from views (:mod:`datasets`, :mod:`default_charts`), from files (:mod:`chart_files`) and for
+the pipeline (:mod:`pipeline`); written by :mod:`bundle`.
 """
 
 from __future__ import annotations
