@@ -161,8 +161,7 @@ def test_failing_view_harms_no_other(project, spark, lake, monkeypatch):
         return commit(target, marker, *rest, **more)
 
     monkeypatch.setattr("headwater.runtime.supervisor.ATTEMPTS_ONCE", 2)
-    for engine in ("streaming.query", "incremental.view"):
-        monkeypatch.setattr(f"headwater.{engine}.commit", commit_others)
+    monkeypatch.setattr("headwater.engine.view_commit.commit", commit_others)
     (project.root / "bad.sql").write_text(BAD)
     project = replace(project, catalog=load_project(project.root).catalog)
     code, events = run_once(project, spark)
