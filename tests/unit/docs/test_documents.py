@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +27,7 @@ WRITTEN = sorted({*PAGES, *(page for page in pages() if "reference" not in page.
 LONGEST = 25
 """Words of a sentence."""
 
-FOLDERS = "bench|docker|docs|headwater|jobs|sql|tests"
+FOLDERS = "bench|catalog|dashboards|docker|docs|headwater|jobs|sql|tests"
 NAMED = re.compile(rf"`((?:{FOLDERS})/[\w./-]*)(?:::(\w+))?`")
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#([^)\s]+))?\)")
 
@@ -108,6 +109,14 @@ def test_no_sentence_of_a_page_is_too_long(path: Path) -> None:
     parts = re.split(r"\n\s*\n|\n(?=#|- |\d+\. )|\|", text)
     sentences = [each for part in parts for each in re.split(r"(?:[.!?:;][*)]*)\s+", part)]
     assert [each for each in sentences if len(each.split()) > LONGEST] == []
+
+
+def test_the_overview_has_a_line_for_every_folder_of_the_second_level() -> None:
+    overview = (ROOT / "docs" / "architecture" / "overview.md").read_text(encoding="utf-8")
+    listed = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
+    parts = (file.split("/") for file in listed if not file.startswith("."))
+    folders = {"/".join(each[:2]) for each in parts if len(each) > 2}
+    assert folders - {name.rstrip("/") for name in re.findall(r"`([\w./-]+)`", overview)} == set()
 
 
 def test_contributing_can_be_read_in_one_sitting() -> None:
