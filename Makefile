@@ -56,7 +56,7 @@ preflight: ## tell what this machine lacks: Python, Java, disk, memory, ports
 
 .PHONY: demo
 demo: setup ## replay the flights of 2013 as a stream, show the tables, verify them
-	@$(BIN)/python jobs/demos/demo.py
+	@$(BIN)/python -m jobs.demos.demo
 
 .PHONY: demo-cdc
 demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
@@ -173,11 +173,11 @@ race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgre
 
 .PHONY: bench
 bench: setup ## the benchmarks, against Spark by hand and DuckDB
-	@$(BIN)/python bench/run.py
+	@$(BIN)/python -m bench.run
 
 .PHONY: bench-incremental
 bench-incremental: setup ## a tick against plain Spark that computes and overwrites: ARGS="--rows 10000000 --change 10000"
-	@$(BIN)/python bench/incremental.py $(ARGS)
+	@$(BIN)/python -m bench.incremental $(ARGS)
 
 .PHONY: bench-kafka
 bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"
@@ -193,7 +193,7 @@ bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS
 
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
-	@PYTHONPATH=. $(BIN)/python bench/maintenance.py $(ARGS)
+	@$(BIN)/python -m bench.maintenance $(ARGS)
 
 ##@ Document
 

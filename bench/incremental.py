@@ -6,7 +6,7 @@ from reading the pins to the published commit. Plain Spark runs the same SELECT 
 and overwrites a table of its own. CPU is that of the JVM, which does the work of both. After the
 last change both tables are compared.
 
-    python bench/incremental.py --rows 1000000 --change 10000 --save results/….txt
+    python -m bench.incremental --rows 1000000 --change 10000 --save results/….txt
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from measure import TICKS, machine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from bench.measure import TICKS, machine
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, RunSection
@@ -274,7 +274,7 @@ def main() -> None:
     given = parser.parse_args()
     lines = [
         f"{datetime.now(UTC):%Y-%m-%d}  " + ", ".join(f"{k}={v}" for k, v in machine().items()),
-        "command: " + " ".join(sys.argv),
+        "command: " + " ".join(["bench.incremental", *sys.argv[1:]]),
     ]
 
     def say(line: str) -> None:

@@ -24,8 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from measure import machine
 
+from bench.measure import machine
 from headwater.config.settings import Config, Maintenance, RunSection, TrinoSection
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
@@ -243,7 +243,7 @@ def main() -> None:
             replace(config, run=RunSection(shuffle_partitions=2)), app_name="bench"
         )
         lines = [
-            f"# {' '.join(['bench/maintenance.py', *sys.argv[1:]])}",
+            f"# {' '.join(['bench.maintenance', *sys.argv[1:]])}",
             "# " + ", ".join(f"{key} {value}" for key, value in machine().items()),
             f"# {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; a commit is {SECONDS} simulated seconds, "
             f"maintenance runs every {options.every} commits",

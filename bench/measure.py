@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from workloads import Input, Workload
+from bench.workloads import Input, Workload
 
+ROOT = Path(__file__).parents[1]
 SAMPLING = 0.25  # seconds between two looks at the memory
 PAGE, TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
@@ -57,17 +58,17 @@ class Worker:
     """A process that runs one way, request by request.
 
     Args:
-        way: its name in ``ways.py``.
+        way: its name in ``bench.ways``.
         folder: where it may write.
     """
 
     def __init__(self, way: str, folder: Path) -> None:
         self.way = way
         self._log = folder / f"{way}.log"
-        program = [sys.executable, str(Path(__file__).with_name("ways.py")), way, str(folder)]
         self._process = subprocess.Popen(
-            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-m", "bench.ways", way, str(folder.resolve())],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
 
     def run(self, workload: Workload, given: Input, number: int) -> dict[str, Any]:
         """Do one run; return what the process says, and ``cpu``, ``memory`` and ``load``.

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from measure import Sample, Worker, commits_of, machine
-from workloads import FILTER, WINDOW, WORKLOADS, Input, Workload, make_input
+
+from bench.measure import Sample, Worker, commits_of, machine
+from bench.workloads import FILTER, WINDOW, WORKLOADS, Input, Workload, make_input
 
 OURS, THEIRS, BATCH, LANDED = "headwater", "by hand", "duckdb", "landed"
 ORDER = (BATCH, OURS, THEIRS, LANDED)
@@ -161,7 +162,7 @@ def report(
     yield f"machine   {about['cores']} cores, {about['memory'] / 2**30:.0f} GiB, {about['cpu']}"
     yield f"system    {about['system']}"
     yield f"commit    {about['commit']}"
-    yield f"command   {shlex.join(['bench/run.py', *sys.argv[1:]])}"
+    yield f"command   {shlex.join(['bench.run', *sys.argv[1:]])}"
     yield f"load      {max(each.load for each in samples):.1f} at most when a run began"
     yield ""
     yield (

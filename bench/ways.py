@@ -1,6 +1,6 @@
-"""The ways to answer a workload, each a process that stays alive: ``python ways.py WAY FOLDER``.
+"""The ways to answer a workload, each a process that stays alive: ``python -m bench.ways``.
 
-In: one JSON object per line on standard input: the workload, its files, the number of the run.
+Arguments: WAY and FOLDER. In: one JSON object per line on standard input: the workload, its files, the number of the run.
 Out: one JSON object per line on standard output: when the run began and ended, where its answer is.
 What Spark and others print goes to ``FOLDER/WAY.log``.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workloads import WORKLOADS, Input, Workload, batch_sql, definitions
+from bench.workloads import WORKLOADS, Input, Workload, batch_sql, definitions
 
 Run = Callable[[Workload, Input, int], dict[str, Any]]
 CORES = len(os.sched_getaffinity(0))
@@ -85,8 +85,7 @@ def _watch_batches(steps: list[float]) -> None:
 
 def by_hand(folder: Path) -> Run:
     """PySpark written by hand."""
-    import by_hand
-
+    from bench import by_hand
     from headwater.jars.fetch import fetch
     from headwater.machine.java import find_java
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from seed import PROJECT, seed
+from jobs.demos.seed import PROJECT, seed
 
 HEADWATER = Path(sys.executable).with_name("headwater")
 TABLES = {
