@@ -1,8 +1,8 @@
 """The ways to answer a workload, each a process that stays alive: ``python -m bench.ways``.
 
-Arguments: WAY and FOLDER. In: one JSON object per line on standard input: the workload, its files, the number of the run.
-Out: one JSON object per line on standard output: when the run began and ended, where its answer is.
-What Spark and others print goes to ``FOLDER/WAY.log``.
+Arguments: WAY and FOLDER. In: one JSON object per line on standard input: the workload, its files,
+the number of the run. Out: one JSON object per line on standard output: when the run began and
+ended, where its answer is. What Spark and others print goes to ``FOLDER/WAY.log``.
 """
 
 from __future__ import annotations

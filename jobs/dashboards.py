@@ -11,6 +11,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from headwater.cli.main import main  # noqa: E402
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python jobs/dashboards.py DIR [--trino-url URL]")
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     sys.exit(main(["--project", sys.argv[1], "dashboards", "push", *sys.argv[2:]]))
