@@ -84,7 +84,6 @@ class Table:
         spec = TableSpec(name, (("id", "BIGINT", True), ("value", "BIGINT", True)))
         self.table = lake.ensure(spec)
         self.folder = Path(self.table.java.location().removeprefix("file:"))
-        self._made = 0
 
     def marker(self, epoch: int) -> Marker:
         """Return the marker of an epoch."""

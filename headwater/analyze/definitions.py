@@ -100,14 +100,10 @@ class Watermark:
     Attributes:
         column: the event-time column.
         delay: how far the watermark stays behind the newest event time; zero when monotonic.
-        idle_timeout: after this long without rows a source stops holding back others.
-        adaptive: percentile and bounds of an adaptive delay, or None when the delay is fixed.
     """
 
     column: str
     delay: timedelta = timedelta(0)
-    idle_timeout: timedelta | None = None
-    adaptive: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,31 +48,6 @@ _FETCH_HINT = (
 )
 
 
-def installed_jars(
-    configurations: Sequence[str] = ("core",), cache: Path | None = None, *, lock: Path = LOCK
-) -> list[Path]:
-    """Return the verified jars of some configurations without fetching any.
-
-    Args:
-        configurations: Ivy configurations, see ``ivy.xml``.
-        cache: folder of the jars; by default ``HEADWATER_JARS`` or ``~/.cache/headwater/jars``.
-        lock: the lock file.
-
-    Raises:
-        ServiceError: ``JAR_MISSING`` if one is absent or damaged.
-    """
-    jars = select(read_lock(lock), configurations)
-    store = Cache(cache or cache_folder())
-    if absent := store.missing(jars):
-        confs = " ".join(f"--conf {name}" for name in configurations)
-        raise ServiceError(
-            "JAR_MISSING",
-            f"{absent[0].name} is not in {store.folder} or is damaged",
-            hint=f"run: python -m headwater.jars.fetch {confs}",
-        )
-    return [store.path(jar) for jar in jars]
-
-
 def fetch(
     configurations: Sequence[str] = ("core",),
     cache: Path | None = None,

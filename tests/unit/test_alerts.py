@@ -27,7 +27,6 @@ RULES: list[dict[str, Any]] = [
     rule for group in YAML(typ="safe").load(FILE)["groups"] for rule in group["rules"]
 ]
 DURATION = re.compile(r"(\d+(ms|[smhdwy]))+")
-LABEL = re.compile(r"[a-zA-Z_]\w*")
 
 panels = pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])

@@ -16,12 +16,11 @@ from headwater.jars.fetch import (
     IvyRunner,
     Progress,
     fetch,
-    installed_jars,
     ivy_configurations,
     lock_jars,
     run_pyspark_ivy,
 )
-from headwater.jars.store import LOCK, LockedJar, read_lock, select, write_lock
+from headwater.jars.store import LOCK, Cache, LockedJar, read_lock, select, write_lock
 from headwater.machine.cache import cache_folder
 from jobs.demos.servers import packages
 
@@ -93,7 +92,6 @@ def test_a_second_run_fetches_nothing_and_hashes_nothing(
     first = fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
     monkeypatch.setattr("headwater.jars.store.measure", no_ivy)
     assert fetch(cache=cache, lock=lock, run_ivy=no_ivy) == first
-    assert installed_jars(cache=cache, lock=lock) == first
 
 
 def test_jars_put_there_by_hand_are_accepted_if_they_match(lock: Path, cache: Path) -> None:
@@ -108,9 +106,7 @@ def test_a_damaged_jar_is_fetched_again(lock: Path, cache: Path, damage: bytes) 
     fetch(cache=cache, lock=lock, run_ivy=FakeIvy())
     (cache / "a-1.jar").write_bytes(damage)
     os.utime(cache / "a-1.jar", ns=(1, 1))
-    with pytest.raises(ServiceError) as caught:
-        installed_jars(cache=cache, lock=lock)
-    assert caught.value.condition == "JAR_MISSING"
+    assert Cache(cache).missing(read_lock(lock))
     ivy = FakeIvy()
     fetch(cache=cache, lock=lock, run_ivy=ivy)
     assert ivy.runs == 1

@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PREFIX = "headwater."
-END_OF_TIME = 253402300799999999
-"""Largest watermark in microseconds: 9999-12-31T23:59:59.999999Z."""
 
 
 @dataclass(frozen=True, slots=True)

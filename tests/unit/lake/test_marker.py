@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.lake.protocol.marker import END_OF_TIME, Marker
+from headwater.lake.protocol.marker import Marker
+
+END_OF_TIME = 253402300799999999  # 9999-12-31T23:59:59.999999Z in microseconds
 
 texts = st.text(max_size=30)
 cuts = st.dictionaries(texts, texts, max_size=5)
