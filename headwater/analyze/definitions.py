@@ -45,6 +45,14 @@ class Emit(Enum):
     ON_WINDOW_CLOSE = "on window close"
 
 
+class RecordFormat(StrEnum):
+    """What the records of an input or of a sink mean (``FORMAT …``)."""
+
+    PLAIN = "plain"
+    UPSERT = "upsert"
+    DEBEZIUM = "debezium"
+
+
 class OnError(StrEnum):
     """What becomes of rows that cannot be decoded, or on which a query fails."""
 
@@ -155,7 +163,7 @@ class Source:
     primary_key: tuple[str, ...] = ()
     watermark: Watermark | None = None
     options: Mapping[str, str] = field(default_factory=dict)
-    format: str = "plain"
+    format: RecordFormat = RecordFormat.PLAIN
     encode: str = ""
     encode_options: Mapping[str, str] = field(default_factory=dict)
     on_error: OnError = OnError.QUARANTINE
@@ -306,7 +314,7 @@ class Sink:
     fields: tuple[Field, ...]
     connector: str
     options: Mapping[str, str]
-    format: str
+    format: RecordFormat
     key: tuple[str, ...] | None
     encode: str
     encode_options: Mapping[str, str]

@@ -34,6 +34,7 @@ from headwater.analyze.definitions import (
     UNCHANGED_COLUMN,
     UPSERTED,
     Column,
+    RecordFormat,
     Source,
 )
 from headwater.analyze.typing import types as t
@@ -300,8 +301,8 @@ def _cases(said: str, listed: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-_ENVELOPES: Mapping[str, Callable[[Source], Envelope]] = {
-    "plain": _plain,
-    "upsert": _upsert,
-    "debezium": _debezium,
+_ENVELOPES: Mapping[RecordFormat, Callable[[Source], Envelope]] = {
+    RecordFormat.PLAIN: _plain,
+    RecordFormat.UPSERT: _upsert,
+    RecordFormat.DEBEZIUM: _debezium,
 }

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Column, Source
+from headwater.analyze.definitions import Column, RecordFormat, Source
 from headwater.analyze.typing.types import elements, is_float, spark_type
 from headwater.formats.columns import (
     BROKEN,
@@ -81,7 +81,7 @@ def json_lines(source: Source, records: Records) -> Encoded:
     # not conditions on what was parsed, which Spark would push below, and parse for it once more
     some = f"(startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> '')"
     conditions = [some] if records.lines else []
-    if source.format == "debezium":  # a tombstone, which follows a deletion, says nothing new
+    if source.format is RecordFormat.DEBEZIUM:  # a tombstone after a deletion says nothing new
         conditions.append(f"trim({VALUE}) <> 'null'")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     columns, options = stored(source), parser_options(source)

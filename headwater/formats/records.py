@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 
 from headwater import __version__
-from headwater.analyze.definitions import Field, Sink
+from headwater.analyze.definitions import Field, RecordFormat, Sink
 from headwater.analyze.typing import types as t
 from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name, text
@@ -197,8 +197,8 @@ def _json(value: str) -> str:
 
 JSON = Encoding(_json, _json, _AS_DEBEZIUM)
 """Objects as text."""
-_FORMATS: Mapping[str, Callable[[Sink, DataFrame, RecordBatch, Encoding], DataFrame]] = {
-    "plain": _plain,
-    "upsert": _upsert,
-    "debezium": _debezium,
+_FORMATS: Mapping[RecordFormat, Callable[[Sink, DataFrame, RecordBatch, Encoding], DataFrame]] = {
+    RecordFormat.PLAIN: _plain,
+    RecordFormat.UPSERT: _upsert,
+    RecordFormat.DEBEZIUM: _debezium,
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.connectors.registry import CONNECTORS
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.typing.types import VARCHAR
 from headwater.errors import ConfigError, Span
 
@@ -55,7 +55,7 @@ def local_source(source: Source, folder: Path) -> Source:
         connector=_LOCAL,
         external="",
         options={"path": str(folder), "max_files_per_epoch": "1", **limits},
-        format=source.format if source.is_changes else "plain",
+        format=source.format if source.is_changes else RecordFormat.PLAIN,
         encode=source.encode if keeps else "json",
         encode_options=source.encode_options if keeps else {**said, **_AS_TEXT},
     )

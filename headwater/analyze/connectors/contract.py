@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 
@@ -112,7 +112,7 @@ class SinkOptions:
     options: Mapping[str, Option]
     place: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ("plain", "upsert", "debezium")
+    formats: tuple[str, ...] = tuple(RecordFormat)
     encodings: tuple[str, ...] = ()
     check: Callable[[syntax.CreateSink, Options, Diagnostics], None] | None = None
     writer: str = ""

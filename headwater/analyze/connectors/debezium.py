@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.encodings import record_format
+from headwater.analyze.definitions import RecordFormat
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
@@ -92,7 +94,7 @@ def left_out(statement: syntax.CreateSource) -> tuple[str, ...]:
     PostgreSQL stores long values apart (TOAST) and does not log them again with an update of other
     columns. Arrays and maps are not among them: what stands for them is refused.
     """
-    if str(statement.args.get("format") or "").lower() != "debezium":
+    if record_format(statement) is not RecordFormat.DEBEZIUM:
         return ()
     keys = {key.name for key in statement.args.get("primary_key") or []}
     return tuple(

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sqlglot import exp
+
 from headwater.analyze.connectors.contract import Option
 from headwater.analyze.connectors.registered import Registered
+from headwater.analyze.definitions import RecordFormat
 from headwater.dialect.parser_ddl import ENCODING_GROUP
 
 _ENCODINGS: Mapping[str, Mapping[str, Option]] = {
@@ -77,9 +80,9 @@ class Format:
 UNAVAILABLE = "__debezium_unavailable_value"
 """What stands for a value that is not in an event, if Debezium is not told otherwise."""
 
-FORMATS: Mapping[str, Format] = {
-    "plain": Format(keyed=False, encodings=("json", "csv", "avro", "parquet", "raw")),
-    "upsert": Format(
+FORMATS: Mapping[RecordFormat, Format] = {
+    RecordFormat.PLAIN: Format(keyed=False, encodings=("json", "csv", "avro", "parquet", "raw")),
+    RecordFormat.UPSERT: Format(
         keyed=True,
         encodings=("json", "csv", "avro", "parquet"),
         options={
@@ -99,7 +102,7 @@ FORMATS: Mapping[str, Format] = {
             ),
         },
     ),
-    "debezium": Format(
+    RecordFormat.DEBEZIUM: Format(
         keyed=True,
         encodings=("json", "avro"),
         options={
@@ -139,3 +142,8 @@ FORMATS: Mapping[str, Format] = {
     ),
 }
 """The formats by name."""
+
+
+def record_format(statement: exp.Expression) -> RecordFormat:
+    """Return the format that a table or source declares; by default a record is a row."""
+    return RecordFormat(str(statement.args.get("format") or RecordFormat.PLAIN).lower())

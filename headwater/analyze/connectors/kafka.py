@@ -21,7 +21,7 @@ from headwater.analyze.connectors.contract import (
     SinkOptions,
 )
 from headwater.analyze.connectors.options import option_node
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
@@ -129,7 +129,7 @@ def _check_transactions(
         return
     node = option_node(statement, "transaction_topic")
     check_topic(node, topic, report)
-    if source.format != "debezium":
+    if source.format is not RecordFormat.DEBEZIUM:
         hint = "leave it out: only Debezium's events name their transaction"
         report.add("INVALID_OPTION", "transaction_topic needs FORMAT DEBEZIUM", node, hint)
 
@@ -145,7 +145,7 @@ def _check_encoding(statement: syntax.CreateSource, source: Source, report: Diag
             hint = "declare one column of type VARBINARY or VARCHAR, and compute others from it"
             message = "ENCODE RAW takes exactly one column, for the record's bytes or text"
             report.add("INVALID_ENCODING", message, statement, hint)
-    if source.format == "upsert" and "delete_field" in source.encode_options:
+    if source.format is RecordFormat.UPSERT and "delete_field" in source.encode_options:
         hint = "leave it out: a record without a value deletes the row of its key"
         report.add("INVALID_OPTION", "connector kafka takes no delete_field", statement, hint)
     if source.encode_options.get("key_encode") == "text" and len(source.primary_key) > 1:

@@ -15,7 +15,7 @@ from headwater.analyze.connectors.contract import (
     Option,
     Plugin,
 )
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.dialect import syntax
@@ -29,7 +29,7 @@ def check_redis(statement: syntax.CreateSource, source: Source, report: Diagnost
         hint = "write CREATE TABLE, which lands the entries"
         message = "a SOURCE cannot read a queue: a second view would miss the entries"
         report.add("INVALID_OPTION", message, statement, hint)
-    if source.format != "plain":
+    if source.format is not RecordFormat.PLAIN:
         hint = "write FORMAT PLAIN: each entry is a row"
         report.not_yet(f"FORMAT {source.format.upper()} with connector redis", statement, hint)
     url = source.options.get("url", "redis://-")

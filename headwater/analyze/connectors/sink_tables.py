@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.analyze.connectors.contract import Option, SinkOptions
 from headwater.analyze.connectors.lake_tables import check_table_name
 from headwater.analyze.connectors.options import option_node
+from headwater.analyze.definitions import RecordFormat
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import written_secrets
 from headwater.config.sections import BUCKET, STORE_OPTIONS
@@ -187,7 +188,7 @@ ICEBERG_SINK = SinkOptions(
         *("catalog_type", "catalog_uri", "catalog_name", "catalog_warehouse"),
         *("warehouse_path", "table"),
     ),
-    formats=("plain", "upsert"),
+    formats=(RecordFormat.PLAIN, RecordFormat.UPSERT),
     check=check_table,
     writer="headwater.connectors.lake_tables.iceberg:IcebergTable",
     in_catalog=True,
@@ -197,7 +198,7 @@ DELTA_SINK = SinkOptions(
     FOLDER_OPTIONS,
     place=("path",),
     held_by=("path",),
-    formats=("plain", "upsert"),
+    formats=(RecordFormat.PLAIN, RecordFormat.UPSERT),
     check=check_folder,
     writer="headwater.connectors.lake_tables.delta:DeltaFolder",
 )

@@ -22,7 +22,7 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import check_debezium, given_option, left_out
-from headwater.analyze.connectors.encodings import FORMATS
+from headwater.analyze.connectors.encodings import FORMATS, record_format
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
@@ -32,6 +32,7 @@ from headwater.analyze.definitions import (
     TRUNCATED,
     UNCHANGED_COLUMN,
     UPSERTED,
+    RecordFormat,
 )
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
@@ -39,23 +40,19 @@ from headwater.dialect import syntax
 
 def is_keyed(statement: exp.Expression) -> TypeGuard[syntax.CreateSource]:
     """Return whether a statement defines a keyed table, or tries to."""
-    return (
-        isinstance(statement, syntax.CreateSource)
-        and _format(statement) in FORMATS
-        and FORMATS[_format(statement)].keyed
-    )
+    return isinstance(statement, syntax.CreateSource) and FORMATS[record_format(statement)].keyed
 
 
 def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
     """Refuse what a keyed table cannot be."""
-    words = f"FORMAT {_format(statement).upper()}"
+    words = f"FORMAT {record_format(statement).upper()}"
     if not statement.args["kept"]:
         hint = "write CREATE TABLE, which lands the changes"
         report.add("MISPLACED_CLAUSE", f"a SOURCE takes no {words}", statement, hint)
     if not statement.args.get("primary_key"):
         hint = "declare the columns that identify a row: PRIMARY KEY (id)"
         report.add("MISSING_KEY", f"{words} needs a PRIMARY KEY", statement, hint)
-    if _format(statement) == "debezium":
+    if record_format(statement) is RecordFormat.DEBEZIUM:
         check_debezium(statement, report)
     for option in statement.args.get("options") or []:
         if option.this == "order" and option.expression.name.lower() != "name":
@@ -161,7 +158,3 @@ def position(statement: syntax.CreateSource) -> tuple[str, ...]:
         if option.this == "connector" and option.expression.name.lower() in CONNECTORS:
             return tuple(CONNECTORS[option.expression.name.lower()].position)
     return ()
-
-
-def _format(statement: exp.Expression) -> str:
-    return str(statement.args.get("format") or "plain").lower()

@@ -18,7 +18,7 @@ from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.kafka import check_registry
 from headwater.analyze.connectors.options import bind_options, option_node
 from headwater.analyze.connectors.registry import SINKS
-from headwater.analyze.definitions import Catalog, ChangelogMode, Field, Sink
+from headwater.analyze.definitions import Catalog, ChangelogMode, Field, RecordFormat, Sink
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.changelog import changelog_mode
 from headwater.analyze.rules.keys import Key, proven_key
@@ -30,7 +30,9 @@ _DUPLICATES = {
     "topic": "DUPLICATE_TOPIC", "table": "DUPLICATE_TABLE", "path": "DUPLICATE_PATH",
     "": "INVALID_OPTION",
 }  # fmt: skip
-SINK_FORMATS: Mapping[str, bool] = {"plain": False, "upsert": True, "debezium": True}
+SINK_FORMATS: Mapping[RecordFormat, bool] = {
+    RecordFormat.PLAIN: False, RecordFormat.UPSERT: True, RecordFormat.DEBEZIUM: True,
+}  # fmt: skip
 """What the records of a sink mean (``FORMAT …``), and whether they change rows by their key."""
 
 
@@ -120,16 +122,16 @@ def _connector(statement: syntax.CreateSink, report: Diagnostics) -> tuple[str, 
     return name, options
 
 
-def _format(statement: syntax.CreateSink, connector: str, report: Diagnostics) -> str:
+def _format(statement: syntax.CreateSink, connector: str, report: Diagnostics) -> RecordFormat:
     name = str(statement.args.get("format") or "").lower()
     if connector not in SINKS or name in SINKS[connector].formats:
-        return name
+        return RecordFormat(name or RecordFormat.PLAIN)
     what = f"FORMAT {name.upper()} is not for tables" if name else "FORMAT is missing"
     message = f'"{statement.this.name}" does not say how its rows are written: {what}'
     upsert = "FORMAT UPSERT ENCODE JSON" if SINKS[connector].encodings else "FORMAT UPSERT"
     hint = f"write {upsert}, or FORMAT PLAIN for rows that are only added"
     report.add("INVALID_ENCODING", message, statement, hint)
-    return name
+    return RecordFormat.PLAIN
 
 
 def _encoding(
@@ -200,7 +202,7 @@ def _key(
 
 def _checked_key(
     statement: syntax.CreateSink,
-    format_: str,
+    format_: RecordFormat,
     chosen: Key | None,
     known: Key | None,
     report: Diagnostics,
@@ -260,7 +262,7 @@ def _check_alone(
 ) -> None:
     """Refuse two sinks in one topic or table, unless both only add."""
     for other in catalog.sinks.values() if SINKS[sink.connector].held_by else ():
-        if _held(other) == _held(sink) and (sink.format, other.format) != ("plain", "plain"):
+        if _held(other) == _held(sink) and {sink.format, other.format} != {RecordFormat.PLAIN}:
             name = SINKS[sink.connector].place[0]
             hint = f"give each a {name} of its own"
             message = f'sink "{other.name}" writes to {name} "{sink.options[name]}" too'

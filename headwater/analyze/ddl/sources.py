@@ -20,7 +20,7 @@ from headwater.analyze.connectors.debezium import (
     left_out,
     without_digits,
 )
-from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS
+from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS, record_format
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.connectors.start_from import bind_start
@@ -36,6 +36,7 @@ from headwater.analyze.definitions import (
     Field,
     OnError,
     OnSchemaChange,
+    RecordFormat,
     Source,
     Watermark,
 )
@@ -57,7 +58,7 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
     columns = _columns(statement, report)
     connector_name, connector = _connector(statement, report)
     encode = str(statement.args.get("encode") or "").lower()
-    format_ = str(statement.args.get("format") or "plain").lower()
+    format_ = record_format(statement)
     keyed, unchanged = FORMATS[format_].keyed, left_out(statement)
     replaces = given_option(statement, "snapshot") == "replace"
     system = (
@@ -146,7 +147,7 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     if not nodes:
         hint = "name the columns and their types: (id BIGINT, ts TIMESTAMP, …)"
         report.add("NO_COLUMNS", f'"{statement.this.name}" has no columns', statement, hint)
-    sized = str(statement.args.get("format") or "").lower() == "debezium"
+    sized = record_format(statement) is RecordFormat.DEBEZIUM
     plain = [
         _plain_column(node, report, sized=sized)
         for node in nodes
@@ -298,7 +299,7 @@ def _encoding(
         hint = f"encodings are: {', '.join(connector.encodings)}"
         report.not_yet(f"ENCODE {encode.upper()} with connector {name}", statement, hint)
         return {}
-    form = FORMATS[str(statement.args.get("format") or "plain").lower()]
+    form = FORMATS[record_format(statement)]
     if form.keyed and encode not in form.encodings:
         message = f"FORMAT {statement.args['format'].upper()} is not read from {encode.upper()}"
         both = (each for each in form.encodings if each in connector.encodings)
@@ -366,7 +367,7 @@ def _watermark(
 def _refuse_unsupported(
     statement: syntax.CreateSource, source: Source, report: Diagnostics
 ) -> None:
-    if source.primary_key and source.format == "plain" and not source.external:
+    if source.primary_key and source.format is RecordFormat.PLAIN and not source.external:
         hint = "write FORMAT UPSERT, or leave PRIMARY KEY out: FORMAT PLAIN keeps every row"
         message = "a PRIMARY KEY with FORMAT PLAIN"
         report.not_yet(message, statement.args["primary_key"][0], hint)

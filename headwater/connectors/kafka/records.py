@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import RecordFormat, Source
 from headwater.connectors.contract import IntakeConfig, Rows, rows_of
 from headwater.formats.avro.decode import as_json, avro_records, beginning, in_avro, numbers_of
 from headwater.formats.avro.registry import Registry
@@ -199,8 +199,8 @@ def record_columns(source: Source) -> list[str]:
     """Return the columns that decoding reads, as expressions over those of Spark's Kafka source."""
     value = "CAST(value AS STRING)"
     if source.encode == "avro":  # a tombstone of Debezium is none of our records
-        value = "value" if source.format == "debezium" else "coalesce(value, X'')"
-    elif source.format == "upsert":  # its key says which row goes
+        value = "value" if source.format is RecordFormat.DEBEZIUM else "coalesce(value, X'')"
+    elif source.format is RecordFormat.UPSERT:  # its key says which row goes
         value = f"coalesce({value}, '{{}}')"
     elif source.encode != "raw":  # what is no line must not look like none
         value = f"coalesce({value}, 'null')"
@@ -242,6 +242,6 @@ def _known(registry: Registry, numbers: Iterable[int]) -> dict[int, Schema | str
 def _carried(source: Source) -> tuple[str, ...]:
     """What is needed of a record beside its value and its place."""
     asked = [COORDINATES[column.metadata] for column in source.columns if column.metadata]
-    if source.format == "upsert":
+    if source.format is RecordFormat.UPSERT:
         asked += [KEY, TOMBSTONE]
     return tuple(dict.fromkeys(column for column in asked if column in _OF_RECORDS))

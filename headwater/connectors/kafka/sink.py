@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from headwater.analyze.definitions import Sink
+from headwater.analyze.definitions import RecordFormat, Sink
 from headwater.connectors.datagen import now_micros
 from headwater.connectors.kafka.cluster import Cluster, client_settings
 from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
@@ -84,7 +84,7 @@ class KafkaTopic(SinkConnector):
         known, partitions, *schema = before.split("/")
         if known != topic.id:
             raise self._refused("TOPIC_RECREATED", "was deleted and created again: it is empty")
-        if self._sink.format == "plain":
+        if self._sink.format is RecordFormat.PLAIN:
             return now
         if partitions != str(topic.partitions):
             what = f"has {topic.partitions} partitions instead of {partitions}"

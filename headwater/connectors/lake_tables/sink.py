@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.definitions import Sink
+from headwater.analyze.definitions import RecordFormat, Sink
 from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.catalog import Lake
@@ -123,7 +123,7 @@ class TableOutlet(SinkConnector):
     # -- the rows
 
     def _write(self, changed: DataFrame, into: str) -> None:
-        if self._sink.format == "plain":
+        if self._sink.format is RecordFormat.PLAIN:
             in_session(changed.drop(SIGN), self._session).writeTo(into).append()
             return
         keys = self._sink.key or ()

@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from headwater.analyze.definitions import Column, Source
+from headwater.analyze.definitions import Column, RecordFormat, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.formats.avro.schema import Json, Schema
 from headwater.formats.avro.types import AvroPart, Unfit, read_row, read_value, reasons
@@ -142,7 +142,7 @@ def avro_records(
     values = {each: sql for payload in payloads for each, sql in payload.values()}
     once = (f", CASE WHEN {ONCE} THEN {sql} END AS {each}" for each, sql in parsed.items())
     # a tombstone, which follows a deletion, says nothing new
-    where = f" WHERE {VALUE} IS NOT NULL" if source.format == "debezium" else ""
+    where = f" WHERE {VALUE} IS NOT NULL" if source.format is RecordFormat.DEBEZIUM else ""
     read = f"SELECT {records.kept}{''.join(once)} FROM {records.relation}{where}"
     made = ", ".join(f"{sql} AS {name(each)}" for each, sql in values.items())
     broken = " OR ".join(f"({payload.broken()})" for payload in payloads)
@@ -160,7 +160,7 @@ def avro_records(
 
 def _columns(source: Source) -> dict[str, tuple[Column, ...]]:
     """What of a record is Avro, the key first, and the columns that are read from it."""
-    if source.format != "upsert" or key_encoding(source) != "avro":
+    if source.format is not RecordFormat.UPSERT or key_encoding(source) != "avro":
         return {VALUE: stored(source)}
     keys = tuple(column for column in stored(source) if column.name in source.primary_key)
     return {KEY: keys, VALUE: tuple(column for column in stored(source) if column not in keys)}
@@ -205,7 +205,7 @@ class _Payload:
         for number, schema in sorted(schemas.items()):
             if isinstance(schema, str):
                 self._refused[number] = schema
-            elif source.format == "debezium" and schema.field_names() in ABOUT_NO_ROW:
+            elif source.format is RecordFormat.DEBEZIUM and schema.field_names() in ABOUT_NO_ROW:
                 self._ignored.append(number)
             else:
                 self._read(schema)
@@ -217,7 +217,8 @@ class _Payload:
                 part = read_value(schema, columns[0])
                 parts[columns[0].name] = "", part
             else:
-                part = read_row(schema, columns, events=self._source.format == "debezium")
+                events = self._source.format is RecordFormat.DEBEZIUM
+                part = read_row(schema, columns, events=events)
                 parts = {own: (f".{name(written)}", each) for written, own, each in part.fields}
         except Unfit as unfit:
             self._refused[schema.number] = str(unfit)
@@ -245,7 +246,7 @@ class _Payload:
         """Return the condition that it is not what the columns are read from."""
         fine = [self._is_whole(number) for number in self._readings]
         fine += [self._begins(number) for number in self._ignored]
-        if self._of == VALUE and self._source.format == "upsert":
+        if self._of == VALUE and self._source.format is RecordFormat.UPSERT:
             fine.append(TOMBSTONE)
         unread = f"NOT coalesce({' OR '.join(fine)}, false)" if fine else "true"
         misfits = (
@@ -277,7 +278,8 @@ class _Payload:
 
     def unknown(self) -> str:
         """Return the fields that the definition does not name: those of the writer's schema."""
-        row, named = "after" if self._source.format == "debezium" else "", known(self._source)
+        row = "after" if self._source.format is RecordFormat.DEBEZIUM else ""
+        named = known(self._source)
         cases = []
         for number, reading in self._readings.items():
             fields = [f for f in reading.schema.field_names(row) if f.lower() not in named]

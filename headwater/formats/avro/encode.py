@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Sink
+from headwater.analyze.definitions import RecordFormat, Sink
 from headwater.analyze.typing import types as t
 from headwater.formats.avro.schema import ITEM, Json
 from headwater.plan.sql.spark_text import text
@@ -56,7 +56,7 @@ def value_schema(sink: Sink) -> str:
     """Return the schema of a sink's values, as JSON: of rows, or of Debezium's events."""
     space = _namespace(sink)
     row = _record(f"{space}.Value", {field.name: field.type for field in sink.fields})
-    if sink.format != "debezium":
+    if sink.format is not RecordFormat.DEBEZIUM:
         return json.dumps(row)
     source: list[Json] = [{"name": name, "type": "string"} for name in _TEXTS]
     source += [{"name": name, "type": "long"} for name in _NUMBERS]
