@@ -1,4 +1,4 @@
-"""The JVM side: which Java runs, which jars it loads, and where they are kept.
+"""The JVM side: which jars Spark loads, and where they are cached.
 
 In: ``ivy.xml`` (coordinates) and ``jars.lock`` (sha256 and size). Out: paths of verified jars.
 """
