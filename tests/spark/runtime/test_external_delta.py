@@ -165,8 +165,7 @@ def test_what_is_not_as_declared_is_refused_by_name(shop: Shop) -> None:
 
 def test_the_tables_of_the_project_are_not_read_as_others(shop: Shop) -> None:
     own = Path(shop.project.config.warehouse) / shop.project.config.namespace / "orders"
-    options = {**shop.project.catalog.sources["orders"].options, "path": str(own)}
-    source = replace(shop.project.catalog.sources["orders"], options=options)
+    source = replace(shop.project.catalog.sources["orders"], external=str(own))
     catalog = replace(shop.project.catalog, sources={"orders": source})
     shop.project = replace(shop.project, catalog=catalog)
     with pytest.raises(HeadwaterError, match="is a table of this project"):
