@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config
 from headwater.connectors.kafka import stream as kafka_stream
-from headwater.engine.streaming import query as module
+from headwater.engine import view_commit as module
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.marker import Marker
