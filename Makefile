@@ -76,6 +76,10 @@ superset: setup ## Superset for dashboards, until Ctrl-C; what is in it stays in
 stack-up: setup ## a shop under load from PostgreSQL to dashboards, as processes
 	@$(BIN)/python -m jobs.demos.stack up $(ARGS)
 
+.PHONY: stack-status
+stack-status: setup ## which parts of this shop run, and where everything is
+	@$(BIN)/python -m jobs.demos.stack status $(ARGS)
+
 .PHONY: stack-down
 stack-down: setup ## stop this shop; its data stay in .stack
 	@$(BIN)/python -m jobs.demos.stack down $(ARGS)

@@ -74,6 +74,11 @@ class LocalServer(ABC):
         return record.server if record and record.server.alive else None
 
     @property
+    def has_died(self) -> bool:
+        """Whether it was started, and ended without being stopped."""
+        return read_record(self._record) is not None and self.process is None
+
+    @property
     def log(self) -> Path:
         """What it has printed."""
         return self.folder / "log"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from headwater.errors import ServiceError
@@ -16,6 +16,7 @@ from headwater.jars.fetch import fetch, progress_line
 from headwater.machine.environments import environment
 from headwater.machine.java import find_java
 from headwater.machine.packaged_java import PACKAGE, java_home
+from headwater.serve.trino.access import with_hidden
 from headwater.serve.trino.catalog import properties_file
 from headwater.servers.service import HOST, LocalServer
 from headwater.servers.web import ask
@@ -41,6 +42,8 @@ class TrinoServer(LocalServer):
         catalogs: names of catalogs and their properties
             (:func:`headwater.serve.trino.catalog.properties`).
         variables: of the environment, that the properties refer to.
+        hidden: columns that only the user ``headwater`` sees, beside those that no table shows
+            (:func:`headwater.serve.trino.access.state_columns`).
         lasting: as for every :class:`LocalServer`.
     """
 
@@ -62,10 +65,12 @@ class TrinoServer(LocalServer):
         catalogs: Mapping[str, Mapping[str, str]],
         *,
         variables: Mapping[str, str] | None = None,
+        hidden: Iterable[str] = (),
         lasting: bool = False,
     ) -> None:
         super().__init__(folder, lasting=lasting)
         self._catalogs = catalogs
+        self._hidden = hidden
         self._variables = variables or {}
 
     @property
@@ -74,13 +79,14 @@ class TrinoServer(LocalServer):
         return f"http://{HOST}:{self.ports['TRINO_PORT']}"
 
     def prepare(self) -> None:
-        """Write the catalogs, and give the reader of Iceberg the driver of SQLite."""
+        """Write catalogs and rules, and give the reader of Iceberg the driver of SQLite."""
         folder = self.folder / "catalog"
         folder.mkdir(exist_ok=True)
         for old in folder.glob("*.properties"):
             old.unlink()
         for name, properties in self._catalogs.items():
             (folder / f"{name}.properties").write_text(properties_file(properties), "utf-8")
+        self._rules.write_text(with_hidden(self.file("trino/rules.json"), self._hidden), "utf-8")
         (driver,) = (jar for jar in fetch(["core"]) if jar.name.startswith(SQLITE))
         beside = _home() / "plugin" / "iceberg" / driver.name
         if not beside.exists():
@@ -91,9 +97,13 @@ class TrinoServer(LocalServer):
         return super().environment() | {
             "TRINO_HOST": HOST,
             "TRINO_CATALOGS": str(self.folder / "catalog"),
-            "TRINO_RULES": str(self.file("trino/rules.json")),
+            "TRINO_RULES": str(self._rules),
             **self._variables,
         }
+
+    @property
+    def _rules(self) -> Path:
+        return self.folder / "rules.json"
 
     def command(self) -> Sequence[str | Path]:
         """Return the command line of the server, as its launcher makes it."""

@@ -1,4 +1,4 @@
-"""``python -m jobs.demos.stack up | down | status``: the shop and its servers as processes.
+"""``python -m jobs.demos.stack up | down | status | keep``: the shop and its servers as processes.
 
 The other commands are what some containers of ``docker/compose.yaml`` run.
 """
@@ -14,7 +14,7 @@ from jobs.demos.cdc.stack import IN_CONTAINERS, ShopStack
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m jobs.demos.stack", description=__doc__)
-    parser.add_argument("command", choices=("up", "down", "status", *IN_CONTAINERS))
+    parser.add_argument("command", choices=("up", "down", "status", "keep", *IN_CONTAINERS))
     parser.add_argument("--folder", type=Path, default=Path(".stack"), help="data and logs: .stack")
     given = parser.parse_args()
     try:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from headwater.config.settings import load_config
+from headwater.plan.planner import plan_project
+from headwater.project import load_project
+from headwater.serve.trino.access import state_columns
 from headwater.serve.trino.catalog import catalogs
 from headwater.servers.leftover import temporary_stack
 from headwater.servers.superset import SupersetServer
@@ -55,8 +57,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @pytest.fixture(scope="session")
 def trino(stack: Path, shop: Shop) -> Iterator[TrinoServer]:
     """A Trino over the shop's tables."""
-    config = load_config(shop.folder)
-    with TrinoServer(stack, catalogs(config)) as running:
+    project = load_project(shop.folder)
+    hidden = state_columns(plan_project(project.catalog).values())
+    with TrinoServer(stack, catalogs(project.config), hidden=hidden) as running:
         yield running
 
 

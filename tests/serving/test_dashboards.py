@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import urllib.parse
 import zipfile
 from pathlib import Path
 
@@ -26,6 +27,7 @@ _RENDERED = """count => {
     && charts.every(chart => chart.querySelector('canvas, table tbody tr, .header-line'));
 }"""
 NUMBER = '[data-test-chart-name="{}"] .header-line'
+_RESULT = ".ag-body-viewport .row-number-col"
 _WRONG = '[data-test="chart-grid-component"] [role="alert"]'
 
 
@@ -182,3 +184,22 @@ def exported(session: requests.Session, api: str) -> dict[str, str]:
         texts = {name.partition("/")[2]: archive.read(name).decode() for name in archive.namelist()}
     del texts["metadata.yaml"]  # when it was exported
     return texts
+
+
+@pytest.mark.usefixtures("pushed")
+def test_a_limit_in_sql_lab_is_the_number_of_rows(page: Page, superset: SupersetServer) -> None:
+    number = database_of(session_of(superset), superset)
+    query = urllib.parse.urlencode(
+        {"dbid": number, "sql": "SELECT * FROM shop.orders LIMIT 10", "autorun": "true"}
+    )
+    page.goto(f"{superset.address}/sqllab/?{query}")
+    rows = page.locator(_RESULT)
+    rows.first.wait_for()
+    keep_screenshot(page, "sql-lab")
+    assert rows.count() == 10
+
+
+def database_of(session: requests.Session, superset: SupersetServer) -> int:
+    """The number of the database that the project's datasets are in."""
+    found = session.get(f"{superset.address}/api/v1/database/", timeout=180).json()["result"]
+    return int(found[0]["id"])

@@ -35,6 +35,10 @@ STAGE = re.compile(r"^FROM (\S+) AS (\w+)$((?:\n(?!FROM ).*)*)", re.MULTILINE)
 STAGES = {name: (image, text) for image, name, text in STAGE.findall(DOCKERFILE.read_text())}
 ONCE = {"prepare", "dashboards", "addresses"}
 """Containers that end when they are done."""
+BUILT = {each["image"]: each["build"]["target"] for each in SERVICES.values() if "build" in each}
+"""The target in the Dockerfile of each image that is built here."""
+KEEPER = "keeper"
+"""The process that starts the others again, which containers leave to their engine."""
 
 servers = pytest.mark.parametrize("service", SERVERS.values(), ids=lambda service: service.name)
 every = pytest.mark.parametrize("name", SERVICES)
@@ -71,9 +75,21 @@ def image(name: str) -> str:
 
 
 def test_it_has_the_same_servers() -> None:
-    assert set(SERVICES) - ONCE == set(LOCAL)
-    shop = {service.name for service in ShopStack(Path("unused")).choose(())}
+    assert set(SERVICES) - ONCE == set(LOCAL) - {KEEPER}
+    shop = {service.name for service in ShopStack(Path("unused")).choose(())} - {KEEPER}
     assert {name for name, each in SERVICES.items() if "profiles" not in each} == shop | ONCE
+
+
+def test_what_dies_is_started_again() -> None:
+    lasting = {name for name, each in SERVICES.items() if "profiles" not in each} - ONCE
+    assert {SERVICES[name].get("restart") for name in lasting} == {"on-failure"}
+
+
+def test_each_image_is_built_once() -> None:
+    assert len(BUILT) == sum("build" in each for each in SERVICES.values())
+    for each in SERVICES.values():
+        if each["image"] in BUILT and "build" not in each:
+            assert each["pull_policy"] == "never"
 
 
 def test_the_programs_of_the_shop_are_those_of_the_local_stack() -> None:
@@ -110,8 +126,8 @@ def test_the_dockerfile_copies_what_it_is_given() -> None:
 @every
 def test_nothing_runs_as_root(name: str) -> None:
     service = SERVICES[name]
-    if "build" in service:
-        users = re.findall(r"^USER (\S+)$", STAGES[service["build"]["target"]][1], re.MULTILINE)
+    if target := BUILT.get(service["image"]):
+        users = re.findall(r"^USER (\S+)$", STAGES[target][1], re.MULTILINE)
         assert users and users[-1] not in ("0", "root")
     elif name not in ("kafka", "trino"):  # their images end with a user of their own
         assert service["user"] == "postgres"
@@ -202,9 +218,11 @@ def test_a_server_reads_the_same_files(service: LocalServer) -> None:
     files = {
         (CONFIGURATION / source).resolve(): target
         for source, target, *_ in mounted
-        if source.startswith(".") and "/trino/catalog/" not in target
+        if source.startswith(".") and not source.startswith("../catalog/")
     }
-    assert files == {service.file(file): f"/etc/headwater/{file}" for file in service.files}
+    read = {service.file(file): f"/etc/headwater/{file}" for file in service.files}
+    made = {target for source, target, *_ in mounted if source.startswith("../catalog/")}
+    assert files == {file: place for file, place in read.items() if place not in made}
     assert all(service.file(file).is_file() for file in service.files)
 
 

@@ -240,7 +240,21 @@ def test_one_program_at_a_time_starts_and_stops(tmp_path: Path) -> None:
     with Stack(tmp_path)._alone(), pytest.raises(ServiceError) as caught:
         next(lines)
     assert caught.value.condition == "SERVICE_BUSY"
-    assert list(Stack(tmp_path).down()) == [], "nothing runs"
+    (only,) = Stack(tmp_path).down()
+    assert f"data stay in {tmp_path}" in only, "nothing runs"
+
+
+def test_what_died_is_started_again(tmp_path: Path) -> None:
+    web = Web(tmp_path)
+    stack = Stack(tmp_path, [web])
+    assert [line.split()[1] for line in stack.up()] == ["starts", "runs,"]
+    try:
+        lines = stack.keep(pause=0.1)
+        web.kill()
+        assert next(lines) == "web       had died, and runs again"
+        assert web.process is not None
+    finally:
+        web.stop()
 
 
 def test_postgres_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,7 @@ def trino(context: Context, folder: Path | None) -> None:
     The first start downloads Trino (821 MB), and a Java for it unless Java 24 or newer is
     installed. A project that is started again has its Trino at the same address.
     """
-    project = context.project()
-    with _trino(context, project.config, folder):
+    with _trino(context, context.project(), folder):
         _wait(context)
 
 
@@ -92,7 +91,7 @@ def stack(context: Context, folder: Path | None) -> None:
     project = context.project()
     plans_of(project)  # errors in the project come before minutes of starting
     with (
-        _trino(context, project.config, folder) as reader,
+        _trino(context, project, folder) as reader,
         _superset(context, project.config, folder) as board,
     ):
         _push(context, project, reader, board)
@@ -100,13 +99,15 @@ def stack(context: Context, folder: Path | None) -> None:
 
 
 @contextmanager
-def _trino(context: Context, config: Config, folder: Path | None) -> Iterator[TrinoServer]:
+def _trino(context: Context, project: Project, folder: Path | None) -> Iterator[TrinoServer]:
+    from headwater.serve.trino.access import state_columns
     from headwater.serve.trino.catalog import catalogs, environment
     from headwater.servers.trino import TrinoServer
 
+    config, hidden = project.config, state_columns(plans_of(project).values())
     where, tables = _place(config, folder), catalogs(config)
     context.output.note("starting Trino")
-    with TrinoServer(where, tables, variables=environment(config)) as server:
+    with TrinoServer(where, tables, variables=environment(config), hidden=hidden) as server:
         text = TRINO.format(
             url=server.address,
             port=server.ports["TRINO_PORT"],

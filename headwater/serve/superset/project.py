@@ -25,6 +25,9 @@ from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_datas
 REFRESH = 10
 """Seconds after which an open page of views asks for new rows."""
 
+USER = "superset"
+"""As whom Superset asks a Trino without passwords: not the user who sees hidden columns too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectBundle:
@@ -88,6 +91,7 @@ def _database(config: Config, trino_url: str | None) -> Database:
         message = f'"{url}" is no address' if url else "nothing says where Superset finds Trino"
         raise ConfigError("TRINO_URL", message, hint=hint)
     trino = config.trino
+    user = trino.user if trino.password else USER
     return Database(
-        config.namespace, trino.catalog, url.rstrip("/"), trino.user, secret=bool(trino.password)
+        config.namespace, trino.catalog, url.rstrip("/"), user, secret=bool(trino.password)
     )

@@ -18,11 +18,11 @@ from typing import Any
 
 import psycopg
 
-from headwater.config.settings import load_config
 from headwater.plan.planner import plan_project
 from headwater.project import Project, load_project
 from headwater.serve.superset import push
 from headwater.serve.superset.project import ProjectBundle, project_bundle
+from headwater.serve.trino.access import state_columns
 from headwater.serve.trino.catalog import PASSWORD
 from headwater.serve.trino.catalog import catalogs as trino_catalogs
 from headwater.servers.service import LocalServer
@@ -125,6 +125,40 @@ class Customers(Service):
         return self.process is not None
 
 
+class Keeper(Service):
+    """Starts the other servers of a folder again when they die.
+
+    Args:
+        folder: of the stack.
+        lasting: whether it outlives this program.
+    """
+
+    name = "keeper"
+    files = ()
+    port_names = ()
+
+    def __init__(self, folder: Path, *, lasting: bool = False) -> None:
+        super().__init__(folder, lasting=lasting)
+        self._stack = folder.absolute()
+
+    @property
+    def address(self) -> str:
+        """What it does."""
+        return f"starts again what dies; it writes what it did to {self.log}"
+
+    def environment(self) -> dict[str, str]:
+        """Return what its Python needs."""
+        return {"PYTHONPATH": str(ROOT)}
+
+    def command(self) -> Sequence[str | Path]:
+        """Return the command line."""
+        return [sys.executable, "-m", "jobs.demos.stack", "keep", "--folder", self._stack]
+
+    def answers(self) -> bool:
+        """Return whether it runs."""
+        return self.process is not None
+
+
 class LakeTrino(TrinoServer):
     """Trino over the shop's lake, whose address is known when it is started.
 
@@ -142,8 +176,10 @@ class LakeTrino(TrinoServer):
         self._project = project
 
     def prepare(self) -> None:
-        """Write the catalogs of the project."""
-        self._catalogs = trino_catalogs(load_config(self._project))
+        """Write the catalogs of the project, and hide the state of its views."""
+        project = load_project(self._project)
+        self._catalogs = trino_catalogs(project.config)
+        self._hidden = state_columns(plan_project(project.catalog).values())
         super().prepare()
 
 
@@ -167,7 +203,8 @@ class ShopStack(Stack):
         self.superset = SupersetServer(folder, lasting=True)
         load = Customers(folder, self.postgres, lasting=True)
         writers = [self.postgres, self.kafka, self.connect, self.headwater, load]
-        super().__init__(folder, [*writers, self.trino, self.superset])
+        keeper = Keeper(folder, lasting=True)
+        super().__init__(folder, [*writers, self.trino, self.superset, keeper])
 
     def up(self, names: Sequence[str] = ()) -> Iterator[str]:
         """Start what does not run; give a line about each, and then where everything is.
@@ -195,6 +232,11 @@ class ShopStack(Stack):
         elif service is self.superset:
             client = push.Superset(service.address, self.superset.username, self.superset.password)
             client.push(_bundle(load_project(self.project), self.trino.address))
+
+    def keep(self, pause: float = 5.0) -> Iterator[str]:
+        """Start again what died, as :meth:`Stack.keep` does; the keeper does not watch itself."""
+        os.environ[PASSWORD] = self.postgres.password
+        yield from super().keep(pause)
 
     def status(self) -> Iterator[str]:
         """Yield a line about each server, and where everything is if all run."""

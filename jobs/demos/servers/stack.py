@@ -6,8 +6,9 @@ In: a folder, or services of one. Out: servers that outlive the program, a line 
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
@@ -52,7 +53,7 @@ class Stack:
         return [service for name, service in self._services.items() if name in wanted]
 
     def up(self, names: Sequence[str] = ()) -> Iterator[str]:
-        """Start servers that do not run; give a line about each when it answers.
+        """Start servers that do not run; give a line about each before, and when it answers.
 
         Args:
             names: of servers; none means all.
@@ -64,6 +65,7 @@ class Stack:
         with self._alone():
             for service in self.choose(names):
                 if not service.process:
+                    yield f"{service.name:<9} starts (its log is {service.log})"
                     service.start()
                 self.ready(service)
                 yield self.describe(service)
@@ -76,7 +78,7 @@ class Stack:
         """
 
     def down(self, names: Sequence[str] = ()) -> Iterator[str]:
-        """Stop servers, those that need others first; give a line about each that ran.
+        """Stop servers, those that need others first; say which ran, and where their data stay.
 
         Args:
             names: of servers; none means all.
@@ -87,6 +89,21 @@ class Stack:
                 if process := service.process:
                     service.stop()
                     yield f"{service.name:<9} stopped, process {process.pid}"
+        yield f"their data stay in {self.folder}; to remove them: rm -r {self.folder}"
+
+    def keep(self, pause: float = 5.0) -> Iterator[str]:
+        """Start again what died by itself, for ever; give a line about each.
+
+        Args:
+            pause: seconds between two looks.
+        """
+        while True:
+            time.sleep(pause)
+            for service in self.choose(()):
+                if service.has_died:
+                    with suppress(ServiceError):  # the next look tries again
+                        service.start()
+                        yield f"{service.name:<9} had died, and runs again"
 
     def describe(self, service: LocalServer) -> str:
         """Return a line about a server: whether it runs, its process and its address."""

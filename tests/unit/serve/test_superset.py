@@ -260,10 +260,10 @@ def test_without_an_address_of_trino_nothing_is_made(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "uri", "scheme"),
     [
-        (TRINO, "trino://headwater@127.0.0.1:8080/lake", None),
+        (TRINO, "trino://superset@127.0.0.1:8080/lake", None),
         (
             TRINO + '[superset]\ntrino_url = "http://trino:8080"\n',
-            "trino://headwater@trino:8080/lake",
+            "trino://superset@trino:8080/lake",
             None,
         ),
         (
