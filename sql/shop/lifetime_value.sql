@@ -2,7 +2,8 @@
 CREATE STREAMING VIEW lifetime_value (spent COMMENT 'in EUR')
 COMMENT 'What each customer has ordered so far; those who ordered nothing are there too'
 AS
-SELECT c.id, c.name, c.city, count(o.id) AS orders, sum(o.amount) AS spent
+SELECT c.id, c.name, coalesce(c.city, 'unknown') AS city,
+       count(o.id) AS orders, sum(o.amount) AS spent
 FROM customers AS c
 LEFT JOIN orders AS o ON o.customer_id = c.id AND o.status <> 'cancelled'
-GROUP BY c.id, c.name, c.city;
+GROUP BY c.id, c.name, coalesce(c.city, 'unknown');

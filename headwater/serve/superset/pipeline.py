@@ -26,6 +26,7 @@ _GROUPS = ("view", "epoch", "snapshot_id")
 
 _DELAY = "watermark_delay"
 _BEHIND = "date_diff('millisecond', watermark, committed_at) / 1e3"
+_RECENT = "committed_at > current_timestamp - INTERVAL '10' MINUTE"
 _METRICS = (
     Metric("commits", "Commits", "COUNT(*)", ",d"),
     Metric("last_epoch", "Epoch", "MAX(epoch)", "d"),
@@ -39,8 +40,15 @@ _METRICS = (
     Metric("rows_out_sum", "Rows out", "SUM(rows_out)", ",d"),
     Metric("rows_late_sum", "Rows late", "COALESCE(SUM(rows_late), 0)", ",d"),
     Metric("rows_quarantined_sum", "Rows quarantined", "COALESCE(SUM(rows_quarantined), 0)", ",d"),
+    *(
+        Metric(
+            f"rows_{kind}_recent", f"Rows {kind}, 10 min",
+            f"COALESCE(SUM(rows_{kind}) FILTER (WHERE {_RECENT}), 0)", ",d",
+        )
+        for kind in ("in", "out", "late", "quarantined")
+    ),
     Metric(
-        "freshness_last", "Freshness (s)", "MAX_BY(freshness, committed_at)", ",.1f",
+        "freshness_last", "Freshness (s), views", "MAX_BY(freshness, committed_at)", ",.1f",
         "How far the newest commit is behind its newest input",
     ),
     Metric("freshness_max", "Freshness (s), worst", "MAX(freshness)", ",.1f"),
