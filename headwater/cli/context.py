@@ -60,18 +60,37 @@ class Context:
             hint="create a project with: headwater init DIR, or name one with: --project DIR",
         )
 
-    def project(self, paths: Sequence[Path] | None = None) -> Project:
-        """Load the project, or only the given files of it.
-
-        Args:
-            paths: SQL files or folders; all files of the project if None.
+    def project(self) -> Project:
+        """Load the project, for commands that start only a sound one.
 
         Raises:
             HeadwaterError: every error of every file at once.
         """
         from headwater.project import load_project
 
-        return load_project(self.root(paths[0] if paths else None), paths)
+        return load_project(self.root())
+
+    def survey(self, paths: Sequence[Path] = ()) -> tuple[Project, dict[str, ViewPlan]]:
+        """Load and plan what is sound of the project; write the errors of the rest.
+
+        Args:
+            paths: SQL files or folders whose errors are meant; those of all files by default.
+
+        Raises:
+            ConfigError: the folder or the settings are wrong.
+        """
+        from headwater.errors import ErrorGroup
+        from headwater.plan.planner import plan_sound
+        from headwater.project import read_project
+
+        project = read_project(self.root(paths[0] if paths else None), beside=paths)
+        plans, faults = plan_sound(project.catalog)
+        project = project.without(faults)
+        if paths:
+            project = _only(project, paths)
+        if project.errors:
+            self.output.error(ErrorGroup(project.errors))
+        return project, {name: plans[name] for name in project.catalog.views}
 
 
 def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]:
@@ -94,17 +113,39 @@ def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]
     return {name: plan for name, plan in plans.items() if not names or name in names}
 
 
+def _only(project: Project, paths: Sequence[Path]) -> Project:
+    """Keep the errors of some files, and what is left out of those that they define."""
+    from dataclasses import replace
+
+    from headwater.project import sql_files
+
+    files = {file.resolve() for file in sql_files(project.root, paths)}
+    errors = [e for e in project.errors if e.span and Path(e.span.file).resolve() in files]
+    defined = {n: each for n, each in project.definitions.items() if each.file.resolve() in files}
+    return replace(
+        project,
+        errors=tuple(errors),
+        broken={name: each for name, each in project.broken.items() if name in defined},
+        files=tuple(file for file in project.files if file.resolve() in files),
+        definitions=defined,
+    )
+
+
 def require_view(project: Project, name: str) -> None:
-    """Refuse a name that is no view of the project.
+    """Refuse a name that is no view of the project, or one with an error.
 
     Raises:
-        ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint.
+        ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint, ``VIEW_BROKEN``.
     """
     from difflib import get_close_matches
 
     views = project.catalog.views
     if name in views:
         return
+    if name in project.broken:
+        left_out = project.broken[name]
+        message = f'{left_out.kind} "{name}" is {left_out.state}: {left_out.reason}'
+        raise ConfigError("VIEW_BROKEN", message, hint="correct the file, then: headwater check")
     if name in project.catalog.sources:
         kind = "table" if project.catalog.sources[name].kept else "source"
         raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a {kind}, not a view')

@@ -44,17 +44,28 @@ def plan_project(catalog: Catalog) -> dict[str, ViewPlan]:
     Raises:
         SqlError: what no engine can keep; an ErrorGroup if there are several.
     """
+    plans, faults = plan_sound(catalog)
+    raise_all(list(faults.values()))
+    return plans
+
+
+def plan_sound(catalog: Catalog) -> tuple[dict[str, ViewPlan], dict[str, HeadwaterError]]:
+    """Plan what can be planned of a project.
+
+    Returns:
+        The plans by view, in topological order; and by view, why one cannot be planned. A view that
+        reads one without a plan is in neither.
+    """
     plans: dict[str, ViewPlan] = {}
-    errors: list[HeadwaterError] = []
+    faults: dict[str, HeadwaterError] = {}
     for name, view in catalog.views.items():
         if any(read in catalog.views and read not in plans for read in view.inputs):
             continue
         try:
             plans[name] = plan_view(view, catalog, plans)
         except HeadwaterError as error:
-            errors.append(error)
-    raise_all(errors)
-    return plans
+            faults[name] = error
+    return plans, faults
 
 
 def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> ViewPlan:

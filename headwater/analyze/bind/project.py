@@ -1,13 +1,13 @@
 """Statements of all files → one catalog.
 
-In: the statements of each file. Out: a :class:`~headwater.analyze.definitions.Catalog` whose views
-come after what they read, or every error of every file at once.
+In: the statements of each file. Out: a :class:`~headwater.analyze.definitions.Catalog` of what is
+sound, whose views come after what they read, and every error of every file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
 from sqlglot import exp
@@ -26,6 +26,25 @@ _LATER = {
     syntax.DropStatement: "DROP",
 }
 _DEFINITIONS = (syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What came of the statements of a project.
+
+    Attributes:
+        catalog: the definitions without an error, of which nothing that they read has one.
+        errors: all errors, each once, in the order of finding.
+        faults: by name, the first error of a definition that has one itself.
+        kinds: by name, what each statement defines: ``table``, ``source``, ``view`` or ``sink``.
+        reads: by name, the names in the FROM of each definition.
+    """
+
+    catalog: Catalog
+    errors: Sequence[SqlError]
+    faults: Mapping[str, SqlError]
+    kinds: Mapping[str, str]
+    reads: Mapping[str, Sequence[str]]
 
 
 def bind(statements_by_file: Mapping[str, Sequence[exp.Expression]]) -> Catalog:
@@ -55,6 +74,18 @@ def bind_all(
     Returns:
         What could be bound, and the errors of the rest.
     """
+    found = bind_sound(statements_by_file, unparsed)
+    return found.catalog, list(found.errors)
+
+
+def bind_sound(
+    statements_by_file: Mapping[str, Sequence[exp.Expression]], unparsed: Collection[str] = ()
+) -> Bound:
+    """Bind what is sound of a project, and say of the rest what is wrong.
+
+    Args:
+        unparsed: names defined in files that cannot be parsed; their readers are not blamed.
+    """
     binder = _Binder(frozenset(unparsed))
     for statements in statements_by_file.values():
         for statement in statements:
@@ -62,7 +93,17 @@ def bind_all(
     binder.bind_sources()
     binder.bind_views()
     binder.bind_sinks()
-    return Catalog(binder.sources, binder.views, binder.sinks), binder.errors
+    defined = {name: each for name, each in binder.statements.items() if not name.endswith(CHANGES)}
+    return Bound(
+        Catalog(binder.sources, binder.views, binder.sinks),
+        binder.errors,
+        {name.removesuffix(CHANGES): error for name, error in binder.faults.items()},
+        {
+            name: "table" if name + CHANGES in binder.statements else _kind(statement)
+            for name, statement in defined.items()
+        },
+        {name: reads(statement) for name, statement in defined.items()},
+    )
 
 
 class _Binder:
@@ -77,6 +118,7 @@ class _Binder:
         self.late_tables: dict[str, str] = {}
         self.broken: set[str] = set()
         self.errors: list[SqlError] = []
+        self.faults: dict[str, SqlError] = {}
 
     def define(self, statement: exp.Expression) -> None:
         report = Diagnostics(statement)
@@ -102,6 +144,7 @@ class _Binder:
         self.statements[name] = statement if report.errors else newest_rows(statement)
         if report.errors:
             self.broken.update((name, name + CHANGES))
+            self.faults[name] = report.errors[0]
 
     def bind_sources(self) -> None:
         for name, statement in self.statements.items():
@@ -139,7 +182,7 @@ class _Binder:
                     sink = bind_sink(statement, catalog, report)
                     if sink is not None:
                         self.sinks[name] = sink
-                self.errors += report.errors
+                self._blame(name, report)
 
     def _unbound(self) -> set[str]:
         """The names of tables and views that have errors; their readers are not blamed."""
@@ -147,8 +190,13 @@ class _Binder:
         defined = self.statements.keys() | self.unparsed
         return defined - self.sources.keys() - self.views.keys() - sinks
 
-    def _keep(self, name: str, bound: Source | View | None, report: Diagnostics) -> None:
+    def _blame(self, name: str, report: Diagnostics) -> None:
         self.errors += report.errors
+        if report.errors:
+            self.faults.setdefault(name, report.errors[0])
+
+    def _keep(self, name: str, bound: Source | View | None, report: Diagnostics) -> None:
+        self._blame(name, report)
         if report.errors or bound is None:
             self.broken.add(name)
         elif isinstance(bound, Source):
@@ -169,8 +217,9 @@ class _Binder:
     def _order(self) -> list[str]:
         """Return all names, what is read before what reads it; report cycles."""
         graph = {
-            name: [other for other in _reads(statement) if other in self.statements]
+            name: [other for other in reads(statement) if other in self.statements]
             for name, statement in self.statements.items()
+            if not isinstance(statement, syntax.CreateSink)
         }
         while True:
             try:
@@ -191,6 +240,7 @@ class _Binder:
         hint = "remove one view from the circle"
         report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)
         self.errors += report.errors
+        self.faults |= dict.fromkeys(ring, report.errors[0])
 
 
 def _keyed(view: View) -> View:
@@ -202,14 +252,22 @@ def _keyed(view: View) -> View:
     return replace(view, changes=view.name + CHANGES, fields=tuple(fields))
 
 
+def _kind(statement: exp.Expression) -> str:
+    if isinstance(statement, syntax.CreateSource):
+        return "table" if statement.args.get("kept") else "source"
+    return "sink" if isinstance(statement, syntax.CreateSink) else "view"
+
+
 def _tables(statement: exp.Expression) -> list[exp.Table]:
     query = statement.args.get("expression")
     found = query.find_all(exp.Table) if isinstance(query, exp.Expression) else []
     return [table for table in found if isinstance(table.this, exp.Identifier)]
 
 
-def _reads(statement: exp.Expression) -> list[str]:
+def reads(statement: exp.Expression) -> list[str]:
     """Return the names in FROM that are not common table expressions visible there."""
+    if isinstance(statement, syntax.CreateSink):
+        return [statement.args["view"].name]
     return [table.name for table in _tables(statement) if not _names_cte(table)]
 
 
