@@ -206,6 +206,8 @@ def _broken(
     """Return what has an error, and all that reads it, in the order of definition.
 
     Args:
+        faults: by name, the error.
+        definitions: by name, everything that the files define.
         sound: names that are bound, whatever a second definition of them says.
     """
     blocked: dict[str, dict[str, None]] = {}

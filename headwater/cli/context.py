@@ -135,7 +135,7 @@ def require_view(project: Project, name: str) -> None:
     """Refuse a name that is no view of the project, or one with an error.
 
     Raises:
-        ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint, ``VIEW_BROKEN``.
+        ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint, ``DEFINITION_BROKEN``.
     """
     from difflib import get_close_matches
 
@@ -145,7 +145,9 @@ def require_view(project: Project, name: str) -> None:
     if name in project.broken:
         left_out = project.broken[name]
         message = f'{left_out.kind} "{name}" is {left_out.state}: {left_out.reason}'
-        raise ConfigError("VIEW_BROKEN", message, hint="correct the file, then: headwater check")
+        raise ConfigError(
+            "DEFINITION_BROKEN", message, hint="correct the file, then: headwater check"
+        )
     if name in project.catalog.sources:
         kind = "table" if project.catalog.sources[name].kept else "source"
         raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a {kind}, not a view')

@@ -14,7 +14,9 @@ UNSAID = "no reason is known"
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, StopIteration)
 """Exceptions whose text means something to a programmer only; ``TypeError`` is one as well."""
 _CLASS = r"(?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Exception|Error|Invalid)"
-_PREFIX = re.compile(rf"^(?:(?:Caused by|Exception in thread \S+)?:? *)?\(?(?:{_CLASS})(?::\s*|\) |$)")
+_PREFIX = re.compile(
+    rf"^(?:(?:Caused by|Exception in thread \S+)?:? *)?\(?(?:{_CLASS})(?::\s*|\) |$)"
+)
 _WITHIN = re.compile(rf"(?<![\"'`\w./-]){_CLASS}(?::\s+|(?=[\s.,;)]|$))")
 _DOTTED = re.compile(r"\b(?:[a-z_][\w$]*\.){2,}((?:[A-Z][\w$]*)(?:[.$#][\w$]+)*)(?:@[0-9a-f]+)?")
 _NOISE = re.compile(
@@ -22,8 +24,8 @@ _NOISE = re.compile(
     r"|File \".*\", line|Driver stacktrace|Py4JJavaError|\.{3} \d+ more|== )"
 )
 _GENERIC = re.compile(
-    r"^(?:Job aborted|Writing job aborted|\[STREAM_FAILED\]|\[WRITING_JOB_ABORTED\]|Query .* terminated"
-    r"|Exception thrown in awaitResult|Lost task|Failed to execute)"
+    r"^(?:Job aborted|Writing job aborted|\[STREAM_FAILED\]|\[WRITING_JOB_ABORTED\]"
+    r"|Query .* terminated|Exception thrown in awaitResult|Lost task|Failed to execute)"
 )
 _TASK = re.compile(r"^.*(?:most recent failure: Lost task|Lost task) [^:]*?\(TID[^)]*\)[^:]*: ")
 _ADVICE = re.compile(

@@ -10,10 +10,12 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from headwater.errors import HeadwaterError
 from headwater.lake.protocol.commits import COLUMNS
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import QUARANTINE, SIDE_TABLES
-from headwater.serve.lake_reader import LakeReader
+from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
+from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,11 +29,14 @@ BEFORE = -1
 """Stands for the snapshots before the first commit, if that is kept."""
 
 
-def commits_table(lake: LakeReader) -> pa.Table:
+def commits_table(lake: LakeReader, unread: dict[str, str] | None = None) -> pa.Table:
     """Return every commit of a project's tables.
 
+    Args:
+        unread: gets the tables that cannot be read, with the reason.
+
     Raises:
-        ServiceError: ``CATALOG_UNREADABLE``.
+        ServiceError: the catalog cannot be read.
     """
     import pyarrow as pa
 
@@ -42,12 +47,21 @@ def commits_table(lake: LakeReader) -> pa.Table:
         "timestamptz": pa.timestamp("us", "UTC"),
     }
     schema = pa.schema([(name, kinds[kind]) for name, kind, _ in COLUMNS])
-    return pa.Table.from_pylist(list(_rows(lake)), schema=schema)
+    unread = {} if unread is None else unread
+    return pa.Table.from_pylist(list(_rows(lake, unread)), schema=schema)
 
 
-def _rows(lake: LakeReader) -> Iterator[dict[str, object]]:
-    tables = {name: lake.table(name) for name in lake.names()}
-    made = {name: _commits(table) for name, table in tables.items() if table is not None}
+def _rows(lake: LakeReader, unread: dict[str, str]) -> Iterator[dict[str, object]]:
+    made: dict[str, list[Commit]] = {}
+    for name in lake.names():
+        try:
+            with reading(name):
+                table = lake.table(name)
+                made |= {name: _commits(table)} if table is not None else {}
+        except HeadwaterError as error:
+            if error.condition in NOTHING_IS_READABLE:
+                raise
+            unread[name] = error.message
     places = {name: _places(found) for name, found in made.items()}
     for name, found in made.items():
         if name.endswith(SIDE_TABLES):

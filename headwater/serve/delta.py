@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, ServiceError
+from headwater.errors.plain import plain
 from headwater.lake.delta.changed_files import are_there, differing
 from headwater.lake.delta.log import ICEBERG_WORDS, is_kept, newest_version, read_snapshot
 from headwater.lake.protocol.history import COMPACTION, Snapshot
@@ -165,5 +166,5 @@ def _query(table: deltalake.DeltaTable, sql: str) -> pa.RecordBatchReader:
 
 
 def _unreadable(name: str, error: Exception) -> ServiceError:
-    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    first = plain(error)
     return ServiceError("READ_FAILED", f'Delta table "{name}" could not be read: {first}')

@@ -11,15 +11,17 @@ names them and never in ``SELECT *``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
+from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from headwater.serve.stored_table import StoredTable
 
 SNAPSHOTS = "$snapshots"
+_DAMAGED = re.compile(
+    r"magic bytes|too small to be a Parquet file|[Cc]orrupt|TProtocol|not a parquet"
+)
+"""What DuckDB says of a file that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +48,12 @@ class Result:
     Attributes:
         columns: names of the columns.
         rows: the rows as Python values, read lazily; times with a zone are in UTC.
+        unread: of ``commits``, the tables that could not be read, with the reason.
     """
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 class Embedded:
@@ -73,23 +81,24 @@ class Embedded:
         """
         query = parse_query(sql)
         with duckdb_connection() as connection:
-            self._bind(connection, query)
+            unread = self._bind(connection, query)
             with translated_errors():
                 relation = connection.sql(query.sql(dialect="duckdb"))
-                yield Result(tuple(relation.columns), rows_of(relation))
+                yield Result(tuple(relation.columns), rows_of(relation), unread)
 
-    def _bind(self, connection: duckdb.DuckDBPyConnection, query: exp.Query) -> None:
+    def _bind(self, connection: duckdb.DuckDBPyConnection, query: exp.Query) -> dict[str, str]:
         """Give every table of the query a view in DuckDB, and rename the tables to them."""
         ctes = {cte.alias for cte in query.find_all(exp.CTE)}
         named = {c.name for c in query.find_all(exp.Column) if c.name.startswith("_")}
         tables: dict[str, StoredTable] = {}
+        unread: dict[str, str] = {}
         for number, node in enumerate(list(query.find_all(exp.Table))):
             if not isinstance(node.this, exp.Identifier) or (node.name in ctes and not node.db):
                 continue
             target = f"{node.name}#{number}"
             hidden: list[str] = []
             if node.name == COMMITS and self._lake.table(COMMITS) is None:
-                connection.register(target, commits_table(self._lake))
+                connection.register(target, commits_table(self._lake, unread))
             elif node.name.endswith(SNAPSHOTS):
                 table = self._table(node, node.name.removesuffix(SNAPSHOTS), tables)
                 _create_snapshots(connection, target, table)
@@ -100,6 +109,7 @@ class Embedded:
                 shown = [name for name in names if not name.startswith("_") or name in hidden]
                 table.create_view(connection, target, _snapshot_id(node, table), shown)
             _rename(node, target, hidden)
+        return unread
 
     def _table(self, node: exp.Table, name: str, loaded: dict[str, StoredTable]) -> StoredTable:
         if node.db not in ("", self._lake.namespace):
@@ -117,6 +127,10 @@ class Embedded:
 
     def _missing(self, name: str) -> HeadwaterError:
         catalog = self._project.catalog
+        if left_out := self._project.broken.get(name):
+            message = f'{left_out.kind} "{name}" is {left_out.state}: {left_out.reason}'
+            hint = "correct the file, then: headwater check"
+            return ConfigError("DEFINITION_BROKEN", message, hint=hint)
         if name in catalog.sources and not catalog.sources[name].kept:
             hint = "read a view over it, or land its rows with CREATE TABLE"
             return ConfigError("NOT_KEPT", f'source "{name}" has no table in the lake', hint=hint)
@@ -154,15 +168,12 @@ def translated_errors() -> Iterator[None]:
 
     try:
         yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-        raise ServiceError("READ_FAILED", _first_line(error)) from error
     except duckdb.Error as error:
-        raise SqlError("QUERY_REFUSED", _first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    line = str(error).strip().splitlines()[0]
-    return line.rstrip(".")
+        said = plain(error)
+        outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
+        if outside or _DAMAGED.search(said):
+            raise ServiceError("READ_FAILED", said) from error
+        raise SqlError("QUERY_REFUSED", said) from error
 
 
 def _snapshot_id(node: exp.Table, table: History) -> int | None:

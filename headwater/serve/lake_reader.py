@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError, HeadwaterError, ServiceError
+from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import remove_table
-from headwater.lake.failures import explain_failure
+from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.lake.storage.warehouse import folder_of, table_folder, warehouse_for
+from headwater.serve.stored_table import unreadable
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from headwater.config.settings import Config
     from headwater.serve.stored_table import StoredTable
 
+NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "CATALOG_FAILED"}
+"""Conditions that end a report about all tables; any other is of one table."""
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
 """How conditions begin that are of the catalog's server or the object store."""
 
@@ -80,7 +84,7 @@ class LakeReader:
             name: name of the table, without its namespace.
 
         Raises:
-            ServiceError: ``CATALOG_UNREADABLE``.
+            ServiceError: ``READ_FAILED`` of the table, or one of :data:`NOTHING_IS_READABLE`.
         """
         from pyiceberg.exceptions import NoSuchTableError
 
@@ -101,7 +105,7 @@ class LakeReader:
         except NoSuchTableError:
             return None
         except Exception as error:
-            raise _unreadable(error) from error
+            raise _of_table(name, error) from error
 
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)
@@ -154,9 +158,14 @@ def drop_table(config: Config, name: str) -> None:
         raise _unreadable(error) from error
 
 
+def _of_table(name: str, error: Exception) -> HeadwaterError:
+    """What is wrong with one table, unless it is the catalog or the object store."""
+    known = _unreadable(error)
+    return unreadable(name, error) if known.condition == "CATALOG_UNREADABLE" else known
+
+
 def _unreadable(error: Exception) -> HeadwaterError:
     known = explain_failure(error) if not isinstance(error, ConfigError) else error
     if known is not None and (known is error or known.condition.startswith(_OUTSIDE)):
         return known
-    first = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return ServiceError("CATALOG_UNREADABLE", f"the catalog could not be read: {first}")
+    return ServiceError("CATALOG_UNREADABLE", f"the catalog could not be read: {plain(error)}")

@@ -2,7 +2,8 @@
 
 In: a project. Out: one row per landed table, view and sink, from the commit markers in the lake and
 from what the supervisor last wrote about itself. Nothing is asked of the running process, so a dead
-one is reported too.
+one is reported too. What cannot be read has a row with the reason, and so has what the project
+leaves out.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.errors import HeadwaterError
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
-from headwater.serve.lake_reader import LakeReader
+from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
+from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
     from headwater.analyze.definitions import Catalog
     from headwater.project import Project
 
 RUN_FILE = "run.json"
-NEW, STOPPED, EXTERNAL = "new", "stopped", "external"
+NEW, STOPPED, EXTERNAL, UNREADABLE = "new", "stopped", "external", "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class Status:
         name: its name.
         kind: ``table``, ``view`` or ``sink``.
         state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
-            ``new`` before the first commit, ``external`` for a table that somebody else writes.
+            ``new`` before the first commit, ``external`` for a table that somebody else writes,
+            ``unreadable`` if its table cannot be read, ``broken`` or ``blocked`` if the project
+            leaves it out.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         lag: commits of its inputs that are not in its newest commit; None for tables, and for views
@@ -49,7 +54,8 @@ class Status:
             sinks.
         late: rows too late, over all commits that are kept; None for views of a SOURCE with a
             WATERMARK, whose late rows nobody counts.
-        quarantined: rows that could not be taken, over all commits that are kept.
+        quarantined: rows that could not be taken, over all commits that are kept; None if the
+            quarantine cannot be read.
         unknown: records with fields that the table does not name, by field, since the beginning.
         added: columns that were added to the table: the first epoch that has them.
         waiting: records that are not read yet, of Kafka by ``<topic>/<partition>``, of Redis by
@@ -59,7 +65,8 @@ class Status:
         rows: rows in it now; None for sinks.
         cut: the commits of landed tables that its newest commit is made of, as ``table@epoch``,
             through the views that it reads; views of one tick have one cut.
-        problem: the last error, or an empty string.
+        problem: the last error, what it waits for, or an empty string.
+        judged: whether all of it could be read.
     """
 
     name: str
@@ -72,7 +79,7 @@ class Status:
     rows_in: int | None = 0
     rows_out: int | None = 0
     late: int | None = 0
-    quarantined: int = 0
+    quarantined: int | None = 0
     unknown: Mapping[str, int] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] | None = None
@@ -80,6 +87,7 @@ class Status:
     rows: int | None = 0
     cut: tuple[str, ...] = ()
     problem: str = ""
+    judged: bool = True
 
 
 def status(project: Project, now: datetime | None = None) -> list[Status]:
@@ -89,10 +97,11 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
         now: the time that age is measured against; the clock's by default.
 
     Raises:
-        ServiceError: ``CATALOG_UNREADABLE``.
+        ServiceError: nothing can be read.
     """
     now = now or datetime.now(UTC)
     lake = LakeReader(project.config, project.catalog.external)
+    lake.names()  # that the catalog cannot be read is told once, not for each table
     said = read_run_file(project.config.state / RUN_FILE)
     catalog = project.catalog
     history = _Histories(lake, catalog)
@@ -112,7 +121,52 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     rows += [
         _row(sink.name, "sink", (sink.view,), history, said, now) for sink in catalog.sinks.values()
     ]
-    return rows
+    waits = behind(project, said)
+    rows = [
+        each if each.problem else replace(each, problem=waits.get(each.name, "")) for each in rows
+    ]
+    return rows + [
+        replace(
+            _row(each.name, each.kind, (), history, said, now),
+            state=each.state,
+            problem=each.reason,
+            rows_in=None,
+            judged=False,
+        )
+        for each in project.broken.values()
+        if each.kind != "source"
+    ]
+
+
+def behind(project: Project, said: Mapping[str, Any]) -> dict[str, str]:
+    """Return by name what waits for an input that stopped for good, with the reason.
+
+    Args:
+        said: what the supervisor last wrote about itself.
+    """
+    views = said.get("views", {})
+    stopped = {
+        name: f"{each['error']['condition']}: {each['error']['message']}"
+        for name, each in views.items()
+        if each.get("error") and each.get("state") == "failed"
+    }
+    found: dict[str, str] = {}
+    roots: dict[str, str] = {}
+    catalog = project.catalog
+    read = {name: view.inputs for name, view in catalog.views.items()}
+    for name, inputs in {**read, **{n: (each.view,) for n, each in catalog.sinks.items()}}.items():
+        root = next(
+            (roots.get(each, each) for each in inputs if each in stopped or each in roots), ""
+        )
+        if root:
+            roots[name] = root
+            found[name] = waits_for(root, stopped[root])
+    return found
+
+
+def waits_for(name: str, reason: str) -> str:
+    """Return in words that something waits for an input that stopped for good."""
+    return f"waits for {name}, which stopped: {reason}"
 
 
 def read_run_file(path: Path) -> Mapping[str, Any]:
@@ -148,8 +202,19 @@ class _Histories(dict[str, list[Commit]]):
         super().__init__()
         self._lake, self._catalog = lake, catalog
         self.external = catalog.external
+        self.unread: dict[str, str] = {}
 
     def __missing__(self, name: str) -> list[Commit]:
+        try:
+            with reading(name):
+                return self._read(name)
+        except HeadwaterError as error:
+            if error.condition in NOTHING_IS_READABLE:
+                raise
+            self[name], self.unread[name] = [], error.message
+            return self[name]
+
+    def _read(self, name: str) -> list[Commit]:
         table = self._lake.table(name)
         if table is None:
             self[name] = []
@@ -179,9 +244,19 @@ class _Histories(dict[str, list[Commit]]):
         return any(source and not source.kept and source.watermark for source in read)
 
     def rejected(self, name: str) -> Counter[str]:
-        """Return how many rows of a table were refused, as its quarantine's marker says."""
-        table = self._lake.table(quarantine_of(name))
-        newest = next(table.commits(name), None) if table is not None else None
+        """Return how many rows of a table were refused, as its quarantine's marker says.
+
+        A quarantine that cannot be read is noted in ``unread``.
+        """
+        side = quarantine_of(name)
+        try:
+            with reading(side):
+                table = self._lake.table(side)
+                newest = next(table.commits(name), None) if table is not None else None
+        except HeadwaterError as error:
+            if error.condition in NOTHING_IS_READABLE:
+                raise
+            self.unread[side], newest = error.message, None
         return Counter(newest.marker.counts if newest else {})
 
 
@@ -201,12 +276,16 @@ def _row(
     said: Mapping[str, Any],
     now: datetime,
 ) -> Status:
-    history = histories[name + SINK if kind == "sink" else name]
+    stored = name + SINK if kind == "sink" else name
+    history = histories[stored]
     own = said.get("views", {}).get(name, {})
     error = own.get("error") or {}
     problem = f"{error['condition']}: {error['message']}" if error else ""
     idle = EXTERNAL if name in histories.external else STOPPED
     state = str(own.get("state", idle if history else NEW))
+    if stored in histories.unread:
+        said_why = histories.unread[stored]
+        return Status(name, kind, UNREADABLE, rows=None, problem=said_why, judged=False)
     if not history:
         return Status(name, kind, state, problem=problem)
     newest = history[0]
@@ -217,25 +296,39 @@ def _row(
     written = _added(history)
     bad = histories.rejected(name) if kind == "table" else counts
     refused = bad["quarantined"] + bad["dropped"]
+    lag = _lag(newest, inputs, histories) if inputs else None
+    rows_in = _rows_in(kind, newest, inputs, histories, written + refused)
+    blind = [each for each in (*inputs, quarantine_of(name)) if each in histories.unread]
+    if blind and inputs:
+        lag = rows_in = None
     return Status(
         name,
         kind,
         state,
         epoch=newest.marker.epoch,
         watermark=from_micros(watermark),
-        lag=_lag(newest, inputs, histories) if inputs else None,
+        lag=lag,
         age=max(now - newest.committed_at, timedelta(0)),
-        rows_in=_rows_in(kind, newest, inputs, histories, written + refused),
+        rows_in=rows_in,
         rows_out=None if kind == "sink" else written,
         late=None if histories.uncounted(name) else counts["late"],
-        quarantined=bad["quarantined"],
+        quarantined=None if quarantine_of(name) in blind else bad["quarantined"],
         unknown=fields_in(bad),
         added=newest.marker.since,
         waiting=own.get("waiting") or None,
         lost=counts["lost"],
         rows=None if kind == "sink" else newest.total,
         cut=tuple(sorted(histories.cut(newest))) if inputs else (),
-        problem=problem,
+        problem=problem or _unread(blind, inputs, histories),
+        judged=not blind,
+    )
+
+
+def _unread(blind: Sequence[str], inputs: Sequence[str], histories: _Histories) -> str:
+    """Say what could not be read; why is said once, at the table itself."""
+    return "; ".join(
+        f"its input {each} cannot be read" if each in inputs else histories.unread[each]
+        for each in blind
     )
 
 

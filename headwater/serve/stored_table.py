@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors.plain import plain
+from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.lake.protocol.history import History
 from headwater.serve.connection import quoted
 
@@ -85,5 +89,31 @@ class StoredTable(History):
             ConfigError: ``DELTA_READER_MISSING``.
             ServiceError: ``READ_FAILED``, ``UNSUPPORTED_TYPE``.
         """
-        body = self.select(connection, f"{name}$rows", snapshot_id, columns)
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
+        with reading(self.name):
+            body = self.select(connection, f"{name}$rows", snapshot_id, columns)
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say of what cannot be read which table it is of.
+
+    Raises:
+        HeadwaterError: ``READ_FAILED``, or what is known of the catalog and the object store.
+    """
+    try:
+        yield
+    except HeadwaterError:
+        raise
+    except Exception as error:  # PyIceberg and DuckDB raise what the storage raises
+        known = explain_failure(error)
+        if known is not None and known.condition in OUT_OF_REACH:
+            raise known from error
+        raise unreadable(name, error) from error
+
+
+def unreadable(name: str, error: BaseException) -> ServiceError:
+    """Return the error of a table that cannot be read."""
+    hint = "restore missing files from a backup; see: headwater doctor"
+    message = f'table "{name}" cannot be read: {plain(error)}'
+    return ServiceError("READ_FAILED", message, hint=hint)

@@ -2,22 +2,26 @@
 
 In: a project, its plans, views, maybe a snapshot. Out: per view, whether the table holds exactly
 what the SELECT returns, or the rows in which they differ. The table and the inputs are read by
-another engine than the one that wrote them: DuckDB in this process, or Trino.
+another engine than the one that wrote them: DuckDB in this process, or Trino. A view that DuckDB
+cannot run is compared by the next engine that can. A view that cannot be judged ends no report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from headwater.errors import ConfigError, ServiceError
+from headwater.errors import ConfigError, HeadwaterError, ServiceError
+from headwater.errors.plain import is_bug, plain
 from headwater.lake.evolve import other_meaning
+from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.serve.compare import Columns, RowDifference, compare
 from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake_reader import LakeReader
+from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
+from headwater.serve.status import RUN_FILE, behind, read_run_file
 
 if TYPE_CHECKING:
     from headwater.lake.protocol.history import Commit, History
@@ -38,6 +42,8 @@ class Verdict(Enum):
     CHANGED = "definition changed"
     NOT_KEPT = "not verifiable"
     NO_COMMIT = "no commit yet"
+    FAILED = "cannot be checked"
+    LEFT_OUT = "not checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,11 @@ Comparer = Callable[[Case, int], RowDifference]
 """Compares a case in an engine, and returns so many of the rows that differ at most; raises
 :class:`Unseen` where it cannot."""
 
+_NOT_RUN = ("QUERY_REFUSED", "UNSUPPORTED_TYPE", "UNPRINTABLE")
+"""Conditions of an engine that cannot run a SELECT; another one may."""
+_ENDS = NOTHING_IS_READABLE | {"TRINO_UNKNOWN", "TRINO_DOWN", "SECRET_MISSING", "EXTRA_MISSING"}
+"""Conditions that no view can be judged under."""
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
@@ -80,7 +91,7 @@ class VerifyResult:
     Attributes:
         view: its name.
         verdict: what was found.
-        reason: why it could not be checked, or an empty string.
+        reason: why it could not be checked, or what else there is to say; or an empty string.
         commit: the commit checked, if there is one.
         columns: names of the columns compared.
         difference: the numbers of rows and the rows that differ, if it was checked.
@@ -96,7 +107,10 @@ class VerifyResult:
     @property
     def broken(self) -> bool:
         """Whether the law does not hold, or cannot be said to hold any more."""
-        return self.verdict in (Verdict.DIFFERENT, Verdict.CHANGED)
+        return self.verdict in _BROKEN
+
+
+_BROKEN = (Verdict.DIFFERENT, Verdict.CHANGED, Verdict.FAILED, Verdict.LEFT_OUT)
 
 
 def verify(
@@ -106,28 +120,66 @@ def verify(
     snapshot: int | None = None,
     limit: int = ROWS_SHOWN,
     compare: Comparer | None = None,
+    others: Mapping[str, Comparer] | None = None,
 ) -> list[VerifyResult]:
     """Check views against their SELECT at rest.
+
+    Views that the project leaves out are named. A view that cannot be judged has the reason.
 
     Args:
         views: the views to check; all if empty.
         snapshot: the snapshot to check, for a single view; its newest commit by default.
         limit: how many differing rows of each side to return.
         compare: the engine; DuckDB in this process by default.
+        others: by name, the engines to ask in turn for a view that the first cannot run.
 
     Raises:
         ConfigError: ``ONE_VIEW`` if a snapshot is given for several, ``UNKNOWN_SNAPSHOT``,
             ``PART_OF_A_COMMIT``.
-        ServiceError: the catalog or the data cannot be read, ``SNAPSHOT_EXPIRED``.
+        ServiceError: nothing can be read; if a snapshot is given, whatever keeps it from being
+            checked.
     """
     names = list(views) or list(plans)
     if snapshot is not None and len(names) != 1:
         raise ConfigError("ONE_VIEW", "--snapshot needs exactly one view", hint="name the view")
     lake = LakeReader(project.config, project.catalog.external)
+    first = {"DuckDB": compare_embedded} if compare is None else {"this engine": compare}
+    engines = {**first, **(others or {})}
+    waits = behind(project, read_run_file(project.config.state / RUN_FILE))
+    found: dict[str, VerifyResult] = {}
+    for name in names:
+        try:
+            result = _verify_one(project, lake, plans[name], snapshot, limit, engines)
+        except Exception as error:
+            failed = as_failure(error)
+            if snapshot is not None or failed.condition in _ENDS:
+                raise failed from error
+            result = VerifyResult(name, Verdict.FAILED, failed.message)
+        said = [result.reason, _behind(plans[name], found) or waits.get(name, "")]
+        found[name] = replace(result, reason="; ".join(filter(None, said)))
+    left_out = (each for each in project.broken.values() if each.kind == "view")
     return [
-        _verify_one(project, lake, plans[name], snapshot, limit, compare or compare_embedded)
-        for name in names
+        *found.values(),
+        *(
+            VerifyResult(each.name, Verdict.LEFT_OUT, f"{each.state}: {each.reason}")
+            for each in left_out
+            if not views or each.name in views
+        ),
     ]
+
+
+def as_failure(error: Exception) -> HeadwaterError:
+    """Return why one view cannot be judged."""
+    known = error if isinstance(error, HeadwaterError) else explain_failure(error)
+    if known is None or (known is not error and known.condition not in OUT_OF_REACH):
+        return ServiceError("READ_FAILED", plain(error))
+    return known
+
+
+def _behind(plan: ViewPlan, found: Mapping[str, VerifyResult]) -> str:
+    """Say which of the views that a view reads are not what they should be."""
+    bad = [each for each in plan.view.inputs if each in found and found[each].broken]
+    return "; ".join(f"it reads {each}: {found[each].verdict.value}" for each in bad)
 
 
 def _verify_one(
@@ -136,7 +188,7 @@ def _verify_one(
     plan: ViewPlan,
     snapshot: int | None,
     limit: int,
-    compare: Comparer,
+    engines: Mapping[str, Comparer],
 ) -> VerifyResult:
     name = plan.view.name
     sources = [each.name for each in plan.inputs if each.kind == "source"]
@@ -164,13 +216,46 @@ def _verify_one(
     columns = _columns(plan)
     inputs = {each.name: _input(lake, each.name, commit) for each in plan.inputs}
     case = Case(project, plan, columns, commit, table, read_at, inputs)
-    try:
-        difference = compare(case, limit)
-    except Unseen as unseen:
-        return VerifyResult(name, Verdict.NOT_KEPT, str(unseen), commit)
+    outcome = _compared(case, limit, engines)
+    if isinstance(outcome, str):
+        return VerifyResult(name, Verdict.FAILED, outcome, commit)
+    if isinstance(outcome, Unseen):
+        return VerifyResult(name, Verdict.NOT_KEPT, str(outcome), commit)
+    difference, said = outcome
     equal = not difference.surplus and not difference.missing
     verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
-    return VerifyResult(name, verdict, "", commit, columns.names, difference)
+    return VerifyResult(name, verdict, said, commit, columns.names, difference)
+
+
+def _compared(
+    case: Case, limit: int, engines: Mapping[str, Comparer]
+) -> tuple[RowDifference, str] | Unseen | str:
+    """Compare in the first engine that can run the SELECT.
+
+    Returns:
+        The difference, and which engine has found it if it is not the first; or why none could.
+    """
+    refused: dict[str, str] = {}
+    for engine, run in engines.items():
+        try:
+            difference = run(case, limit)
+        except Unseen as unseen:
+            if len(engines) == 1:
+                return unseen
+            refused[engine] = str(unseen)
+        except Exception as error:
+            known = isinstance(error, HeadwaterError) and error.condition in _NOT_RUN
+            lacking = refused and isinstance(error, HeadwaterError) and error.condition in _ENDS
+            if not (known or lacking or is_bug(error)):
+                raise
+            refused[engine] = plain(error)
+        else:
+            return difference, f"compared by {engine}: {_refusals(refused)}" if refused else ""
+    return _refusals(refused)
+
+
+def _refusals(refused: Mapping[str, str]) -> str:
+    return "; ".join(f"{engine} cannot run it ({reason})" for engine, reason in refused.items())
 
 
 def _newest_commit(table: History, snapshot_id: int | None) -> Commit | None:

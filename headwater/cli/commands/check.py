@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, plans_of
+from headwater.cli.context import Command, Context, pass_context
+from headwater.errors import EXIT_NO, EXIT_OK
 
+if TYPE_CHECKING:
+    from headwater.project import Project
+
+KINDS = ("source", "table", "view", "sink")
 COLUMNS = ("view", "engine", "emission", "key", "state")
 
 
@@ -20,16 +27,16 @@ COLUMNS = ("view", "engine", "emission", "key", "state")
     "paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]..."
 )
 @pass_context
-def check(context: Context, paths: tuple[Path, ...]) -> None:
-    """Parse, bind, type and plan the project, or the given files.
+def check(context: Context, paths: tuple[Path, ...]) -> int:
+    """Parse, bind, type and plan the project.
 
-    Prints how Headwater would maintain every view, or every error of every file. Exits with 2 if
+    Prints how Headwater would maintain every sound view, every error of every file, and what each
+    error blocks. With PATH, only what those files define, and only their errors. Exits with 1 if
     there are errors. Starts no Java.
     """
     from headwater.plan.explain import state_bound
 
-    project = context.project(paths or None)
-    plans = plans_of(project)
+    project, plans = context.survey(paths)
     rows = [
         (
             name,
@@ -39,17 +46,29 @@ def check(context: Context, paths: tuple[Path, ...]) -> None:
             state_bound(plan.root) or "none",
         )
         for name, plan in plans.items()
+        if name in project.definitions
     ]
     if rows:
         context.output.rows(COLUMNS, rows, null="-")
-    kept = sum(source.kept for source in project.catalog.sources.values())
-    keyed = sum(bool(plan.view.changes) for plan in plans.values())
-    found = {
-        "file": len(project.files),
-        "source": len(project.catalog.sources) - kept,
-        "table": kept,
-        "view": len(plans) - keyed,
-        "sink": len(project.catalog.sinks),
-    }
-    counts = (f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number)
-    context.output.note(f"ok: {', '.join(counts)}")
+    for each in project.broken.values():
+        if each.error is None:
+            context.output.note(f'{each.kind} "{each.name}" is {each.reason}')
+    numbers = Counter(
+        each.kind for name, each in project.definitions.items() if name not in project.broken
+    )
+    found = {"file": len(project.files), **{kind: numbers[kind] for kind in KINDS}}
+    counts = ", ".join(
+        f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number
+    )
+    if project.errors or project.broken:
+        context.output.note(f"sound: {counts}; {_many(project)}")
+        return EXIT_NO
+    context.output.note(f"ok: {counts}")
+    return EXIT_OK
+
+
+def _many(project: Project) -> str:
+    errors = len(project.errors)
+    blocked = sum(each.error is None for each in project.broken.values())
+    text = f"{errors} error{'s' * (errors != 1)}"
+    return f"{text}, {blocked} blocked" if blocked else text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
+from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.errors import EXIT_NO, EXIT_OK
 
 
 @click.command(
@@ -25,14 +26,14 @@ from headwater.cli.context import Command, Context, pass_context, plans_of, requ
     help="Show the SELECT that returns the same rows in another engine, once all windows closed.",
 )
 @pass_context
-def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> None:
+def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> int:
     """Show the engine of VIEW and the reason, its keys, watermark, state bound and operators."""
     from headwater.plan import explain as explained
     from headwater.plan.sql.at_rest import at_rest_sql
 
-    project = context.project()
+    project, plans = context.survey()
     require_view(project, view)
-    plan = plans_of(project)[view]
+    plan = plans[view]
     document: dict[str, object] = {"view": view}
     if show_sql:
         steps = explained.program_sql(plan.program)
@@ -47,3 +48,4 @@ def explain(context: Context, view: str, show_sql: bool, dialect: str | None) ->
         document["plan"] = explained.tree(plan.root)
         text = explained.explain(plan)
     context.output.document(document, text)
+    return EXIT_NO if project.errors else EXIT_OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from headwater.cli.context import Command, Context, pass_context
-from headwater.errors import ConfigError
+from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
 
 
 @click.command(
@@ -27,14 +27,17 @@ from headwater.errors import ConfigError
     help="Engine that runs the query.",
 )
 @pass_context
-def sql(context: Context, query: str, engine: str) -> None:
+def sql(context: Context, query: str, engine: str) -> int:
     """Run one SELECT in Trino SQL over tables, views and side tables.
 
     The query reads the tables as they are when it starts, also while a run writes. The table
     "NAME$snapshots" lists the commits of a table, and the table commits those of all tables.
     Columns that begin with _ appear if the query names them; with Trino they always appear.
+
+    Exits with 1 if a definition of the project has an error, or if the table commits lacks a table
+    that cannot be read.
     """
-    project = context.project()
+    project, _ = context.survey()
     if engine == "spark":
         raise ConfigError(
             "NOT_YET",
@@ -51,3 +54,6 @@ def sql(context: Context, query: str, engine: str) -> None:
         answer = Embedded(project).query(query)
     with answer as result:
         context.output.rows(result.columns, result.rows)
+        for name, reason in result.unread.items():
+            context.output.note(f'left out: "{name}": {reason}')
+        return EXIT_NO if project.errors or result.unread else EXIT_OK

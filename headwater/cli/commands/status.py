@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context
+from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
     from headwater.serve.status import Status
@@ -40,7 +41,7 @@ CLEAR = "\x1b[H\x1b[2J"
     help="Time between two refreshes with --watch.",
 )
 @pass_context
-def status(context: Context, watch: bool, interval: float) -> None:
+def status(context: Context, watch: bool, interval: float) -> int:
     """Show every landed table, view and sink.
 
     Lag is the number of commits of its inputs that a view or sink has not read yet. Age is the time
@@ -55,20 +56,23 @@ def status(context: Context, watch: bool, interval: float) -> None:
     The cut names the commits of landed tables that a view has read, as table@epoch. Views with the
     same cut agree.
 
-    Starts no Java and asks nothing of a running process. JSON has all partitions and fields.
+    Starts no Java and asks nothing of a running process. JSON has all partitions and fields. Exits
+    with 1 if a definition has an error or a table cannot be read.
     """
     from headwater.serve.status import status as read_status
 
-    project = context.project()
+    project, _ = context.survey()
     while True:
-        rows = [_row(each, exact=not context.output.for_people) for each in read_status(project)]
+        found = read_status(project)
+        rows = [_row(each, exact=not context.output.for_people) for each in found]
         if watch and context.output.out.isatty():
             context.output.out.write(CLEAR)
         columns = _telling(rows) if context.output.for_people else range(len(COLUMNS))
         chosen = [tuple(row[at] for at in columns) for row in rows]
         context.output.rows([COLUMNS[at] for at in columns], chosen, null="-")
         if not watch:
-            return
+            sound = not project.errors and all(each.judged for each in found)
+            return EXIT_OK if sound else EXIT_NO
         context.output.out.flush()
         time.sleep(interval)
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.errors import ServiceError
+from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CatalogBackend
 from headwater.lake.failures import explain_failure
 
@@ -137,7 +138,7 @@ def _properties(url: URL) -> dict[str, str]:
 
 
 def _failed(error: BaseException) -> ServiceError:
-    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    first = plain(error)
     return ServiceError(
         "CATALOG_FAILED",
         f"the catalog's database failed: {first}",

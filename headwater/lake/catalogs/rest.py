@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.config.secrets import Secret
 from headwater.errors import ServiceError
+from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.catalogs.lease_record import TABLE, LeaseRecord, Owner, Standing
 from headwater.lake.failures import explain_failure
@@ -192,7 +193,7 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except (RESTError, RequestException) as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        first = plain(error)
         hint = "read the log of the catalog's server, then start again"
         known = explain_failure(error)
         raise known or ServiceError("CATALOG_FAILED", first, hint=hint) from error
