@@ -31,6 +31,7 @@ from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
+from headwater.errors.plain import is_bug, plain
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
@@ -127,13 +128,12 @@ def _usage(error: click.UsageError) -> HeadwaterError:
 
 
 def _unexpected(error: Exception) -> HeadwaterError:
-    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    said = plain(error)
     if isinstance(error, OSError):
-        where = f' "{error.filename}"' if error.filename else ""
-        return ServiceError("IO_FAILED", f"{(error.strerror or first).lower()}{where}")
+        return ServiceError("IO_FAILED", said)
     found = ServiceError(
         "INTERNAL_ERROR",
-        f"{type(error).__name__}: {first}",
+        said if is_bug(error) else f"an unexpected error: {said}",
         hint="this is a bug in Headwater; run the command again with --debug and report it",
     )
     found.exit_code = EXIT_SERVICE

@@ -47,6 +47,7 @@ class Display(ABC):
     def __call__(self, event: Event) -> None:
         """Show an event."""
         from headwater.runtime.events import (
+            DefinitionsChanged,
             EpochLanded,
             LeaseAwaited,
             StateChanged,
@@ -65,6 +66,8 @@ class Display(ABC):
                 self.changed(event)
             case LeaseAwaited():
                 self.awaited(event)
+            case DefinitionsChanged():
+                self.announced(str(event))
 
     @abstractmethod
     def landed(self, event: EpochLanded) -> None:
@@ -85,6 +88,10 @@ class Display(ABC):
     @abstractmethod
     def awaited(self, event: LeaseAwaited) -> None:
         """Show that another process's lease is waited for."""
+
+    @abstractmethod
+    def announced(self, text: str) -> None:
+        """Show what a person has to know at once."""
 
     @abstractmethod
     def end(self) -> None:
@@ -112,6 +119,9 @@ class Quiet(Display):
             self._output.error(event.error)
 
     def awaited(self, event: LeaseAwaited) -> None:
+        """Show nothing."""
+
+    def announced(self, text: str) -> None:
         """Show nothing."""
 
     def end(self) -> None:
@@ -161,6 +171,11 @@ class Lines(Display):
         """Write who is waited for, and for how long."""
         with self._lock:
             self._say("", f"waiting for {event.owner}: {_take_over(event)}")
+
+    def announced(self, text: str) -> None:
+        """Write it at once."""
+        with self._lock:
+            self._write(text)
 
     def end(self) -> None:
         """Write the lines that were held back."""
@@ -242,6 +257,10 @@ class Bars(Display):
         """Say on a line of its own who is waited for, and for how long."""
         name = f"waiting for {event.owner}"
         self._progress.update(self._task(name), what=_take_over(event))
+
+    def announced(self, text: str) -> None:
+        """Print it above the bars."""
+        self._progress.console.print(text, markup=False, highlight=False)
 
     def end(self) -> None:
         """Leave the bars as they are."""

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
+from headwater.errors.plain import UNSAID, plain_text
 
 SPARK_GONE = "SPARK_GONE"
 """Condition of an error after which this process can do nothing more."""
@@ -209,7 +210,7 @@ def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
         return None
     found = TerminalError(
         "BAD_ROW",
-        f'an expression of view "{view}" fails on a row: {said[:200]}',
+        f'an expression of view "{view}" fails on a row: {plain_text(said)[:200]}',
         hint="correct the input or the SELECT (TRY_CAST, NULLIF), or remove ON ERROR FAIL from"
         " the view",
     )
@@ -237,8 +238,6 @@ def text_of(error: BaseException) -> str:
 
 def _line_of(text: str, at: int) -> str:
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-    line = text[start : end if end >= 0 else len(text)].strip()
-    line = re.sub(r"^(?:Caused by: |: )?(?:[\w$]+\.)*[\w$]*(?:Exception|Error): ", "", line)
-    # of a task, Spark tells the place first and the exceptions after it
-    line = re.sub(r"^.*Job aborted.*(?:Exception|Error): ", "", line)
+    line = plain_text(text[start : end if end >= 0 else len(text)])
+    line = "" if line == UNSAID else line
     return line if len(line) <= 200 else line[:200] + "…"

@@ -10,10 +10,14 @@ import logging
 from dataclasses import dataclass, field
 
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
-from headwater.lake.failures import SPARK_GONE, explain_failure, gone
+from headwater.errors.plain import is_bug, plain, plain_text
+from headwater.lake.failures import SPARK_GONE, explain_failure, gone, text_of
 from headwater.runtime.session import spark_is_gone
 
 log = logging.getLogger(__name__)
+
+INPUT_STOPPED = "INPUT_STOPPED"
+"""Condition of a view that waits for an input that stopped for good."""
 
 
 @dataclass(slots=True)
@@ -74,9 +78,24 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
         return error
     if known := explain_failure(error):
         return known
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if is_bug(error):
+        hint = "this is a bug in Headwater; run with --debug and report it"
+        return ServiceError("INTERNAL_ERROR", f'"{name}" failed: {plain(error)}', hint=hint)
     return ServiceError(
         "SERVICE_FAILED",
-        f'"{name}" failed: {lines[0] if lines else type(error).__name__}',
+        f'"{name}" failed: {plain_text(text_of(error))}',
         hint="try again; run with --debug for the whole error",
     )
+
+
+def waits_for(name: str, stopped: HeadwaterError) -> TerminalError:
+    """Return the error of a view that cannot go on, because what it reads has stopped for good.
+
+    Args:
+        name: what it reads.
+        stopped: why that stopped; if it waits itself, for what it waits.
+    """
+    if stopped.condition == INPUT_STOPPED:
+        return TerminalError(INPUT_STOPPED, stopped.message, hint=stopped.hint)
+    message = f'waits for "{name}", which stopped: {stopped.condition}: {stopped.message}'
+    return TerminalError(INPUT_STOPPED, message, hint=f'mend "{name}", then: headwater run')

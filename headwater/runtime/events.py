@@ -6,7 +6,7 @@ Events are passed to a :data:`Progress` callback one at a time, from several thr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from headwater.errors import HeadwaterError
@@ -160,6 +160,31 @@ class LeaseAwaited:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class DefinitionsChanged:
+    """The files of the project define something else than what runs.
+
+    Attributes:
+        changes: the names that are ``new``, ``changed`` or ``removed``.
+        error: what is wrong with the files, if they have errors now.
+    """
+
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    error: HeadwaterError | None = None
+
+    def __str__(self) -> str:
+        """Return in words what has changed, and how to run it."""
+        found = [f"{word}: {', '.join(names)}" for word, names in self.changes.items() if names]
+        error = f" They have errors:\n{self.error.render()}" if self.error else ""
+        if not found:
+            return f"the SQL files have changed.{error or ' The definitions are the same.'}"
+        step = "correct them, then" if self.error else "stop with Ctrl-C, then type"
+        return (
+            f"the SQL files have changed ({'; '.join(found)}). This run goes on with the definitions"
+            f" that it began with.{error} To run the new ones, {step}: headwater run"
+        )
+
+
 Event = (
     Resumed
     | EpochLanded
@@ -168,6 +193,7 @@ Event = (
     | ViewDelivered
     | StateChanged
     | LeaseAwaited
+    | DefinitionsChanged
 )
 Progress = Callable[[Event], None]
 

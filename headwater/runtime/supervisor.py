@@ -31,7 +31,7 @@ from headwater.plan.program import StreamingProgram
 from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
-from headwater.runtime.backoff import BackOff, as_headwater_error
+from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
 from headwater.runtime.end_of_input import closing_watermarks
@@ -234,6 +234,15 @@ class Supervisor:
     def _fail(self, name: str, error: Exception) -> None:
         self._board.tell(StateChanged(name, RunState.FAILED, as_headwater_error(name, error)))
 
+    def _waits(self, name: str, inputs: Sequence[str]) -> bool:
+        """Whether something that a view reads could not be opened; then the view says so."""
+        failures = self._board.failures()
+        read = next((each for each in inputs if each in failures), None)
+        if read is not None:
+            shown = self._catalog.shown(read) if read in self._catalog.sources else read
+            self._fail(name, waits_for(shown, failures[read]))
+        return read is not None
+
     def _start(self, once: bool, *, landing: bool) -> None:
         poll = min(POLL, self._config.run.trigger).total_seconds()
         back_off = partial(BackOff, attempts=ATTEMPTS_ONCE if once else None)
@@ -246,7 +255,7 @@ class Supervisor:
         self._waiting = {n: WaitingMark(open_.quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
-            if self._board.state(name) is RunState.FAILED:
+            if self._board.state(name) is RunState.FAILED or self._waits(name, plan.view.inputs):
                 continue
             if isinstance(plan.program, StreamingProgram):
                 make_stream = partial(
@@ -262,14 +271,16 @@ class Supervisor:
             known = (*self._inputs, *self._catalog.external)
             names = [name for name in known if name in read]
             ticks = partial(open_.ticks, names)
+            among = {n: [r for r in self._plans[n].view.inputs if r in ticked] for n in ticked}
             self._ticker = TickWorker(
-                self._board, poll, ticks=ticks, makers=ticked, back_offs=back_off
+                self._board, poll, ticks=ticks, makers=ticked, reads=among, back_offs=back_off
             )
         for name, waiting in self._waiting.items():
             make_quarantine = partial(open_.quarantine, name, waiting)
             self._quarantines.append(
                 StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
             )
+        self._sinks = [each for each in self._sinks if not self._waits(each.name, (each.view,))]
         self._deliveries = [
             SinkWorker(sink.name, self._board, back_off(), poll, make=partial(open_.delivery, sink))
             for sink in self._sinks

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from headwater.engine.incremental.tick import Ticks
@@ -22,7 +22,7 @@ from headwater.engine.streaming.query import StreamingView
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
 from headwater.lake.protocol.commit_lock import CommitLock
-from headwater.runtime.backoff import BackOff, classify_failure
+from headwater.runtime.backoff import BackOff, classify_failure, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
 from headwater.runtime.events import EpochLanded, RunState, StateChanged
@@ -271,6 +271,7 @@ class TickWorker(Worker):
 
     Args:
         makers: view → what opens it, in topological order.
+        reads: view → the other views of the ticks that it reads.
         back_offs: view → its pauses.
     """
 
@@ -281,9 +282,10 @@ class TickWorker(Worker):
         *,
         ticks: Callable[[], Ticks],
         makers: Mapping[str, Callable[[], IncrementalView]],
+        reads: Mapping[str, Sequence[str]],
         back_offs: Callable[[], BackOff],
     ) -> None:
-        self._makers = makers
+        self._makers, self._reads = makers, reads
         super().__init__("tick", board, back_offs(), poll)
         self.keeps = list(makers)
         self._make_ticks = ticks
@@ -305,9 +307,7 @@ class TickWorker(Worker):
         pins = self._ticks.pin()
         if not opened and pins == self._pins:
             return False
-        result = self._ticks.run(
-            [self.views[name] for name in self._makers if name in self.views], pins
-        )
+        result = self._ticks.run(self._taking_part(), pins)
         self._pins = pins
         for committed in result.committed:
             self._back_offs[committed.view].worked()
@@ -321,12 +321,32 @@ class TickWorker(Worker):
         if self._ticks:
             self._ticks.close()
 
+    def _taking_part(self) -> list[IncrementalView]:
+        """Return the open views of which all that they read takes part, or is open elsewhere."""
+        taking: dict[str, IncrementalView] = {}
+        for name in self._makers:
+            if name in self.views and all(read in taking for read in self._reads[name]):
+                taking[name] = self.views[name]
+        return list(taking.values())
+
+    def _stopped_input(self, name: str) -> bool:
+        """Give a view up, and say so, if a view that it reads has stopped for good."""
+        failures = self._board.failures()
+        read = next((each for each in self._reads[name] if each in failures), None)
+        if read is None:
+            return False
+        self.views.pop(name, None)
+        error = waits_for(read, failures[read])
+        self._board.tell(StateChanged(name, RunState.FAILED, error))
+        return True
+
     def _open_due(self) -> bool:
         """Open the views that are not open and whose pause is over; whether there was one."""
         opened = False
         for name, make in self._makers.items():
-            done = self._board.state(name) is RunState.FAILED
-            if name in self.views or done or self._due.get(name, 0) > time.monotonic():
+            if self._board.state(name) is RunState.FAILED or self._stopped_input(name):
+                continue
+            if name in self.views or self._due.get(name, 0) > time.monotonic():
                 continue
             if name in self._due:
                 _let_go()

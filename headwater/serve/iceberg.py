@@ -131,28 +131,34 @@ class StoredIcebergTable(StoredTable):
         return snapshot_id in self._snapshots
 
     def lost_files(self) -> list[str]:
-        """Return the files that the current snapshot names and that do not exist.
+        """Return the files that the current snapshot names and that are missing or cut off.
 
         No data is read, only the manifests.
         """
-        io = self.iceberg.io
         with ThreadPoolExecutor(_LOOKING) as looking:
-            exists = looking.map(lambda path: (path, io.new_input(path).exists()), self._named())
-            return [path for path, there in exists if not there]
+            whole = looking.map(self._is_whole, self._named())
+            return [path for path in whole if path]
 
-    def _named(self) -> Iterator[str]:
-        """Yield the files of the current snapshot; those below a missing one cannot be known."""
+    def _is_whole(self, named: tuple[str, int | None]) -> str:
+        """Return the path of a file that is missing or has another size, else nothing."""
+        path, size = named
+        file = self.iceberg.io.new_input(path)
+        whole = file.exists() and (size is None or len(file) == size)
+        return "" if whole else path
+
+    def _named(self) -> Iterator[tuple[str, int | None]]:
+        """Yield files and sizes of the current snapshot; below a missing one nothing is known."""
         snapshot, io = self.iceberg.current_snapshot(), self.iceberg.io
         if snapshot is None:
             return
-        yield snapshot.manifest_list
+        yield snapshot.manifest_list, None
         if not io.new_input(snapshot.manifest_list).exists():
             return
         for manifest in snapshot.manifests(io):
-            yield manifest.manifest_path
+            yield manifest.manifest_path, manifest.manifest_length
             if io.new_input(manifest.manifest_path).exists():
                 for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
-                    yield entry.data_file.file_path
+                    yield entry.data_file.file_path, entry.data_file.file_size_in_bytes
 
 
 def duckdb_type(type_: IcebergType) -> str:

@@ -154,7 +154,8 @@ def verify(
             failed = as_failure(error)
             if snapshot is not None or failed.condition in _ENDS:
                 raise failed from error
-            result = VerifyResult(name, Verdict.FAILED, failed.message)
+            hint = f" ({failed.hint})" if failed.hint else ""
+            result = VerifyResult(name, Verdict.FAILED, failed.message + hint)
         said = [result.reason, _behind(plans[name], found) or waits.get(name, "")]
         found[name] = replace(result, reason="; ".join(filter(None, said)))
     left_out = (each for each in project.broken.values() if each.kind == "view")

@@ -13,7 +13,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,15 +22,16 @@ from urllib.parse import urlsplit
 
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, RunSection, load_config
-from headwater.errors import ErrorGroup, HeadwaterError
+from headwater.errors import ErrorGroup, HeadwaterError, raise_all
 from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
-from headwater.project import Project, load_project
+from headwater.project import Project, read_project
 from headwater.serve.embedded import Embedded
 from headwater.serve.verify import Verdict, VerifyResult, verify
 from headwater.testing import slt
 from headwater.testing.crash import crash_a_tick
+from headwater.testing.reads import mentioned, needed
 from headwater.testing.rows import local_source, write_rows
 from headwater.testing.slt import Record
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from headwater.runtime.supervisor import Supervisor
 
 _namespaces = itertools.count(1)
+_NAMES, _STATEMENT = "names.txt", "statement"
 
 Judge = Callable[[Project, Mapping[str, "ViewPlan"], Sequence[str]], list[VerifyResult]]
 """Checks views of a project, all of them if none is named, against their SELECT at rest."""
@@ -77,6 +79,8 @@ class World:
         base: files that define objects before the first statement, or none.
         namespace: the namespace of a world that is there already, to go on with it.
         judges: what checks the views after every tick.
+        names: the tables and views that run, with all that they read; everything by default, or
+            what the world that is there already runs.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class World:
         base: Sequence[Path] = (),
         namespace: str | None = None,
         judges: Sequence[Judge] = (verify,),
+        names: Collection[str] | None = None,
     ) -> None:
         self._spark = spark
         self._judges = judges
@@ -97,6 +102,8 @@ class World:
         (folder / "headwater.toml").write_text(f'name = "{self._namespace}"\n')
         for number, path in enumerate(base):
             shutil.copy(path, folder / f"base{number:04}_{path.name}")
+        if names is not None:  # also for the process that dies
+            (folder / _NAMES).write_text("\n".join(names), encoding="utf-8")
         self.project, self.plans = self._load()
 
     def statement(self, sql: str) -> None:
@@ -109,7 +116,7 @@ class World:
             HeadwaterError: they cannot be bound or planned; the project stays as it was.
         """
         self._statements += 1
-        path = self._folder / f"statement{self._statements:04}.sql"
+        path = self._folder / f"{_STATEMENT}{self._statements:04}.sql"
         path.write_text(sql + "\n", encoding="utf-8")
         try:
             self.project, self.plans = self._load()
@@ -177,8 +184,11 @@ class World:
             self._supervisor = None
 
     def _load(self) -> tuple[Project, dict[str, ViewPlan]]:
+        names = self._folder / _NAMES
+        wanted = names.read_text(encoding="utf-8").split() if names.exists() else None
         if any(self._folder.glob("*.sql")):
-            project = load_project(self._folder)
+            project = read_project(self._folder)
+            raise_all(_concerning(project, wanted))
         else:
             project = Project(self._folder, load_config(self._folder), Catalog({}, {}), ())
         config = replace(
@@ -195,7 +205,9 @@ class World:
         for name in sources:
             self._input(name).mkdir(parents=True, exist_ok=True)
         catalog = replace(project.catalog, sources=sources, sinks={})  # nothing leaves a test
-        project = replace(project, config=config, catalog=catalog)
+        if wanted is not None:
+            catalog = needed(catalog, wanted)
+        project = replace(project, config=config, catalog=catalog, errors=(), broken={})
         return project, plan_project(catalog)
 
     def _input(self, name: str) -> Path:
@@ -207,6 +219,15 @@ class World:
         if self._supervisor is None:
             self._supervisor = Supervisor(self.project, spark=self._spark)
         return self._supervisor
+
+
+def _concerning(project: Project, wanted: Collection[str] | None) -> list[HeadwaterError]:
+    """The errors of the test's own statements and of what it reads."""
+    broken = {n: each for n, each in project.broken.items() if wanted is None or n in wanted}
+    roots = {*broken, *(name for each in broken.values() for name in each.blocked_by)}
+    found = [each.error for name, each in project.broken.items() if name in roots and each.error]
+    own = [e for e in project.errors if not e.span or Path(e.span.file).name.startswith(_STATEMENT)]
+    return list(dict.fromkeys([*found, *own, *(project.errors if wanted is None else ())]))
 
 
 def run_record(world: World, record: Record) -> list[str] | None:
@@ -304,7 +325,7 @@ def run_file(
     results: list[tuple[Record, list[str]]] = []
     failures: list[Failure] = []
     with tempfile.TemporaryDirectory(prefix="headwater-slt-") as folder:
-        world = World(spark, Path(folder), base, judges=judges)
+        world = World(spark, Path(folder), base, judges=judges, names=mentioned(records))
         try:
             for record in records:
                 result = run_record(world, record)

@@ -7,9 +7,9 @@ folder the test reads, in the source's own encoding.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from headwater.analyze.typing.types import VARCHAR
 from headwater.errors import ConfigError, Span
 
 NULL, EMPTY = "NULL", "(empty)"
+_QUOTED_EMPTY = re.compile(r'(?:(?<=,)|^)""(?=,|$)')
 _LOCAL = "files"
 """The connector that reads the files of a test."""
 _TEXT_ENCODINGS = ("json", "csv")
@@ -88,7 +89,7 @@ def write_rows(
 
 
 def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
-    header, *rows = csv.reader(lines)
+    header, *rows = csv.reader(_QUOTED_EMPTY.sub(EMPTY, line) for line in lines)
     types = {column.name: column.type for column in source.columns}
     if flag := source.encode_options.get("delete_field"):
         types.setdefault(flag, VARCHAR)
@@ -111,14 +112,21 @@ def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
 
 def _csv_text(source: Source, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     options = source.encode_options
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=options.get("delimiter", ","), lineterminator="\n")
-    if options.get("header", "true") == "true":
-        writer.writerow(header)
-    null = options.get("null_value", "")
+    delimiter, null = options.get("delimiter", ","), options.get("null_value", "")
+    lines = [[_quoted(name, delimiter) for name in header]]
+    if options.get("header", "true") != "true":
+        lines = []
     for row in rows:
-        writer.writerow(null if value == NULL else "" if value == EMPTY else value for value in row)
-    return text.getvalue()
+        # nothing between two delimiters is NULL, "" is the empty text
+        lines.append([null if each == NULL else _quoted(each, delimiter) for each in row])
+    return "".join(delimiter.join(cells) + "\n" for cells in lines)
+
+
+def _quoted(value: str, delimiter: str) -> str:
+    if value == EMPTY:
+        return '""'
+    needed = any(each in value for each in (delimiter, '"', "\n", "\r"))
+    return '"' + value.replace('"', '""') + '"' if needed else value
 
 
 def _json_line(header: Sequence[str], row: Sequence[str], types: dict[str, exp.DataType]) -> str:

@@ -18,7 +18,7 @@ verbs an expected result after ``----``:
 
 TYPES has one letter per column: I integer, R number, B boolean, P date or time, T anything else.
 Values stand one space apart; NULL and (empty) stand for themselves; times are ISO 8601 in UTC.
-``#`` starts a comment line.
+``#`` starts a comment line. In an ``ingest``, NULL is no value, and (empty) or "" the empty text.
 """
 
 from __future__ import annotations

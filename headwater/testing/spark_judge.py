@@ -1,7 +1,7 @@
 """The law, checked by Spark: for a view whose SELECT at rest DuckDB cannot run.
 
-In: a case of :mod:`headwater.serve.verify`. Out: the difference. Spark also maintains the view, so it
-judges what the engine of the view made of its changes, and not what Spark's functions return.
+In: a case of :mod:`headwater.serve.verify`. Out: the difference. Spark also maintains the view. So
+it judges what the engine of the view made of its changes, and not what Spark's functions return.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class SparkJudge:
         """Compare in Spark.
 
         Args:
+            case: what to compare.
             limit: how many differing rows of each side to return.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -49,6 +49,9 @@ def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int 
 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
     after a growing pause, and the other views go on. Exits with 3 if a view failed for good.
+
+    A project with an error is not started. When SQL files change meanwhile, the run says which
+    definitions are new or changed, and goes on with those that it began with.
     """
     from headwater.machine.java import find_java
 
@@ -60,11 +63,13 @@ def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int 
         require_view(project, name)
     plans_of(project)
     find_java()
+    from headwater.runtime.definition_watch import watched
     from headwater.runtime.supervisor import Supervisor
 
     with (
         shown_progress(context.output) as progress,
         _counted(context, project, metrics_port, progress) as tell,
+        nullcontext() if once else watched(project, tell),
     ):
         return Supervisor(project, views=views, progress=tell).run(once=once)
 

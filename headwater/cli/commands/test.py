@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, plans_of
+from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
 
 COLUMNS = ("file", "result", "seconds")
@@ -27,12 +27,12 @@ REWRITE = "HEADWATER_REWRITE_GOLDEN"
 def test(context: Context, paths: tuple[Path, ...]) -> int:
     """Run the .slt files in the folder tests/ of the project, or the given files and folders.
 
-    Every file starts with an empty lake and the definitions of the project. Tables read the rows
-    that the file ingests. HEADWATER_REWRITE_GOLDEN=1 writes the actual results into the files.
-    Exits with 1 if a test failed.
+    Every file starts with an empty lake and the definitions of the project. Of these, only the
+    tables and views run that the file names, with what they read; a file that asks for no view runs
+    all. Tables read the rows that the file ingests. HEADWATER_REWRITE_GOLDEN=1 writes the actual
+    results into the files. Exits with 1 if a test failed or a definition has an error.
     """
-    project = context.project()
-    plans_of(project)
+    project, _ = context.survey()
     files = slt_files(paths or (project.root / "tests",))
     from headwater.machine.java import find_java
 
@@ -54,7 +54,7 @@ def test(context: Context, paths: tuple[Path, ...]) -> int:
     context.output.rows(COLUMNS, rows)
     for failure in failures:
         context.output.note(f"\n{failure}")
-    return EXIT_NO if failures else EXIT_OK
+    return EXIT_NO if failures or project.errors else EXIT_OK
 
 
 def slt_files(paths: tuple[Path, ...]) -> list[Path]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
+from headwater.errors.plain import UNSAID, plain
 from headwater.lake.failures import bad_row, explain_failure
 
 _STATE_DAMAGED = re.compile(
@@ -63,5 +64,4 @@ def _first_line(error: BaseException | None) -> str:
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException) and str(cause).strip():
         return _first_line(cause)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else repr(error)
+    return UNSAID if error is None else plain(error)

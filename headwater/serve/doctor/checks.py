@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.checkpoints.folder import Checkpoint
 from headwater.checkpoints.resume_decision import ResumeMode, decide_resume, has_lost_all
 from headwater.lake.iceberg.retention import MAINTENANCE
@@ -130,7 +131,7 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
     found = "; ".join(verdict.damage)
     if has_lost_all(verdict) and subject.copied is not None:
         safe = f"the next run restores its replica of epoch {subject.copied} from the object store"
-        yield Finding(subject.name, "checkpoint", found, safe)
+        yield _by_itself(subject, found, safe)
         return
     match verdict.way:
         case ResumeMode.GO_ON:
@@ -139,22 +140,26 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
                 yield Finding(subject.name, "checkpoint", found, safe, serious=False)
         case ResumeMode.CUT_BACK:
             found = found or "it holds batches beyond the newest commit"
-            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.CUT_BACK)
+            yield _by_itself(subject, found, _AT_NEXT_START, Repair.CUT_BACK)
         case ResumeMode.MEND:
-            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START)
+            yield _by_itself(subject, found, _AT_NEXT_START)
         case ResumeMode.ANEW if subject.newest:
-            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.RESUME)
+            yield _by_itself(subject, found, _AT_NEXT_START, Repair.RESUME)
         case ResumeMode.ANEW:
-            yield Finding(subject.name, "checkpoint", found, _AT_NEXT_START, Repair.DROP_STATE)
+            yield _by_itself(subject, found, _AT_NEXT_START, Repair.DROP_STATE)
         case ResumeMode.REPLAY:
             newest = subject.newest
             epochs = newest.epoch - verdict.epoch if newest else 0
             safe = f"the next run repeats {epochs} committed epochs to rebuild its state"
-            yield Finding(subject.name, "checkpoint", found, safe)
+            yield _by_itself(subject, found, safe)
         case ResumeMode.REFUSE:
             repair, safe = rebuild_if_kept(subject)
             safe = f"{verdict.reason}; {safe}"
             yield Finding(subject.name, "checkpoint", found, safe, repair)
+
+
+def _by_itself(subject: Subject, found: str, safe: str, repair: Repair | None = None) -> Finding:
+    return Finding(subject.name, "checkpoint", found, safe, repair, mends=True)
 
 
 def last_error(subject: Subject) -> Iterator[Finding]:
@@ -182,7 +187,9 @@ def files(subject: Subject) -> Iterator[Finding]:
     lost = subject.table.lost_files()
     if not lost:
         return
-    problem = f"{len(lost)} files of the current snapshot are missing, {lost[0]} among them"
+    problem = (
+        f"{len(lost)} files of the current snapshot are missing or damaged, {lost[0]} among them"
+    )
     if subject.kind == "view":
         yield _rebuilt(subject, "files", problem)
     else:
@@ -204,12 +211,19 @@ def quarantine(subject: Subject) -> Iterator[Finding]:
             subject.name,
             "quarantine",
             f"the checkpoint of {name} is missing or old, and with it the record of files read",
-            f'drop table "{name}" and folder "{subject.state}": the next run reads bad rows again',
+            f'{_only_copy(subject, name)}rename table "{name}" and folder "{subject.state}":'
+            " the next run reads the bad rows again that its input still has",
         )
     elif (subject.state / "waiting").exists():
         problem = "views have met bad rows that its quarantine may lack"
         safe = "the next run reads the source again and quarantines them"
         yield Finding(subject.name, "quarantine", problem, safe, serious=False)
+
+
+def _only_copy(subject: Subject, quarantine: str) -> str:
+    connector = subject.project.catalog.sources[subject.name].connector
+    kept = CONNECTORS[connector].input_kept == "always"
+    return "" if kept else f'retain "{quarantine}", as its rows may be nowhere else; '
 
 
 CHECKS: tuple[Check, ...] = (

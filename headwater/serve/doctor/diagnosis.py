@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from headwater.errors import HeadwaterError
-from headwater.lake.failures import OUT_OF_REACH, explain_failure
+from headwater.errors.plain import plain
+from headwater.lake.failures import explain_failure
 from headwater.serve.doctor.checks import CHECKS
 from headwater.serve.doctor.findings import Finding, Subject
-from headwater.serve.lake_reader import LakeReader
-from headwater.serve.status import RUN_FILE, is_alive, read_run_file
+from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
+from headwater.serve.status import RUN_FILE, behind, is_alive, read_run_file
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
+
+
+_CORRECT = "correct its file, then: headwater check"
 
 
 def diagnose(
@@ -30,11 +33,22 @@ def diagnose(
         names: the tables, sources and views to look at; all if empty.
 
     Raises:
-        ServiceError: ``CATALOG_UNREADABLE`` if nothing can be read; ``CATALOG_DOWN``,
-            ``STORE_DOWN``, … if catalog or object store do not answer.
+        ServiceError: nothing can be read.
     """
+    LakeReader(project.config).names()  # that the catalog is damaged is told once
+    waits = behind(project, read_run_file(project.config.state / RUN_FILE))
     chosen = [each for each in subjects(project, plans) if not names or each.name in names]
-    return [finding for subject in chosen for finding in _examined(subject)]
+    found = [finding for subject in chosen for finding in _examined(subject)]
+    found += [
+        Finding(name, "input", reason, "nothing is wrong with it: mend its input", serious=False)
+        for name, reason in waits.items()
+        if not names or name in names
+    ]
+    return found + [
+        Finding(each.name, "definition", f"{each.kind} is {each.state}: {each.reason}", _CORRECT)
+        for each in project.broken.values()
+        if not names or each.name in names
+    ]
 
 
 def subjects(project: Project, plans: Mapping[str, ViewPlan]) -> list[Subject]:
@@ -68,14 +82,13 @@ def _examined(subject: Subject) -> list[Finding]:
             found += check(subject)
         except Exception as error:  # noqa: BLE001 - PyIceberg raises what its storage raises
             known = explain_failure(error)
-            if known is not None and known.condition in OUT_OF_REACH:
+            if known is not None and known.condition in NOTHING_IS_READABLE:
                 raise known from error
             found.append(_unreadable(subject, check.__name__, error))
     return list({(item.problem, item.check): item for item in found}.values())
 
 
 def _unreadable(subject: Subject, check: str, error: Exception) -> Finding:
-    said = error.message if isinstance(error, HeadwaterError) else str(error).strip()
-    reason = (said or type(error).__name__).splitlines()[0]
+    reason = plain(error)
     safe = "restore missing files from a backup; doctor repairs nothing that it cannot read"
     return Finding(subject.name, check, f"it cannot be read: {reason}", safe)

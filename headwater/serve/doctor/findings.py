@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -26,6 +26,8 @@ from headwater.checkpoints.resume_decision import (
     ResumeFacts,
     decide_resume,
 )
+from headwater.errors.plain import plain
+from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.lake.reserved_names import MARKER_TAG, VERSION, quarantine_of, state_folder
 from headwater.plan.program import StreamingProgram
 from headwater.serve.lake_reader import LakeReader
@@ -60,7 +62,8 @@ class Finding:
         problem: what is wrong, in plain words.
         safe: what that means, and what is safe to do.
         repair: what ``--repair`` would do, None if nothing or nothing safe.
-        serious: False for what mends itself or does no harm; it does not change the exit code.
+        serious: False for what does no harm; it does not change the exit code.
+        mends: whether the next run mends it by itself; after a repair of the view it is no problem.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Finding:
     safe: str
     repair: Repair | None = None
     serious: bool = True
+    mends: bool = False
 
 
 @dataclass(frozen=True)
@@ -210,13 +214,17 @@ def rebuild_if_kept(subject: Subject) -> tuple[Repair | None, str]:
     return Repair.REBUILD, "all its inputs still exist, so it can be rebuilt from them"
 
 
-def lost_input(subject: Subject) -> str:
-    """Return why the input of a view is not all there any more, an empty string if it is."""
+def lost_input(subject: Subject, rebuilt: Collection[str] = ()) -> str:
+    """Return why the input of a view is not all there any more, an empty string if it is.
+
+    Args:
+        rebuilt: views that are computed again before it.
+    """
     plan = subject.plan
     for item in plan.inputs if plan else ():
         if item.kind != "source":
-            if subject.lake.table(item.name) is None:
-                return f'table "{item.name}" is missing'
+            if item.name not in rebuilt and (reason := _lost_table(subject, item.name)):
+                return reason
             continue
         connector = subject.project.catalog.sources[item.name].connector
         kept = CONNECTORS[connector].input_kept
@@ -228,6 +236,21 @@ def lost_input(subject: Subject) -> str:
         if reason := _lost_files(subject, item.name):
             return reason
     return ""
+
+
+def _lost_table(subject: Subject, name: str) -> str:
+    """Whether all rows of an input are there: then a view is not the only copy of some."""
+    try:
+        table = subject.lake.table(name)
+        lost = table.lost_files() if table is not None else []
+    except Exception as error:  # PyIceberg raises what its storage raises
+        known = explain_failure(error)
+        if known is not None and known.condition in OUT_OF_REACH:
+            raise known from error
+        return f'table "{name}" cannot be read: {plain(error)}'
+    if table is None:
+        return f'table "{name}" is missing'
+    return f'{len(lost)} files of table "{name}" are missing or damaged' if lost else ""
 
 
 def _lost_files(subject: Subject, source: str) -> str:

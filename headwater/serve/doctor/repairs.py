@@ -6,6 +6,8 @@ repair done. Landed tables are never touched.
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from headwater.checkpoints.offsets import offset_at
 from headwater.checkpoints.resume_decision import ends_of
-from headwater.errors import ServiceError, TerminalError
-from headwater.lake.reserved_names import tables_of
+from headwater.errors import ConfigError, ServiceError, TerminalError
+from headwater.lake.reserved_names import quarantine_of, tables_of
 from headwater.serve.doctor.diagnosis import subjects
 from headwater.serve.doctor.findings import Finding, Repair, Subject, lost_input
 from headwater.serve.lake_reader import LakeReader, drop_table
+from headwater.serve.status import RUN_FILE, STOPPED
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
@@ -68,15 +71,57 @@ def offers(
         if wanted[name] is not Repair.REBUILD:
             found.append(Offer(name, wanted[name]))
             continue
-        readers = _readers(name, plans)
-        rebuilt.update(readers)
-        if any(lost_input(known[reader]) for reader in readers):
-            continue  # a reader that cannot be computed again keeps its rows
-        dropped = tuple(
-            table for view in (*reversed(readers), name) for table in tables_of(plans[view])
-        )
-        found.append(Offer(name, Repair.REBUILD, readers, dropped))
+        offer, lost = _rebuild_of(name, plans, known)
+        rebuilt.update(offer.readers)
+        if not lost:  # a reader that cannot be computed again keeps its rows
+            found.append(offer)
     return found
+
+
+def rebuild_offers(
+    project: Project, plans: Mapping[str, ViewPlan], views: Sequence[str]
+) -> list[Offer]:
+    """Return what computes views again, damaged or not.
+
+    Args:
+        plans: the plans of all its views, in topological order.
+
+    Raises:
+        ConfigError: ``ONLY_COPY`` if an input is not all there any more.
+    """
+    known = {subject.name: subject for subject in subjects(project, plans)}
+    rebuilt: set[str] = set()
+    found: list[Offer] = []
+    for name in (name for name in plans if name in views):
+        if name in rebuilt:
+            continue
+        offer, lost = _rebuild_of(name, plans, known)
+        if lost:
+            raise ConfigError(
+                "ONLY_COPY",
+                f'view "{name}" cannot be rebuilt: {lost}',
+                hint="restore the input from a backup, or define a view of another name",
+            )
+        rebuilt.update((name, *offer.readers))
+        found.append(offer)
+    return found
+
+
+def _rebuild_of(
+    name: str, plans: Mapping[str, ViewPlan], known: Mapping[str, Subject]
+) -> tuple[Offer, str]:
+    """The rebuild of a view, and why it would lose rows, or an empty string."""
+    readers = _readers(name, plans)
+    again = (name, *readers)
+    lost = next(filter(None, (lost_input(known[view], again) for view in again)), "")
+    dropped = [table for view in reversed(again) for table in _own_tables(plans[view])]
+    return Offer(name, Repair.REBUILD, readers, tuple(dropped)), lost
+
+
+def _own_tables(plan: ViewPlan) -> tuple[str, ...]:
+    """The tables that are computed again: not the quarantine that a keyed table's log fills."""
+    kept = quarantine_of(plan.view.name) if plan.view.changes else ""
+    return tuple(table for table in tables_of(plan) if table != kept)
 
 
 def carry_out(project: Project, plans: Mapping[str, ViewPlan], offer: Offer) -> None:
@@ -89,18 +134,34 @@ def carry_out(project: Project, plans: Mapping[str, ViewPlan], offer: Offer) -> 
     # looked at again now that nobody else writes
     known = {subject.name: subject for subject in subjects(project, plans)}
     if offer.repair is Repair.REBUILD:
-        for view in (*reversed(offer.readers), offer.view):
-            if lost_input(known[view]):
-                raise _outdated(offer)
+        again = (offer.view, *offer.readers)
+        if any(lost_input(known[view], again) for view in again):
+            raise _outdated(offer)
         for view in (*reversed(offer.readers), offer.view):
             _rebuild(known[view])
     else:
         _REPAIRS[offer.repair](known[offer.view], offer)
+    _forget_errors(project, (offer.view, *offer.readers))
+
+
+def _forget_errors(project: Project, views: Sequence[str]) -> None:
+    """Take the errors of repaired views out of what the supervisor last wrote."""
+    path = project.config.state / RUN_FILE
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        for view in views:
+            if said["views"].get(view, {}).get("error"):
+                said["views"][view] |= {"state": STOPPED, "error": None}
+        hidden = path.with_name(f".{RUN_FILE}.{os.getpid()}")
+        hidden.write_text(json.dumps(said), encoding="utf-8")
+        os.replace(hidden, path)
+    except (OSError, ValueError, KeyError):
+        return  # nothing was written, or nothing that anybody reads
 
 
 def _rebuild(subject: Subject) -> None:
     assert subject.plan is not None
-    for table in tables_of(subject.plan):
+    for table in _own_tables(subject.plan):
         drop_table(subject.project.config, table)
         if LakeReader(subject.project.config).table(table) is not None:
             raise ServiceError(

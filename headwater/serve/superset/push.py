@@ -179,7 +179,7 @@ def _reason(error: requests.RequestException) -> str:
         return "no answer in time"
     if isinstance(error, requests.ConnectionError):
         return "nothing answers there"
-    return type(error).__name__
+    return "the request failed"
 
 
 def _refusal(found: dict[str, Any], status: int) -> str:

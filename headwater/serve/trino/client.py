@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from headwater.config.secrets import Secret
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
+from headwater.errors.plain import plain, plain_text
 from headwater.serve.embedded import Result
 
 if TYPE_CHECKING:
@@ -103,11 +104,11 @@ def _explained(error: trino.exceptions.Error, url: str) -> HeadwaterError:
     if isinstance(error, TrinoUserError):
         denied = error.error_name == "PERMISSION_DENIED"
         hint = "tables change by their definitions; Trino only reads them" if denied else ""
-        return SqlError("QUERY_REFUSED", error.message or str(error), hint=hint)
+        return SqlError("QUERY_REFUSED", plain_text(error.message or ""), hint=hint)
     if isinstance(error, TrinoQueryError):
         hint = f"see query {error.query_id} at {url}"
-        return ServiceError("QUERY_FAILED", error.message or str(error), hint=hint)
+        return ServiceError("QUERY_FAILED", plain_text(error.message or ""), hint=hint)
     down = isinstance(error, TrinoConnectionError)
-    message = f"Trino at {url} does not answer" if down else f"Trino at {url}: {error}"
+    message = f"Trino at {url} does not answer" if down else f"Trino at {url}: {plain(error)}"
     hint = "start it, or correct [trino] url of headwater.toml"
     return ServiceError("TRINO_DOWN", message, hint=hint)

@@ -195,3 +195,21 @@ def test_what_events_of_a_topic_say_of_changes_is_read_from_them(tmp_path: Path)
         "_snapshot": "snapshot",
         "_snapshot_end": "snapshot_end",
     }
+
+
+@pytest.mark.parametrize(
+    ("encode", "text"),
+    [
+        ("CSV", 'id,name\n1,""\n2,""\n3,\n4,\n5,"a,""b"\n'),
+        (
+            "JSON",
+            '{"id": 1, "name": ""}\n{"id": 2, "name": ""}\n{"id": 3, "name": null}\n'
+            '{"id": 4, "name": ""}\n{"id": 5, "name": "a,\\"b"}\n',
+        ),
+    ],
+)
+def test_an_empty_text_and_no_value_can_both_be_written(
+    tmp_path: Path, encode: str, text: str
+) -> None:
+    lines = ["id,name", "1,(empty)", '2,""', "3,NULL", "4,", '5,"a,""b"']
+    assert ingested(tmp_path, encode, *lines) == text
