@@ -75,8 +75,8 @@ class DefinitionWatch:
             "changed": [name for name in found if name in had and found[name] != had[name]],
             "removed": [name for name in had if name not in found and name not in project.broken],
         }
-        error = ErrorGroup(project.errors) if project.errors else None
-        return DefinitionsChanged({key: tuple(each) for key, each in changes.items()}, error)
+        wrong = ErrorGroup(project.errors) if project.errors else None
+        return DefinitionsChanged({key: tuple(each) for key, each in changes.items()}, wrong)
 
 
 def _definitions(catalog: Catalog) -> Mapping[str, object]:

@@ -180,8 +180,8 @@ class DefinitionsChanged:
             return f"the SQL files have changed.{error or ' The definitions are the same.'}"
         step = "correct them, then" if self.error else "stop with Ctrl-C, then type"
         return (
-            f"the SQL files have changed ({'; '.join(found)}). This run goes on with the definitions"
-            f" that it began with.{error} To run the new ones, {step}: headwater run"
+            f"the SQL files have changed ({'; '.join(found)}). This run goes on with the"
+            f" definitions that it began with.{error} To run the new ones, {step}: headwater run"
         )
 
 

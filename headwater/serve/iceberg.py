@@ -102,11 +102,14 @@ class StoredIcebergTable(StoredTable):
 
     def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
         """Return name and type of every column, of now or of a snapshot."""
-        schema = self.iceberg.schema()
+        return {each.name: str(each.field_type) for each in self.schema(snapshot_id).fields}
+
+    def schema(self, snapshot_id: int | None = None) -> Schema:
+        """Return the schema of now or of a snapshot."""
         found = None if snapshot_id is None else self._snapshots.get(snapshot_id)
         if found is not None and found.schema_id is not None:
-            schema = self.iceberg.schemas()[found.schema_id]
-        return {field.name: str(field.field_type) for field in schema.fields}
+            return self.iceberg.schemas()[found.schema_id]
+        return self.iceberg.schema()
 
     def select(
         self,

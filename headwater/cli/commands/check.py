@@ -32,9 +32,11 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
 
     Prints how Headwater would maintain every sound view, every error of every file, and what each
     error blocks. With PATH, only what those files define, and only their errors. Exits with 1 if
-    there are errors. Starts no Java.
+    there are errors, or if the next run will stop a view because its definition, or that of a table
+    it reads, is not the one that the lake was written with. Starts no Java.
     """
     from headwater.plan.explain import state_bound
+    from headwater.serve.forecast import will_stop
 
     project, plans = context.survey(paths)
     rows = [
@@ -53,6 +55,12 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     for each in project.broken.values():
         if each.error is None:
             context.output.note(f'{each.kind} "{each.name}" is {each.reason}')
+    stops = will_stop(project, plans)
+    for name in (each for each in stops if each in project.definitions):
+        context.output.note(
+            f"the next run will stop {name}: {stops[name]}\n  hint: undo the change, give it a new"
+            f" name, or rebuild a view with: headwater doctor {name} --rebuild"
+        )
     numbers = Counter(
         each.kind for name, each in project.definitions.items() if name not in project.broken
     )
@@ -62,6 +70,9 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     )
     if project.errors or project.broken:
         context.output.note(f"sound: {counts}; {_many(project)}")
+        return EXIT_NO
+    if stops:
+        context.output.note(f"{counts}; {len(stops)} will stop")
         return EXIT_NO
     context.output.note(f"ok: {counts}")
     return EXIT_OK

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from typing import TYPE_CHECKING
 
+from headwater.errors.plain import plain_text
 from headwater.lake.catalogs.backend import CATALOG
+from headwater.lake.failures import text_of
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.commits import COLUMNS, COMMITS, DIALECT, commits_sql
 
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+ATTEMPTS = 3
+"""How often the view is written if somebody else writes it at the same time."""
+_ONE_CREATOR = threading.Lock()
+"""Each landing that begins a quarantine defines the view, in a thread of its own."""
+
 
 def define_commits(spark: SparkSession, namespace: str, known_as: str | None = None) -> None:
     """Make the view anew if the namespace has other tables than it says; a failure is logged only.
@@ -27,10 +35,18 @@ def define_commits(spark: SparkSession, namespace: str, known_as: str | None = N
     Args:
         known_as: the catalog's name in Trino; by default what the view says that there is.
     """
-    try:
-        _define(spark, namespace, known_as)
-    except Exception as error:  # noqa: BLE001 - no table depends on it
-        log.warning("cannot create the relation %s.%s: %s", namespace, COMMITS, error)
+    said: Exception | None = None
+    with _ONE_CREATOR:
+        for _ in range(ATTEMPTS):
+            try:
+                _define(spark, namespace, known_as)
+            except Exception as error:  # noqa: BLE001 - no table depends on it
+                said = error  # another process was first: the next look finds its view
+            else:
+                return
+    log.info("%s.%s", namespace, COMMITS, exc_info=said)
+    reason = plain_text(text_of(said)) if said else ""
+    log.warning("cannot create the relation %s.%s: %s", namespace, COMMITS, reason)
 
 
 def _define(spark: SparkSession, namespace: str, known_as: str | None) -> None:

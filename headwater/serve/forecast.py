@@ -1,0 +1,114 @@
+"""What of a project will stop at its next start, because the lake holds what others defined.
+
+In: a project that has run here, and its plans. Out: by name, why the next start will stop it. Only
+the catalog is read; what cannot be read is no reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Field, OnSchemaChange
+from headwater.analyze.typing.types import spark_type
+from headwater.errors import HeadwaterError
+from headwater.lake.evolve import ColumnDifference, difference, means_otherwise
+from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
+from headwater.serve.lake_reader import LakeReader
+from headwater.serve.status import RUN_FILE
+from headwater.serve.stored_table import reading
+
+if TYPE_CHECKING:
+    from headwater.plan.view_plan import ViewPlan
+    from headwater.project import Project
+
+
+def will_stop(project: Project, plans: Mapping[str, ViewPlan]) -> dict[str, str]:
+    """Return the tables and views that the next start will stop, with the reason.
+
+    A project that has not run on this machine has no such views: nothing is asked of a server.
+    """
+    if not (project.config.state / RUN_FILE).exists():
+        return {}
+    lake = LakeReader(project.config, project.catalog.external)
+    found: dict[str, str] = {}
+    for name, source in project.catalog.sources.items():
+        table = _stored(lake, name) if source.landed else None
+        if table is None:
+            continue
+        change = _change(table, None, source.fields)
+        if change.retyped or (change and source.on_schema_change is not OnSchemaChange.EVOLVE):
+            found[project.catalog.shown(name)] = f"SCHEMA_CHANGED: {_columns(change)}"
+    for name, plan in plans.items():
+        table = _stored(lake, name)
+        reason = _reason(lake, project, plan, table) if table is not None else ""
+        if reason and name not in found:
+            found[name] = reason
+    return found
+
+
+def _reason(
+    lake: LakeReader,
+    project: Project,
+    plan: ViewPlan,
+    table: StoredIcebergTable,
+) -> str:
+    newest = next(table.commits(), None)
+    if newest is None:
+        return ""
+    marker = newest.marker
+    if marker.fingerprint not in ("", plan.fingerprint):
+        return "DEFINITION_CHANGED: its last commit is of another definition"
+    if plan.follows:
+        return ""
+    own = _change(table, None, plan.view.fields)
+    if own:
+        return f"SCHEMA_CHANGED: {_columns(own)}"
+    for item in plan.inputs:
+        position = marker.cut_to.get(item.name, "")
+        read = _stored(lake, item.name) if item.evolves and position.isdigit() else None
+        if read is None or not read.is_readable(int(position)):
+            continue
+        source = project.catalog.sources.get(item.name)
+        fields = source.fields if source else project.catalog.views[item.name].fields
+        change = _change(read, int(position), fields)
+        if meaning := means_otherwise(plan.view, item.name, change):
+            return f"DEFINITION_CHANGED: {meaning}"
+    return ""
+
+
+def _stored(lake: LakeReader, name: str) -> StoredIcebergTable | None:
+    try:
+        with reading(name):
+            table = lake.table(name)
+    except HeadwaterError:
+        return None
+    return table if isinstance(table, StoredIcebergTable) else None
+
+
+def _change(
+    table: StoredIcebergTable, snapshot_id: int | None, fields: tuple[Field, ...]
+) -> ColumnDifference:
+    """How the visible columns of a definition differ from those that a table has."""
+    held = {
+        each.name: spark_type(exp.DataType.build(duckdb_type(each.field_type), dialect="duckdb"))
+        for each in table.schema(snapshot_id).fields
+        if not each.name.startswith("_")
+    }
+    wanted = {each.name: spark_type(each.type) for each in fields if not each.name.startswith("_")}
+    return difference(held, wanted)
+
+
+def _columns(change: ColumnDifference) -> str:
+    """What a table has, and its definition says otherwise."""
+    said = [
+        *(f'column "{name}" is missing from its table' for name in change.added),
+        *(f'column "{name}" is not defined any more' for name in change.dropped),
+        *(
+            f'column "{name}" is {old}, defined as {new}'
+            for name, (old, new) in {**change.widened, **change.retyped}.items()
+        ),
+    ]
+    return "; ".join(said) or "its columns stand in another order"
