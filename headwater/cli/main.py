@@ -20,6 +20,7 @@ from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
 from headwater.cli.commands.init import init
+from headwater.cli.commands.jars import jars
 from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.quarantine import quarantine
@@ -41,7 +42,7 @@ _PROMISE = (
 )
 _STARTERS = (
     init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
-    trino, superset, stack,
+    trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip
 

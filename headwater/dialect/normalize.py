@@ -72,6 +72,7 @@ def normalize(statement: exp.Expr, words: type[Tokenizer]) -> None:
         node, depth, chain = stack.pop()
         if depth > MAX_TREE_DEPTH or chain > MAX_CHAIN:
             _refuse(node, depth)
+        node = _one_trunc(node)
         _canonical(node, words)
         _check(node)
         for child in node.iter_expressions():
@@ -81,6 +82,16 @@ def normalize(statement: exp.Expr, words: type[Tokenizer]) -> None:
                 stack.append((child, depth, chain + 1))
             else:
                 stack.append((child, depth + 1, 1))
+
+
+def _one_trunc(node: exp.Expr) -> exp.Expr:
+    """Read date_trunc of a literal date as date_trunc of a column; sqlglot has two nodes for it."""
+    if not isinstance(node, exp.DateTrunc) or not node.this.is_type(exp.DType.DATE):
+        return node
+    trunc = exp.TimestampTrunc(this=node.this, unit=node.args["unit"])
+    trunc.meta.update(node.meta)
+    node.replace(trunc)
+    return trunc
 
 
 def _fail(node: exp.Expr, condition: str, message: str, hint: str) -> NoReturn:

@@ -132,7 +132,7 @@ _CONDITIONS = (
         r"|Cannot find catalog plugin class|No suitable driver found for jdbc:"
         r"|'JavaPackage' object is not callable|Jar .* does not exist",
         "Spark runs without the jars of Iceberg, its catalog or Delta",
-        "run: python -m headwater.jars.fetch; under spark-submit, pass them with --jars",
+        "run: headwater jars; under spark-submit: --jars $(headwater jars)",
     ),
     _condition(
         "OUT_OF_MEMORY",

@@ -352,5 +352,5 @@ def _check_jars(spark: SparkSession, storage: Storage) -> None:
             raise ServiceError(
                 "JAR_MISSING",
                 f"Spark runs without {name}",
-                hint="run `python -m headwater.jars.fetch`, or give spark-submit the --jars",
+                hint="run `headwater jars`, or: spark-submit --jars $(headwater jars)",
             )

@@ -44,17 +44,28 @@ _folder = click.option(
 @click.command(
     cls=Command,
     short_help="Start Trino over the project's tables, until Ctrl-C.",
-    examples=("headwater trino",),
+    examples=("headwater trino", "headwater trino --catalog > etc/catalog/lake.properties"),
 )
 @_folder
+@click.option(
+    "--catalog",
+    is_flag=False,
+    flag_value="iceberg",
+    type=click.Choice(["iceberg", "delta"]),
+    help="Start nothing; print the catalog file for a Trino of your own. [default: iceberg]",
+)
 @pass_context
-def trino(context: Context, folder: Path | None) -> None:
+def trino(context: Context, folder: Path | None, catalog: str | None) -> None:
     """Start a Trino of one node that reads the project's tables and writes nothing.
 
     The first start downloads Trino (821 MB), and a Java for it unless Java 24 or newer is
     installed. A project that is started again has its Trino at the same address.
     """
-    with _trino(context, context.project(), folder):
+    project, _ = context.survey()
+    if catalog:
+        _print_catalog(context, project.config, catalog)
+        return
+    with _trino(context, project, folder):
         _wait(context)
 
 
@@ -71,7 +82,7 @@ def superset(context: Context, folder: Path | None) -> None:
     The first start installs Superset (850 MB) in an environment of its own, which takes minutes
     and needs Python 3.11 or 3.12.
     """
-    project = context.project()
+    project, _ = context.survey()
     with _superset(context, project.config, folder):
         _wait(context)
 
@@ -96,6 +107,17 @@ def stack(context: Context, folder: Path | None) -> None:
     ):
         _push(context, project, reader, board)
         _wait(context)
+
+
+def _print_catalog(context: Context, config: Config, kind: str) -> None:
+    from headwater.errors import ConfigError
+    from headwater.serve.trino.catalog import delta_properties, properties, properties_file
+
+    found = delta_properties(config) if kind == "delta" else properties(config)
+    if not found:
+        hint = "leave this catalog out: the project has none in its object store"
+        raise ConfigError("NOT_YET", "Delta tables are stored in folders only", hint=hint)
+    context.output.document(dict(found), properties_file(found))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -97,20 +98,27 @@ def run(folder: Path, code: str, *arguments: str) -> tuple[bytes, bytes]:
         process = subprocess.Popen(command, cwd=folder, env=ENVIRON, stdout=words, stderr=words)
         lines: set[bytes] = set()
         while process.poll() is None:
-            lines |= set(command_lines())
+            lines |= set(command_lines(process.pid))
             time.sleep(0.5)
         words.seek(0)
         return words.read(), b"\n".join(lines)
 
 
-def command_lines() -> Iterator[bytes]:
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes()
+def command_lines(of: int) -> Iterator[bytes]:
+    """Yield the command lines of a process and of those that it started; others run beside it."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:  # "number (name) state parent …"; the name may hold anything
+            stat = (entry / "stat").read_text(errors="replace")
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if b"headwater" in line:
-            yield line
+    ours = {of}
+    while more := {child for child, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    for number in ours:
+        with suppress(OSError):
+            yield Path(f"/proc/{number}/cmdline").read_bytes()
 
 
 def make_project(folder: Path, settings: str) -> Path:
