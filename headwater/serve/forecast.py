@@ -17,7 +17,6 @@ from headwater.errors import HeadwaterError
 from headwater.lake.evolve import ColumnDifference, difference, means_otherwise
 from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
 from headwater.serve.lake_reader import LakeReader
-from headwater.serve.status import RUN_FILE
 from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
@@ -26,24 +25,25 @@ if TYPE_CHECKING:
 
 
 def will_stop(project: Project, plans: Mapping[str, ViewPlan]) -> dict[str, str]:
-    """Return the tables and views that the next start will stop, with the reason.
-
-    A project that has not run on this machine has no such views: nothing is asked of a server.
-    """
-    if not (project.config.state / RUN_FILE).exists():
-        return {}
+    """Return the tables and views that the next start will stop, with the reason."""
     lake = LakeReader(project.config, project.catalog.external)
     found: dict[str, str] = {}
     for name, source in project.catalog.sources.items():
         table = _stored(lake, name) if source.landed else None
         if table is None:
             continue
-        change = _change(table, None, source.fields)
+        try:
+            change = _change(table, None, source.fields)
+        except HeadwaterError:
+            continue  # a type that no reader here knows
         if change.retyped or (change and source.on_schema_change is not OnSchemaChange.EVOLVE):
             found[project.catalog.shown(name)] = f"SCHEMA_CHANGED: {_columns(change)}"
     for name, plan in plans.items():
         table = _stored(lake, name)
-        reason = _reason(lake, project, plan, table) if table is not None else ""
+        try:
+            reason = _reason(lake, project, plan, table) if table is not None else ""
+        except HeadwaterError:
+            continue
         if reason and name not in found:
             found[name] = reason
     return found

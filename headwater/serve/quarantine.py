@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater.errors import ConfigError
+from headwater.errors import ConfigError, HeadwaterError
 from headwater.lake.reserved_names import quarantine_of
 from headwater.serve.connection import duckdb_connection, literal
 from headwater.serve.embedded import translated_errors
-from headwater.serve.lake_reader import LakeReader
+from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
+from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
     import duckdb
@@ -73,11 +74,14 @@ class BadRow:
     raw: str | None
 
 
-def waiting(project: Project, tables: Sequence[str] = ()) -> list[WaitingRows]:
+def waiting(
+    project: Project, tables: Sequence[str] = (), unread: dict[str, str] | None = None
+) -> list[WaitingRows]:
     """Return what waits, by table and reason.
 
     Args:
         tables: the tables, sources or views to look at; all if empty.
+        unread: gets the quarantines that cannot be read, with the reason.
 
     Raises:
         ConfigError: ``UNKNOWN_TABLE``.
@@ -90,17 +94,19 @@ def waiting(project: Project, tables: Sequence[str] = ()) -> list[WaitingRows]:
         f"SELECT {kind} AS kind, count(*), min(_arrived_at), max(_arrived_at),"
         " min_by(_place, _arrived_at) FROM q GROUP BY kind ORDER BY count(*) DESC, kind"
     )
-    return [
-        WaitingRows(name, *row) for name, rows in _asked(project, tables, query) for row in rows
-    ]
+    found = _asked(project, tables, query, unread)
+    return [WaitingRows(name, *row) for name, rows in found for row in rows]
 
 
-def bad_rows(project: Project, tables: Sequence[str], limit: int) -> list[BadRow]:
+def bad_rows(
+    project: Project, tables: Sequence[str], limit: int, unread: dict[str, str] | None = None
+) -> list[BadRow]:
     """Return rows of quarantines, the newest first.
 
     Args:
         tables: the tables, sources or views to look at; all if empty.
         limit: how many of each.
+        unread: gets the quarantines that cannot be read, with the reason.
 
     Raises:
         ConfigError: ``UNKNOWN_TABLE``.
@@ -110,26 +116,38 @@ def bad_rows(project: Project, tables: Sequence[str], limit: int) -> list[BadRow
         "SELECT _place, _arrived_at, reason, _text FROM q"
         f" ORDER BY _arrived_at DESC, _path, _row LIMIT {limit}"
     )
-    return [BadRow(name, *row) for name, rows in _asked(project, tables, query) for row in rows]
+    found = _asked(project, tables, query, unread)
+    return [BadRow(name, *row) for name, rows in found for row in rows]
 
 
 def _asked(
-    project: Project, tables: Sequence[str], query: str
+    project: Project, tables: Sequence[str], query: str, unread: dict[str, str] | None
 ) -> list[tuple[str, list[tuple[Any, ...]]]]:
     """Run a query over each quarantine that exists and holds rows."""
     catalog = project.catalog
-    names = dict.fromkeys([*map(catalog.shown, catalog.sources), *catalog.views])
+    names = dict.fromkeys([*map(catalog.shown, catalog.sources), *catalog.views, *project.broken])
     for name in tables:
         if name not in names:
             hint = f"they are: {', '.join(names)}"
             raise ConfigError("UNKNOWN_TABLE", f'"{name}" does not exist', hint=hint)
     lake = LakeReader(project.config, project.catalog.external)
+    lake.names()  # that the catalog cannot be read is told once
     found = []
-    with duckdb_connection() as connection, translated_errors():
+    with duckdb_connection() as connection:
         for name in names:
-            if (not tables or name in tables) and _register(connection, lake, name):
-                # by Arrow: DuckDB's own rows need another package for times with a zone
-                rows = connection.sql(query).to_arrow_table().to_pylist()
+            if tables and name not in tables:
+                continue
+            try:
+                with reading(quarantine_of(name)), translated_errors():
+                    if not _register(connection, lake, name):
+                        continue
+                    # by Arrow: DuckDB's own rows need another package for times with a zone
+                    rows = connection.sql(query).to_arrow_table().to_pylist()
+            except HeadwaterError as error:
+                if unread is None or error.condition in NOTHING_IS_READABLE:
+                    raise
+                unread[name] = error.message
+            else:
                 found.append((name, [tuple(row.values()) for row in rows]))
     return found
 

@@ -156,7 +156,7 @@ def verify(
                 raise failed from error
             hint = f" ({failed.hint})" if failed.hint else ""
             result = VerifyResult(name, Verdict.FAILED, failed.message + hint)
-        said = [result.reason, _behind(plans[name], found) or waits.get(name, "")]
+        said = [result.reason, _behind(plans[name], found), waits.get(name, "")]
         found[name] = replace(result, reason="; ".join(filter(None, said)))
     left_out = (each for each in project.broken.values() if each.kind == "view")
     return [
@@ -246,7 +246,7 @@ def _compared(
             refused[engine] = str(unseen)
         except Exception as error:
             known = isinstance(error, HeadwaterError) and error.condition in _NOT_RUN
-            lacking = refused and isinstance(error, HeadwaterError) and error.condition in _ENDS
+            lacking = refused and isinstance(error, HeadwaterError)  # it was not asked for
             if not (known or lacking or is_bug(error)):
                 raise
             refused[engine] = plain(error)

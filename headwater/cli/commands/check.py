@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context
-from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError
 
 if TYPE_CHECKING:
+    from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
 KINDS = ("source", "table", "view", "sink")
@@ -36,7 +37,6 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     it reads, is not the one that the lake was written with. Starts no Java.
     """
     from headwater.plan.explain import state_bound
-    from headwater.serve.forecast import will_stop
 
     project, plans = context.survey(paths)
     rows = [
@@ -52,10 +52,12 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     ]
     if rows:
         context.output.rows(COLUMNS, rows, null="-")
+    if own := [name for name, each in project.broken.items() if each.error]:
+        context.output.note(f"left out: {', '.join(own)}")
     for each in project.broken.values():
         if each.error is None:
             context.output.note(f'{each.kind} "{each.name}" is {each.reason}')
-    stops = will_stop(project, plans)
+    stops = _will_stop(project, plans)
     for name in (each for each in stops if each in project.definitions):
         context.output.note(
             f"the next run will stop {name}: {stops[name]}\n  hint: undo the change, give it a new"
@@ -76,6 +78,18 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
         return EXIT_NO
     context.output.note(f"ok: {counts}")
     return EXIT_OK
+
+
+def _will_stop(project: Project, plans: dict[str, ViewPlan]) -> dict[str, str]:
+    """Ask the lake what of the project it contradicts, if the project has run on this machine."""
+    if not (project.config.state / "run.json").exists():
+        return {}
+    from headwater.serve.forecast import will_stop
+
+    try:
+        return will_stop(project, plans)
+    except HeadwaterError:
+        return {}  # `headwater status` says why the lake cannot be read
 
 
 def _many(project: Project) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context
+from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
@@ -33,24 +34,29 @@ def quarantine() -> None:
     "--rows", type=click.IntRange(1), metavar="N", help="Show the newest N rows of each table."
 )
 @pass_context
-def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> None:
+def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> int:
     """Show how many rows are quarantined, why, since when, and the place of one of them.
 
-    The place is file:row, or the file alone if none of it could be read.
+    The place is file:row, or the file alone if none of it could be read. Exits with 1 if a
+    definition has an error or a quarantine cannot be read.
     """
     from headwater.serve.quarantine import bad_rows, waiting
 
-    project = context.project()
+    project, _ = context.survey()
+    unread: dict[str, str] = {}
     if rows:
-        found = bad_rows(project, tables, rows)
+        found = bad_rows(project, tables, rows, unread)
         context.output.rows(
             ROWS, [(r.table, r.place, r.arrived_at, r.reason, r.raw) for r in found], null="-"
         )
-        return
-    groups = waiting(project, tables)
-    context.output.rows(
-        REASONS, [(g.table, g.reason, g.rows, g.first, g.last, g.example) for g in groups]
-    )
+    else:
+        groups = waiting(project, tables, unread)
+        context.output.rows(
+            REASONS, [(g.table, g.reason, g.rows, g.first, g.last, g.example) for g in groups]
+        )
+    for name, reason in unread.items():
+        context.output.note(f'left out: the quarantine of "{name}": {reason}')
+    return EXIT_NO if project.errors or unread else EXIT_OK
 
 
 @quarantine.command(

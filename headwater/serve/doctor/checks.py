@@ -197,6 +197,17 @@ def files(subject: Subject) -> Iterator[Finding]:
         yield Finding(subject.name, "files", problem, safe)
 
 
+def sides(subject: Subject) -> Iterator[Finding]:
+    """The quarantine and the table of late rows can be read."""
+    late = subject.plan.view.late if subject.plan else None
+    for name in filter(None, (quarantine_of(subject.name), late.into if late else None)):
+        table = subject.lake.table(name)
+        if table is not None and (lost := table.lost_files()):
+            problem = f"{len(lost)} files of {name} are missing or damaged, {lost[0]} among them"
+            safe = "restore them from a backup: its rows may be nowhere else"
+            yield Finding(subject.name, "files", problem, safe)
+
+
 def quarantine(subject: Subject) -> Iterator[Finding]:
     """The bad rows of a SOURCE are kept, or will be."""
     if subject.kind != "source" or subject.running:
@@ -234,6 +245,7 @@ CHECKS: tuple[Check, ...] = (
     definition,
     input_snapshots,
     files,
+    sides,
     checkpoint,
     quarantine,
     last_error,

@@ -6,12 +6,9 @@ reads; the connector and the rules of ``headwater/servers`` refuse everything th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 
-from headwater.config.settings import CatalogSection, Config, load_config
-from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
+from headwater.config.settings import CatalogSection, Config
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.opening import catalog_backend, catalog_database
 from headwater.lake.delta.metastore import FOLDER
@@ -147,26 +144,3 @@ def environment(config: Config) -> dict[str, str]:
 def properties_file(found: Mapping[str, str]) -> str:
     """Return the text of a properties file."""
     return "".join(f"{name}={value}\n" for name, value in found.items())
-
-
-def main() -> int:
-    """Print the properties for the project of a folder; return the exit code."""
-    folder, kind = sys.argv[1:2], tuple(sys.argv[2:])
-    of = {(): properties, ("delta",): delta_properties}.get(kind)
-    if not folder or of is None:
-        sys.stderr.write("usage: python -m headwater.serve.trino.catalog DIR [delta]\n")
-        return EXIT_BAD_INPUT
-    try:
-        found = of(load_config(Path(*folder)))
-        if not found:
-            hint = "leave this catalog out: the project has none in its object store"
-            raise ConfigError("NOT_YET", "Delta tables are stored in folders only", hint=hint)
-        sys.stdout.write(properties_file(found))
-    except HeadwaterError as error:
-        sys.stderr.write(f"{error.render()}\n")
-        return error.exit_code
-    return EXIT_OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

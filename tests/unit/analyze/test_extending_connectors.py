@@ -70,7 +70,7 @@ def test_check_knows_what_an_installed_package_adds_and_starts_no_jvm(tmp_path: 
     with_it = checked(tmp_path, PROJECT, TOY)
     assert (with_it.returncode, with_it.stderr) == (0, "")
     without = checked(tmp_path, PROJECT)
-    assert without.returncode == 2 and "ENCODE is one of JSON" in without.stdout + without.stderr
+    assert without.returncode == 1 and "ENCODE is one of JSON" in without.stdout + without.stderr
 
 
 @pytest.mark.usefixtures("_toy")
