@@ -32,6 +32,7 @@ _ADVICE = re.compile(
     r"\s*(?:Use `try_|If necessary,? set|To return NULL instead|Please use|You may |You can set"
     r"|To disable|Set the|For more details see|You might|Consider setting).*$"
 )
+_OBJECT = re.compile(r"<(?:class '[^'>]*'|[\w.]+ object at 0x[0-9a-f]+)>")
 _STATE = re.compile(r"\s*(?:SQLSTATE: \w{5}|\(SQLState[^)]*\)|\[errno -?\d+\])", re.IGNORECASE)
 
 
@@ -59,7 +60,7 @@ def plain_text(text: str) -> str:
     Args:
         text: what an exception says, with its causes and the stacks of Java.
     """
-    lines = [_without_prefix(line.strip()) for line in text.splitlines()]
+    lines = [_without_prefix(line.strip()) for line in _OBJECT.sub("", text).splitlines()]
     telling = [line for line in lines if line and not _NOISE.match(line)]
     said = next((line for line in telling if not _GENERIC.match(line)), "")
     said = said or next(iter(telling), "")

@@ -14,6 +14,7 @@ from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.events import RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
+from headwater.serve.forecast import will_stop
 from headwater.serve.status import status
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
@@ -109,7 +110,13 @@ def test_views_go_on_over_a_table_that_evolves_or_stop_with_the_name_of_the_colu
     started = lake.table("per_who").marker()
 
     drop(tmp_path, 1)
+    (tmp_path / "views.sql").write_text(TABLE.format(columns=AFTER) + VIEWS + CHANGED + NEWER)
+    newer = replace(load_project(tmp_path), config=project.config)
+    forecast = will_stop(newer, plan_project(newer.catalog))
     project, failed = world(TABLE.format(columns=AFTER) + VIEWS + CHANGED + NEWER)
+    assert {name: reason.partition(":")[0] for name, reason in forecast.items()} == {
+        name: error.condition for name, error in failed.items()
+    }
     assert {name: error.condition for name, error in failed.items()} == {
         "everything": "SCHEMA_CHANGED",
         "quantities": "SCHEMA_CHANGED",

@@ -546,3 +546,55 @@ def test_torn_owner_of_a_checkpoint_is_told(lake: FakeLake, text: str) -> None:
     (folder / "offsets" / "1").unlink()
     finding = only(lake, "checkpoint")
     assert "headwater.json is missing or cannot be read" in finding.problem
+
+
+def test_a_repair_that_leaves_nothing_to_do_exits_with_0(
+    lake: FakeLake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for condition in ("STATE_DAMAGED", "REPLAY_DIFFERS"):
+        failed(lake, condition)
+        assert run(lake) == 1
+        assert run(lake, "--repair", "--yes") == 0, capsys.readouterr()
+        assert "done: per_hour" in capsys.readouterr().err
+    assert not exists(lake, "per_hour")
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut off"])
+@pytest.mark.parametrize("option", ["--repair", "--rebuild"])
+def test_the_only_copy_of_rows_is_never_dropped(
+    lake: FakeLake, option: str, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = lake.catalog.load_table((lake.project.config.namespace, "clicks"))
+    for file in (Path(table.location().removeprefix("file://")) / "data").glob("*.parquet"):
+        content = file.read_bytes()
+        file.unlink()
+        if damage == "cut off":
+            file.write_bytes(content[:-1])
+    failed(lake, "REPLAY_DIFFERS")
+    assert run(lake, "per_hour", option, "--yes") in (1, 2)
+    out, err = capsys.readouterr()
+    assert 'files of table "clicks" are missing or damaged' in out + err
+    assert exists(lake, "per_hour") and state(lake).exists()
+
+
+def test_a_sound_view_is_rebuilt_on_demand(
+    lake: FakeLake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_busy(lake)
+    assert run(lake, "per_hour", "--rebuild") == 1  # nobody can be asked
+    assert exists(lake, "per_hour")
+    assert run(lake, "per_hour", "--rebuild", "--yes") == 0
+    assert "compute them with: headwater run" in capsys.readouterr().err
+    assert [exists(lake, name) for name in ("clicks", "per_hour", "busy")] == [True, False, False]
+    assert run(lake, "--rebuild", "--yes") == 2
+    assert run(lake, "clicks", "--rebuild", "--yes") == 2
+
+
+def test_a_project_with_errors_is_not_repaired(
+    lake: FakeLake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed(lake, "REPLAY_DIFFERS")
+    (lake.project.root / "new.sql").write_text("CREATE STREAMING VIEW reader AS SELECT x FROM")
+    assert run(lake, "--repair", "--yes") == 2
+    assert "PROJECT_BROKEN" in capsys.readouterr().err
+    assert exists(lake, "per_hour")
