@@ -33,6 +33,7 @@ _ADVICE = re.compile(
     r"|To disable|Set the|For more details see|You might|Consider setting).*$"
 )
 _OBJECT = re.compile(r"<(?:class '[^'>]*'|[\w.]+ object at 0x[0-9a-f]+)>")
+_OF_A_BUG = re.compile(r"NoneType|' object (?:has no attribute|is not|does not support)")
 _STATE = re.compile(r"\s*(?:SQLSTATE: \w{5}|\(SQLState[^)]*\)|\[errno -?\d+\])", re.IGNORECASE)
 
 
@@ -64,6 +65,8 @@ def plain_text(text: str) -> str:
     telling = [line for line in lines if line and not _NOISE.match(line)]
     said = next((line for line in telling if not _GENERIC.match(line)), "")
     said = said or next(iter(telling), "")
+    if _OF_A_BUG.search(said):
+        return "an internal error"
     said = _ADVICE.sub("", _STATE.sub("", said))
     said = _DOTTED.sub(lambda found: re.split(r"[.$#]", found[1])[0], _WITHIN.sub("", said))
     return said.strip(" .:;") or UNSAID

@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
+from pyiceberg.types import IcebergType, ListType, MapType, StructType
 
 from headwater.analyze.definitions import Field, OnSchemaChange
-from headwater.analyze.typing.types import spark_type
+from headwater.analyze.typing.types import iceberg_type
 from headwater.errors import HeadwaterError
 from headwater.lake.evolve import ColumnDifference, difference, means_otherwise
-from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
+from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
+
+
+_NUMBERS = {"int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE"}
 
 
 def will_stop(project: Project, plans: Mapping[str, ViewPlan]) -> dict[str, str]:
@@ -93,12 +96,30 @@ def _change(
 ) -> ColumnDifference:
     """How the visible columns of a definition differ from those that a table has."""
     held = {
-        each.name: spark_type(exp.DataType.build(duckdb_type(each.field_type), dialect="duckdb"))
+        each.name: _shown(_name(each.field_type))
         for each in table.schema(snapshot_id).fields
         if not each.name.startswith("_")
     }
-    wanted = {each.name: spark_type(each.type) for each in fields if not each.name.startswith("_")}
+    wanted = {each.name: _shown(iceberg_type(each.type)) for each in fields if each.name[0] != "_"}
     return difference(held, wanted)
+
+
+def _name(kind: IcebergType) -> str:
+    """A type of PyIceberg, written as the binder writes types of Iceberg."""
+    match kind:
+        case ListType():
+            return f"list<{_name(kind.element_type)}>"
+        case MapType():
+            return f"map<{_name(kind.key_type)}, {_name(kind.value_type)}>"
+        case StructType():
+            return f"struct<{', '.join(f'{f.name}: {_name(f.field_type)}' for f in kind.fields)}>"
+        case _:
+            return str(kind)
+
+
+def _shown(name: str) -> str:
+    """A type as Spark names it, if it is one that can become wider."""
+    return _NUMBERS.get(name, name.upper().replace(", ", ",") if name[:7] == "decimal" else name)
 
 
 def _columns(change: ColumnDifference) -> str:

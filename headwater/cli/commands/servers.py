@@ -44,15 +44,13 @@ _folder = click.option(
 @click.command(
     cls=Command,
     short_help="Start Trino over the project's tables, until Ctrl-C.",
-    examples=("headwater trino", "headwater trino --catalog > etc/catalog/lake.properties"),
+    examples=("headwater trino", "headwater trino --catalog iceberg > etc/catalog/lake.properties"),
 )
 @_folder
 @click.option(
     "--catalog",
-    is_flag=False,
-    flag_value="iceberg",
     type=click.Choice(["iceberg", "delta"]),
-    help="Start nothing; print the catalog file for a Trino of your own. [default: iceberg]",
+    help="Start nothing; print the catalog file for a Trino of your own.",
 )
 @pass_context
 def trino(context: Context, folder: Path | None, catalog: str | None) -> None:

@@ -24,7 +24,7 @@ from ruamel.yaml import YAML
 from headwater.cli.main import cli, main
 from headwater.config.settings import load_config
 from headwater.dialect import parse
-from headwater.errors import EXIT_BAD_INPUT, EXIT_OK, ConfigError, HeadwaterError
+from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, HeadwaterError
 from headwater.testing.slt import parse as parse_slt
 from tests.support.pages import DOCS, README, ROOT, Block, blocks, commands, pages
 
@@ -67,7 +67,7 @@ def test_sql(page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         said = capsys.readouterr().err
         if block.mark.startswith("refused "):
             condition = block.mark.split()[1]
-            assert code == EXIT_BAD_INPUT, f"{block} is not refused"
+            assert code == EXIT_NO, f"{block} is not refused"
             assert condition in said, f"{block}: {said}"
             assert_printed(printed.get(block.line, ""), said, block)
         else:

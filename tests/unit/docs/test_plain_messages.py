@@ -1,4 +1,4 @@
-"""What other libraries say reaches users without names of Python and Java, wherever it is wrapped."""
+"""What other libraries say reaches users without names of Python and Java."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ FOREIGN = re.compile(
     r"|An error occurred while calling|\bat [\w.$]+\(|SQLSTATE|`?try_\w+|spark\.sql\."
 )
 JAVA = [
-    "An error occurred while calling o57.load.\n: org.apache.spark.SparkException: [TABLE_NOT_FOUND]"
+    "An error occurred while calling o57.load.\n: org.apache.spark.SparkException:"
+    " [TABLE_NOT_FOUND]"
     " The table `a`.`b` cannot be found. SQLSTATE: 42P01\n\tat org.apache.spark.sql.X.f(X.scala:3)",
     "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent failure:"
     " Lost task 0.0 in stage 3.0 (TID 5) (host executor driver):"
@@ -39,7 +40,8 @@ JAVA = [
     "java.lang.NullPointerException",
     "java.lang.ClassCastException: class java.lang.Long cannot be cast to class java.lang.String",
     "[STREAM_FAILED] Query [id = a, runId = b] terminated with exception: Job aborted SQLSTATE:"
-    " XXKST\nCaused by: org.apache.iceberg.exceptions.NotFoundException: Failed to open input stream for"
+    " XXKST\nCaused by: org.apache.iceberg.exceptions.NotFoundException:"
+    " Failed to open input stream for"
     " file: /x/y.parquet\n\tat org.apache.iceberg.Files.f(Files.java:7)",
     "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment.",
 ]
