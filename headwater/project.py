@@ -26,6 +26,8 @@ from headwater.errors import ConfigError, HeadwaterError, Span, SqlError, raise_
 _DEFINED = re.compile(
     r"\b(TABLE|SOURCE|VIEW|SINK)\s+(?:IF\s+NOT\s+EXISTS\s+)?\"?(\w+)", re.IGNORECASE
 )
+LEFT_OUT = ("broken", "blocked")
+"""What a definition is that has an error, and what one is that reads such a definition."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OWN = TABLE_OPTIONS["catalog_name"].default
 _USER = re.compile(r"//[^/@]*@")
@@ -70,7 +72,7 @@ class Broken:
     @property
     def state(self) -> str:
         """One word for it: ``broken`` by itself, or ``blocked`` by what it reads."""
-        return "broken" if self.error else "blocked"
+        return LEFT_OUT[self.error is None]
 
     @property
     def reason(self) -> str:

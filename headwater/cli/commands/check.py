@@ -32,9 +32,10 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     """Parse, bind, type and plan the project.
 
     Prints how Headwater would maintain every sound view, every error of every file, and what each
-    error blocks. With PATH, only what those files define, and only their errors. Exits with 1 if
-    there are errors, or if the next run will stop a view because its definition, or that of a table
-    it reads, is not the one that the lake was written with. Starts no Java.
+    error blocks. With PATH, only what those files define, and only their errors. Starts no Java.
+
+    After a first run, it also says which tables and views the next run will stop: their definition
+    is not the one that the lake was written with. Exits with 1 in both cases.
     """
     from headwater.plan.explain import state_bound
 

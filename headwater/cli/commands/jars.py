@@ -10,7 +10,7 @@ from headwater.cli.context import Command, Context, pass_context
 @click.command(
     cls=Command,
     short_help="Download the jars that the project's Spark needs.",
-    examples=("headwater jars", "spark-submit --jars $(headwater jars) job.py"),
+    examples=("headwater jars",),
 )
 @pass_context
 def jars(context: Context) -> None:

@@ -205,7 +205,7 @@ def sides(subject: Subject) -> Iterator[Finding]:
         if table is not None and (lost := table.lost_files()):
             problem = f"{len(lost)} files of {name} are missing or damaged, {lost[0]} among them"
             safe = "restore them from a backup: its rows may be nowhere else"
-            yield Finding(subject.name, "files", problem, safe)
+            yield Finding(subject.name, "sides", problem, safe)
 
 
 def quarantine(subject: Subject) -> Iterator[Finding]:

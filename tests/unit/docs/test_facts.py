@@ -10,13 +10,13 @@ from ruamel.yaml import YAML
 from headwater.config.sections import Maintenance
 from headwater.config.settings import load_config
 from headwater.errors.catalogue import explanations
-from headwater.project import load_project
+from headwater.project import LEFT_OUT, load_project
 from headwater.runtime.events import RunState
 from headwater.runtime.metrics import Metrics
 from headwater.runtime.run_metrics import Tally
 from headwater.serve.doctor import checks
 from headwater.serve.doctor.findings import Repair
-from headwater.serve.status import EXTERNAL, NEW
+from headwater.serve.status import EXTERNAL, NEW, UNREADABLE
 from tests.support.pages import DOCS, ROOT, blocks, pages
 
 PAGES = [page for page in pages() if "reference" not in page.parts]
@@ -31,7 +31,7 @@ def first_cells(page: str, section: str) -> list[str]:
 
 
 def test_the_glossary_has_the_states_of_status() -> None:
-    states = {state.value for state in RunState} | {NEW, EXTERNAL}
+    states = {state.value for state in RunState} | {NEW, EXTERNAL, UNREADABLE, *LEFT_OUT}
     assert set(first_cells("concepts/glossary.md", "States in `headwater status`")) == states
 
 
