@@ -160,7 +160,7 @@ def _conclude(
             screen.say(f"  only in PostgreSQL: {row}")
         for row in each.surplus[:_SHOWN]:
             screen.say(f"  only in the lake:   {row}")
-    refused = sum(each.quarantined for each in status(pipeline.project))
+    refused = sum(each.quarantined or 0 for each in status(pipeline.project))
     headwater = [sys.executable, "-m", "headwater", "--project", str(pipeline.project.root)]
     verified = subprocess.run([*headwater, "verify"], cwd=ROOT, capture_output=True, text=True)
     said = verified.stdout + verified.stderr if verified.returncode else "equal"
