@@ -422,6 +422,7 @@ class StreamingView:
         with self._moved:
             self._position = ViewPosition(epoch, read.cut_to, read.watermark)
             self._moved.notify_all()
+        self._pacemaker.tell(read.cut_to, read.watermark)
         self._on_commit(done)
 
     def _write(self, rows: DataFrame, target: str) -> None:
