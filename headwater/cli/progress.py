@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         EpochLanded,
         Event,
         LeaseAwaited,
+        ResultsOpen,
         StateChanged,
         ViewCommitted,
         ViewDelivered,
@@ -48,10 +49,13 @@ class Display(ABC):
         """Show an event."""
         from headwater.runtime.events import (
             EpochLanded,
+            InputClosed,
             LeaseAwaited,
+            ResultsOpen,
             StateChanged,
             ViewCommitted,
             ViewDelivered,
+            Warned,
         )
 
         match event:
@@ -65,6 +69,17 @@ class Display(ABC):
                 self.changed(event)
             case LeaseAwaited():
                 self.awaited(event)
+            case Warned():
+                self.noted(f"warning: {event.message}\n  hint: {event.hint}")
+            case ResultsOpen():
+                self.noted(_open(event))
+            case InputClosed():
+                at = _moment(event.watermark)
+                self.noted(f"closed {event.table}: rows before {at} are late from now on")
+
+    @abstractmethod
+    def noted(self, text: str) -> None:
+        """Show what a person should read, at once."""
 
     @abstractmethod
     def landed(self, event: EpochLanded) -> None:
@@ -97,6 +112,10 @@ class Quiet(Display):
     def __init__(self, output: Output) -> None:
         self._output = output
 
+    def noted(self, text: str) -> None:
+        """Write it to the error stream."""
+        self._output.note(text)
+
     def landed(self, event: EpochLanded) -> None:
         """Show nothing."""
 
@@ -127,6 +146,12 @@ class Lines(Display):
         self._shown: dict[str, float] = {}
         self._held: dict[str, str] = {}
         self._totals: dict[str, int] = {}
+
+    def noted(self, text: str) -> None:
+        """Write it, after what was held back."""
+        with self._lock:
+            self._flush()
+            self._write(text)
 
     def landed(self, event: EpochLanded) -> None:
         """Write how much of a table is landed."""
@@ -165,9 +190,12 @@ class Lines(Display):
     def end(self) -> None:
         """Write the lines that were held back."""
         with self._lock:
-            for text in self._held.values():
-                self._write(text)
-            self._held.clear()
+            self._flush()
+
+    def _flush(self) -> None:
+        for text in self._held.values():
+            self._write(text)
+        self._held.clear()
 
     def _say(self, name: str, text: str) -> None:
         now = time.monotonic()
@@ -207,6 +235,10 @@ class Bars(Display):
         self._units: dict[str, int] = {}
         self._rows: dict[str, int] = {}
         self._progress.start()
+
+    def noted(self, text: str) -> None:
+        """Print it above the bars."""
+        self._progress.console.print(text, markup=False, highlight=False)
 
     def landed(self, event: EpochLanded) -> None:
         """Move the bar of a table."""
@@ -258,7 +290,22 @@ def _take_over(event: LeaseAwaited) -> str:
 
 
 def _until(watermark: int | None) -> str:
-    if watermark is None:
-        return ""
-    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=watermark)
-    return f", watermark {at:%Y-%m-%d %H:%M}"
+    return "" if watermark is None else f", watermark {_moment(watermark)[:16]}"
+
+
+def _moment(time: int) -> str:
+    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _open(event: ResultsOpen) -> str:
+    """What stays open of a view, until when, and what holds it back."""
+    what = "results are" if event.windows is None else _windows(event.windows)
+    come = (
+        "has no watermark yet" if event.watermark is None else f"is at {_moment(event.watermark)}"
+    )
+    return f"open {event.view}: {what} open until {_moment(event.until)}; {event.table} {come}"
+
+
+def _windows(count: int) -> str:
+    return "1 window is" if count == 1 else f"up to {count:,} windows are"

@@ -34,7 +34,7 @@ from headwater.engine.streaming.heartbeat import Heartbeats
 from headwater.engine.streaming.pacemaker import Pacemaker
 from headwater.engine.streaming.progress import StreamProgress
 from headwater.engine.streaming.recovery import Recovery
-from headwater.engine.streaming.source_batch import NotFlat, SourceBatchWriter
+from headwater.engine.streaming.source_batch import NotFlat, OnBad, SourceBatchWriter
 from headwater.engine.streaming.streams import open_streams
 from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
@@ -92,7 +92,7 @@ class StreamingView:
         copies: where copies of its checkpoint are kept, if anywhere.
         poll: how often the inputs are looked at.
         hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
-        on_bad: called with the name of a SOURCE with bad rows in a batch, before the batch is
+        on_bad: called with each SOURCE that has bad rows in a batch, before the batch is
             published; in the query's thread.
         on_commit: called with each commit, in the query's thread.
     """
@@ -110,7 +110,7 @@ class StreamingView:
         copies: CheckpointReplicas | None = None,
         poll: timedelta = POLL,
         hurry: bool = False,
-        on_bad: Callable[[str], None] = lambda source: None,
+        on_bad: OnBad = lambda source, bad, seen: None,
         on_commit: Callable[[Committed], None] = lambda committed: None,
     ) -> None:
         assert isinstance(plan.program, StreamingProgram)

@@ -76,7 +76,7 @@ def answer(spark: Any, lake: Any, folder: Path, seed: int) -> dict[str, list[tup
     namespace = f"{lake.namespace}_{seed}"
     config = replace(found.config, namespace=namespace, warehouse=warehouse_of(spark))
     project = replace(found, config=config)
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     results = verify(project, plan_project(project.catalog), ())
     assert {result.verdict for result in results} == {Verdict.EQUAL}
     rows = {}
