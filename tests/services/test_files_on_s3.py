@@ -212,7 +212,9 @@ def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, point: str) -> Non
 def test_an_epoch_that_was_begun_is_bound_to_its_objects(inbox: Inbox) -> None:
     inbox.define(inbox.table("events"))
     inbox.rows("events/a.json", 1)
-    killed = inbox.run("run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-staged@events:1:group")
+    killed = inbox.run(
+        "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-staged@events:1:group"
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     inbox.rows("events/a.json", 2)  # as long, and perhaps in the same second
     changed = inbox.run("run", "--once", "--end-of-input")
@@ -227,7 +229,9 @@ def test_an_epoch_that_was_begun_is_bound_to_its_objects(inbox: Inbox) -> None:
 
 def test_what_is_wrong_with_the_store_is_said(inbox: Inbox) -> None:
     inbox.define(inbox.table("events"))
-    inbox.succeed("run", "--once", "--end-of-input")  # nothing is there: nobody has to make a folder
+    inbox.succeed(
+        "run", "--once", "--end-of-input"
+    )  # nothing is there: nobody has to make a folder
     assert inbox.ask("SELECT count(*) FROM events") == [[0]]
     right = (inbox.project / "project.sql").read_text()
     inbox.rows("events/a.json", 1)

@@ -69,7 +69,9 @@ def test_each_record_counts_once_whatever_is_killed(
     values = [b"bad" if n % 20 == 7 else record(n) for n in range(RECORDS)]
     topic.write(*(("k", value) for value in values), partition=0)
     for point in KILLS:
-        killed = headwater(folder, "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=f"{point}:group")
+        killed = headwater(
+            folder, "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=f"{point}:group"
+        )
         assert killed.returncode == -signal.SIGKILL, (point, killed.stderr)
     done = headwater(folder, "run", "--once", "--end-of-input")
     assert done.returncode == 0, done.stderr

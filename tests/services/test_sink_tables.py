@@ -240,7 +240,10 @@ def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
     ):
         world.change({1: None, 10 * number: ("a", number), 2: ("b", number)}, number)
         killed = world.run(
-            "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=f"{point}@{world.called(name)}:1:group"
+            "run",
+            "--once",
+            "--end-of-input",
+            HEADWATER_CRASH_POINT=f"{point}@{world.called(name)}:1:group",
         )
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         # somebody else commits before we are back

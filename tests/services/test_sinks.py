@@ -575,9 +575,10 @@ def test_a_run_delivers_and_status_says_how_far(
     project = replace(found, config=config)
     (world.folder / "in" / "1.json").write_text(json.dumps(row("a", "x", 1)) + "\n")
     told: list[Event] = []
-    assert Supervisor(project, spark=spark, progress=told.append).run(once=True, end_of_input=True) == 0, [
-        each.error for each in told if isinstance(each, StateChanged) and each.error
-    ]
+    assert (
+        Supervisor(project, spark=spark, progress=told.append).run(once=True, end_of_input=True)
+        == 0
+    ), [each.error for each in told if isinstance(each, StateChanged) and each.error]
     assert folded(topic.records()).keys() == {'{"sku":"a"}'}
     (shown,) = (each for each in status(project) if each.kind == "sink")
     assert (shown.name, shown.lag, shown.rows) == ("out", 0, None)

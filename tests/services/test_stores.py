@@ -155,7 +155,9 @@ def test_a_project_behaves_the_same(
 ) -> None:
     world = make(catalog, form, kept)
     world.write(1, [("a", 1), ("b", 2), ("a", 3)], {"a": 10, "b": 20})
-    killed = world.run("run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-published@totals:2:group")
+    killed = world.run(
+        "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-published@totals:2:group"
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     world.write(2, [("b", 1), ("c", 5)], {"b": 0, "c": 7, "a": 11})
     done = world.run("run", "--once", "--end-of-input")

@@ -142,7 +142,9 @@ def test_planted_secrets_stand_nowhere(
     folder = make_project(tmp_path / "shop", SETTINGS)
     warehouse = folder / ".headwater" / "warehouse"
     make_another_table(warehouse, "broken")
-    said, lines = run(folder, COMMAND, "run", "--once", "--end-of-input", "--debug", "--output", "json")
+    said, lines = run(
+        folder, COMMAND, "run", "--once", "--end-of-input", "--debug", "--output", "json"
+    )
     text = said.decode()
     assert b"-Dheadwater.logs" in lines  # the JVM was seen
     assert "SCHEMA_CHANGED" in text and "broken" in text, text

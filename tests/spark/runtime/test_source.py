@@ -11,6 +11,7 @@ import pytest
 
 from headwater.engine.streaming.quarantine import SourceQuarantine
 from headwater.project import Project, load_project
+from headwater.runtime.events import Warned
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.testing.harness import warehouse_of
@@ -54,6 +55,16 @@ def test_a_source_feeds_views_and_its_bad_rows_are_kept(
         reasons = {row["reason"] for row in lake.table("clicks__quarantine").read().collect()}
         assert len(reasons) == 2
         assert any("NULL" in reason for reason in reasons)
+
+
+def test_a_source_that_is_mostly_refused_is_told(spark: Any, project: Project) -> None:
+    file = project.config.directory / "in" / "a.json"
+    file.write_text("no json\n" * 9)
+    told: list[object] = []
+    assert Supervisor(project, spark=spark, progress=told.append).run(once=True) == 0
+    (warned,) = [each for each in told if isinstance(each, Warned)]
+    assert warned.message.startswith('source "clicks" refuses ')
+    assert "(100.0%); see clicks__quarantine" in warned.message
 
 
 def test_without_bad_rows_a_source_is_read_once(spark: Any, project: Project) -> None:

@@ -86,7 +86,9 @@ def project(spark, lake, tmp_path):
 
 def run_once(project, spark):
     events = []
-    code = Supervisor(project, spark=spark, progress=events.append).run(once=True, end_of_input=True)
+    code = Supervisor(project, spark=spark, progress=events.append).run(
+        once=True, end_of_input=True
+    )
     return code, events
 
 
