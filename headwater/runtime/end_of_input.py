@@ -84,12 +84,14 @@ class _Newest:
 def source_watermark(
     program: StreamingProgram, inputs: Mapping[str, InputTable], pins: Pins
 ) -> int | None:
-    """Return the least watermark of a view's inputs, None if one has none yet.
+    """Return the least watermark of a view's inputs, None if one has none yet or is a SOURCE.
 
     Args:
         pins: the newest snapshots of those that are in the lake.
     """
-    known = [inputs[name].watermark_after(pins[name]) for name in program.delays if name in pins]
+    if not set(program.delays) <= set(pins):
+        return None
+    known = [inputs[name].watermark_after(pins[name]) for name in program.delays]
     return None if None in known else min((w for w in known if w is not None), default=None)
 
 

@@ -53,6 +53,9 @@ def check_files(statement: syntax.CreateSource, source: Source, report: Diagnost
     if options.get("ordering") == "name" and options.get("order") == "modified":
         hint = "remove order, or remove ordering"
         report.add("INVALID_OPTION", "ordering = 'name' needs order = 'name'", statement, hint)
+    if "ordering" in options and not source.kept:
+        hint = "write CREATE TABLE: its rows carry the watermark that they met"
+        report.add("INVALID_OPTION", "ordering is for tables only", statement, hint)
     given = [name for name in STORE_OPTIONS if name in options]
     if not is_in_store(options):
         if _SCHEME.match(path):

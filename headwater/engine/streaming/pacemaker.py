@@ -60,17 +60,25 @@ class Pacemaker:
         Returns:
             Whether the watermark of every input is known.
         """
+        watermarks = self.watermarks(cut)
+        if watermarks is None:
+            return False
         with self._lock:
-            watermarks: dict[str, int] = {}
-            for name in self._told:
-                if (watermark := self._watermark(name, cut)) is None:
-                    return False
-                watermarks[name] = watermark
             least = min(watermarks.values(), default=None)
             allowed = self._program.allowed // MICROSECOND
             if least is not None and (known is None or least - allowed > known):
                 self._heartbeats.write(watermarks)
             return True
+
+    def watermarks(self, cut: Mapping[str, str]) -> dict[str, int] | None:
+        """Return the watermarks of the inputs in the lake at a cut, None if one has none yet."""
+        found: dict[str, int] = {}
+        with self._lock:
+            for name in self._told:
+                if (watermark := self._watermark(name, cut)) is None:
+                    return None
+                found[name] = watermark
+        return found
 
     def _watermark(self, name: str, cut: Mapping[str, str]) -> int | None:
         """The watermark of an input where the view has read it; that of an empty one counts too."""

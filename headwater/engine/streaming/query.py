@@ -361,7 +361,8 @@ class StreamingView:
         """Say that the SOURCEs the view reads have ended; call it when :meth:`reached` holds.
 
         Returns:
-            The watermark that closes everything they brought; None if there is nothing to close.
+            The watermark that closes everything they brought, or that of a table beside them if it
+            is behind; None if there is nothing to close.
         """
         names = [name for name in self._program.delays if name in self._outside]
         at = self._position
@@ -371,7 +372,8 @@ class StreamingView:
         delay = max(self._program.delays[name] for name in names) + self._program.allowed
         watermark = close_after(self.plan, known + delay // MICROSECOND)
         self._heartbeats.write(dict.fromkeys(names, watermark))
-        return watermark
+        tables = self._pacemaker.watermarks(at.cut) if at else None
+        return None if tables is None else min([watermark, *tables.values()])
 
     def _is_exhausted(self) -> bool:
         """Return whether the query has looked for rows and found no more."""
