@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import Lock
 
+from headwater.checkpoints.file_log import FileLog
 from headwater.checkpoints.folder import Checkpoint
 from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.heartbeat import Heartbeats
@@ -50,6 +51,11 @@ class Pacemaker:
         told = self.tell(cut, self._checkpoint.next_watermark(epoch))
         if told and set(self._program.delays) <= set(cut):
             self._beaten = epoch
+
+    def tidy(self) -> None:
+        """Have the checkpoint forget heartbeats of long ago; only for the thread of the query."""
+        for folder in sorted((self._checkpoint.folder / "sources").glob("*")):
+            FileLog(folder).trim(self._heartbeats.root.absolute())
 
     def tell(self, cut: Mapping[str, str], known: int | None) -> bool:
         """Tell Spark the inputs' watermarks at a cut that the view has read.

@@ -48,6 +48,9 @@ from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
 
+TIDY_EVERY = 100
+"""Batches after which the checkpoint forgets old heartbeats."""
+
 POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
 
@@ -403,6 +406,8 @@ class StreamingView:
         try:
             with self.gate.commit():
                 self._commit(rows, epoch)
+                if (epoch + 1) % TIDY_EVERY == 0:
+                    self._pacemaker.tidy()
                 if self._copies and (epoch + 1) % COPY_EVERY == 0:
                     self._copies.begin(self._checkpoint.folder, epoch)
         except BaseException as error:
