@@ -51,7 +51,8 @@ class Losses:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._refused: dict[tuple[str, str], _Count] = {}
+        # by name, what it is, and the view that reads it: each view counts the rows of a SOURCE
+        self._refused: dict[tuple[str, str, str], _Count] = {}
         self._late: dict[str, _Count] = {}
 
     def __call__(self, event: Event) -> None:
@@ -60,9 +61,10 @@ class Losses:
         match event:
             case EpochLanded():
                 out = event.quarantined + event.dropped
-                self._add_refused((event.table, "table"), out, event.rows + out)
+                self._add_refused((event.table, "table", ""), out, event.rows + out)
             case SourceRowsRefused():
-                self._add_refused((event.source, "source"), event.refused, event.rows)
+                of = (event.source, "source", event.view)
+                self._add_refused(of, event.refused, event.rows)
             case ViewCommitted():
                 late = event.counts.get("late", 0)
                 if late and late > LATE_SHARE * event.read:
@@ -81,14 +83,15 @@ class Losses:
             if count.told < count.out:
                 self._tell_late(view)
 
-    def _add_refused(self, of: tuple[str, str], out: int, read: int) -> None:
+    def _add_refused(self, of: tuple[str, str, str], out: int, read: int) -> None:
         count = self._refused.setdefault(of, _Count())
         count.add(out, read)
-        if not count.told and count.out > REFUSED_SHARE * count.read:
+        told = any(each.told for key, each in self._refused.items() if key[0] == of[0])
+        if not told and count.out > REFUSED_SHARE * count.read:
             self._tell_refused(of)
 
-    def _tell_refused(self, of: tuple[str, str]) -> None:
-        count, (name, kind) = self._refused[of], of
+    def _tell_refused(self, of: tuple[str, str, str]) -> None:
+        count, (name, kind, _) = self._refused[of], of
         count.told = count.out
         hint = f"run `headwater quarantine list {name}`, which shows the reasons"
         message = f'{kind} "{name}" refuses {count}; see {quarantine_of(name)}'

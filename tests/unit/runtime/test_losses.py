@@ -71,6 +71,11 @@ def test_most_rows_refused_or_some_late_is_told(event, said):
     assert warnings(event) == [said]
 
 
+def test_a_source_that_two_views_read_is_told_once():
+    events = [SourceRowsRefused("s", view, 9, 9) for view in ("v", "w")]
+    assert warnings(*events) == ['source "s" refuses 9 of 9 rows (100.0%); see s__quarantine']
+
+
 def test_it_is_told_at_once_and_in_the_end_if_it_has_grown():
     events = [maintained(5, 100)] * 3
     first, last = warnings(*events)
