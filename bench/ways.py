@@ -50,7 +50,7 @@ def headwater(folder: Path, *, landed: bool) -> Run:
         )
         (project / "all.sql").write_text(definitions(workload, given, landed=landed))
         steps.clear()
-        if Supervisor(load_project(project), spark=spark).run(once=True):
+        if Supervisor(load_project(project), spark=spark).run(once=True, end_of_input=True):
             raise RuntimeError(f"the run failed, see {folder / 'state'}")
         table = f"run{number}.{workload.name}"
         return {"warehouse": str(warehouse), "table": table, "own": statistics.median(steps)}

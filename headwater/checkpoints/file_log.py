@@ -12,7 +12,11 @@ import json
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from headwater.checkpoints.durable import put
+
 COMPACT = ".compact"
+_TRIMMED = 50
+"""How many of the newest entries :meth:`FileLog.trim` leaves."""
 
 
 class FileLog:
@@ -38,7 +42,31 @@ class FileLog:
             paths = known._paths(self.last())  # noqa: SLF001 - of its own class
         except (OSError, ValueError, KeyError):
             return []
-        return [Path(unquote(urlsplit(path).path)) for of in paths.values() for path in of]
+        return [Path(_path(path)) for of in paths.values() for path in of]
+
+    def trim(self, below: Path) -> None:
+        """Forget the files of old entries, so that compaction does not carry them on for ever.
+
+        For files whose names are never used again. Only the thread of the query may call it: Spark
+        compacts in that thread too.
+
+        Args:
+            below: the folder of the files; a log that holds any other file is left as it is.
+        """
+        compact = {n: file for n, file in self._entries().items() if file.suffix == COMPACT}
+        if not compact:
+            return
+        newest = max(compact)
+        version, *lines = compact[newest].read_text(encoding="utf-8").splitlines()
+        entries = [json.loads(line) for line in lines]
+        inside = f"{below}/"
+        if len(entries) > _TRIMMED and all(_path(e["path"]).startswith(inside) for e in entries):
+            kept = [
+                line
+                for line, entry in zip(lines, entries, strict=True)
+                if entry["batchId"] > newest - _TRIMMED
+            ]
+            put(compact[newest], "\n".join([version, *kept]))
 
     def position(self, upto: int) -> str | None:
         """Return what names every file up to an entry, None if the log does not hold them all.
@@ -92,3 +120,7 @@ class FileLog:
             return {}
         names = {path.name.removesuffix(COMPACT): path for path in self.folder.iterdir()}
         return {int(name): path for name, path in names.items() if name.isdigit()}
+
+
+def _path(address: str) -> str:
+    return unquote(urlsplit(address).path)

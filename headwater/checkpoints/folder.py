@@ -8,7 +8,6 @@ leaves undone or done. Knows no Spark, so that ``headwater doctor`` reads it too
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import uuid
@@ -17,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headwater.checkpoints.durable import put
 from headwater.checkpoints.file_log import FileLog
 from headwater.checkpoints.offsets import NOTHING, OffsetStream
 
@@ -276,16 +276,6 @@ class Checkpoint:
         if not folder.is_dir():
             return []
         return sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
-
-
-def put(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves the old one or the new one, whole and on the disk."""
-    hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    with hidden.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    hidden.replace(path)
 
 
 def _stores(partition: Path) -> Iterator[Path]:

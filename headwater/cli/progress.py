@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         EpochLanded,
         Event,
         LeaseAwaited,
+        ResultsOpen,
         StateChanged,
         ViewCommitted,
         ViewDelivered,
@@ -49,10 +50,13 @@ class Display(ABC):
         from headwater.runtime.events import (
             DefinitionsChanged,
             EpochLanded,
+            InputClosed,
             LeaseAwaited,
+            ResultsOpen,
             StateChanged,
             ViewCommitted,
             ViewDelivered,
+            Warned,
         )
 
         match event:
@@ -67,7 +71,18 @@ class Display(ABC):
             case LeaseAwaited():
                 self.awaited(event)
             case DefinitionsChanged():
-                self.announced(str(event))
+                self.noted(str(event))
+            case Warned():
+                self.noted(f"warning: {event.message}\n  hint: {event.hint}")
+            case ResultsOpen():
+                self.noted(_open(event))
+            case InputClosed():
+                at = _moment(event.watermark)
+                self.noted(f"closed {event.table}: rows before {at} are late from now on")
+
+    @abstractmethod
+    def noted(self, text: str) -> None:
+        """Show what a person should read, at once."""
 
     @abstractmethod
     def landed(self, event: EpochLanded) -> None:
@@ -90,10 +105,6 @@ class Display(ABC):
         """Show that another process's lease is waited for."""
 
     @abstractmethod
-    def announced(self, text: str) -> None:
-        """Show what a person has to know at once."""
-
-    @abstractmethod
     def end(self) -> None:
         """Show what was held back; nothing comes any more."""
 
@@ -103,6 +114,10 @@ class Quiet(Display):
 
     def __init__(self, output: Output) -> None:
         self._output = output
+
+    def noted(self, text: str) -> None:
+        """Write it to the error stream."""
+        self._output.note(text)
 
     def landed(self, event: EpochLanded) -> None:
         """Show nothing."""
@@ -121,9 +136,6 @@ class Quiet(Display):
     def awaited(self, event: LeaseAwaited) -> None:
         """Show nothing."""
 
-    def announced(self, text: str) -> None:
-        """Show nothing."""
-
     def end(self) -> None:
         """Show nothing."""
 
@@ -137,6 +149,12 @@ class Lines(Display):
         self._shown: dict[str, float] = {}
         self._held: dict[str, str] = {}
         self._totals: dict[str, int] = {}
+
+    def noted(self, text: str) -> None:
+        """Write it, after what was held back."""
+        with self._lock:
+            self._flush()
+            self._write(text)
 
     def landed(self, event: EpochLanded) -> None:
         """Write how much of a table is landed."""
@@ -172,17 +190,15 @@ class Lines(Display):
         with self._lock:
             self._say("", f"waiting for {event.owner}: {_take_over(event)}")
 
-    def announced(self, text: str) -> None:
-        """Write it at once."""
-        with self._lock:
-            self._write(text)
-
     def end(self) -> None:
         """Write the lines that were held back."""
         with self._lock:
-            for text in self._held.values():
-                self._write(text)
-            self._held.clear()
+            self._flush()
+
+    def _flush(self) -> None:
+        for text in self._held.values():
+            self._write(text)
+        self._held.clear()
 
     def _say(self, name: str, text: str) -> None:
         now = time.monotonic()
@@ -223,6 +239,10 @@ class Bars(Display):
         self._rows: dict[str, int] = {}
         self._progress.start()
 
+    def noted(self, text: str) -> None:
+        """Print it above the bars."""
+        self._progress.console.print(text, markup=False, highlight=False)
+
     def landed(self, event: EpochLanded) -> None:
         """Move the bar of a table."""
         units = self._units[event.table] = self._units.get(event.table, 0) + event.units
@@ -258,10 +278,6 @@ class Bars(Display):
         name = f"waiting for {event.owner}"
         self._progress.update(self._task(name), what=_take_over(event))
 
-    def announced(self, text: str) -> None:
-        """Print it above the bars."""
-        self._progress.console.print(text, markup=False, highlight=False)
-
     def end(self) -> None:
         """Leave the bars as they are."""
         self._progress.stop()
@@ -277,7 +293,22 @@ def _take_over(event: LeaseAwaited) -> str:
 
 
 def _until(watermark: int | None) -> str:
-    if watermark is None:
-        return ""
-    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=watermark)
-    return f", watermark {at:%Y-%m-%d %H:%M}"
+    return "" if watermark is None else f", watermark {_moment(watermark)[:16]}"
+
+
+def _moment(time: int) -> str:
+    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _open(event: ResultsOpen) -> str:
+    """What stays open of a view, until when, and what holds it back."""
+    what = "results are" if event.windows is None else _windows(event.windows)
+    come = (
+        "has no watermark yet" if event.watermark is None else f"is at {_moment(event.watermark)}"
+    )
+    return f"open {event.view}: {what} open until {_moment(event.until)}; {event.table} {come}"
+
+
+def _windows(count: int) -> str:
+    return "1 window is" if count == 1 else f"up to {count:,} windows are"

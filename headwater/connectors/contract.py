@@ -70,6 +70,9 @@ class Limits:
     bytes: int | None = None
 
 
+UNREAD = "(unread)"
+"""In :attr:`Range.waiting`: parts of the input that no row was read of. They hold the watermark."""
+
 Body = TypeVar("Body")
 """What a connector itself knows of a range: files, row numbers, offsets, …"""
 
@@ -83,12 +86,15 @@ class Range(Generic[Body]):
         units: how many files or rows it has; none where it only moves the position.
         body: what to read, in the connector's own words.
         lost: rows that were there to be read once, and are gone.
+        waiting: the lanes in which rows wait behind the range; none if the input is one lane, in
+            order as a whole. Each is a value of ``_path``, or :data:`UNREAD`.
     """
 
     position: str
     units: int
     body: Body
     lost: int = 0
+    waiting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +160,14 @@ class Connector(ABC, Generic[Body]):
         coordinates: name and Spark type of the columns that say where a row comes from; unique per
             row.
         unit: what :attr:`Range.units` and :meth:`backlog` count.
+        has_lanes: whether ``_path`` names a part of the input within which order is true, and a
+            range with :attr:`Range.waiting` is read in tasks of one part each.
         expected: fields that the definition does not name and earlier records had.
     """
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]]
     unit: ClassVar[str]
+    has_lanes: ClassVar[bool] = False
     expected: tuple[str, ...] = ()
 
     @abstractmethod

@@ -57,7 +57,9 @@ def stream(
         HeadwaterError: what :func:`~headwater.connectors.kafka.stream.kafka_stream` raises.
     """
     decoder = _decoder(spark, source, config, flat=flat and may_be_flat(source))
-    counted = spark.sql(decoder.rows()).observe(bad_rows(source.name), F.count_if(BAD))
+    counted = spark.sql(decoder.rows()).observe(
+        bad_rows(source.name), F.count_if(BAD).alias("bad"), F.count(F.lit(1)).alias("seen")
+    )
     rows = counted.where(f"NOT {BAD}")
     columns = [name(column.name) for column in source.columns]
     if source.watermark:

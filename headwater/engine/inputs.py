@@ -19,11 +19,10 @@ from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
-from headwater.lake.watermark import advanced
+from headwater.lake.watermark import reached_by
 from headwater.plan.program import SIGN
 from headwater.plan.rules.contract import Input, InputKind
 from headwater.plan.rules.join_patterns import RowsRead
-from headwater.plan.sql.spark_text import micros
 from headwater.plan.view_plan import ViewPlan
 
 Cut = Mapping[str, str]
@@ -153,11 +152,9 @@ class InputTable:
         commit = self.table.newest(before=snapshot_id)
         if commit is None:
             return None
-        stamp = commit.marker.watermark
-        if self.source is None or (declared := self.source.watermark) is None:
-            return stamp
-        newest = self.iceberg.upper_bound(declared.column, commit.snapshot_id)
-        return advanced(stamp, newest, micros(declared.delay))
+        if self.source is None or self.source.watermark is None:
+            return commit.marker.watermark
+        return reached_by(self.iceberg, self.source, commit).watermark
 
     def rows_added(self, span: SnapshotRange) -> int:
         """Return how many rows a piece of history added, without reading any.

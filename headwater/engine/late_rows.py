@@ -29,10 +29,12 @@ class Late:
     Attributes:
         counts: ``late`` and how many, or empty if the view leaves nothing out.
         sides: the writes that keep them.
+        read: how many rows are new in the inputs that have some.
     """
 
     counts: Mapping[str, int]
     sides: tuple[SideWrite, ...] = ()
+    read: int = 0
 
 
 class LateRowFinder:
@@ -73,17 +75,20 @@ class LateRowFinder:
             yield Late({})
             return
         cached: list[DataFrame] = []
-        count = 0
+        count = read = 0
         try:
             for name in self._queries:
                 if name not in spans or not self._possible(name, spans[name]):
                     continue
                 rows = self._rows(session, name, spans[name]).persist()
                 cached.append(rows)
-                count += rows.count()
+                if found := rows.count():
+                    count += found
+                    read += self._inputs[name].rows_added(spans[name])
             # one commit per epoch: a second one would be taken for a replay
             kept = self._table if count else None
-            yield Late({"late": count}, (SideWrite(kept, _appending(cached)),) if kept else ())
+            sides = (SideWrite(kept, _appending(cached)),) if kept else ()
+            yield Late({"late": count}, sides, read)
         finally:
             for rows in cached:
                 rows.unpersist()

@@ -39,6 +39,7 @@ class Committed:
         at: when it was made, milliseconds since 1970 UTC.
         seconds: how long it took, from the look at what changed until it was visible.
         outcome: whether this commit made it visible, or an earlier attempt had.
+        read: if there were late rows, how many rows were read of the inputs that had them.
     """
 
     view: str
@@ -48,6 +49,7 @@ class Committed:
     at: int
     seconds: float
     outcome: Outcome = Outcome.COMMITTED
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import SparkSession
 
@@ -131,4 +131,4 @@ class ViewCommitter:
                 sides=(*late.sides, *bad.sides),
                 fence=self._fence,
             )
-        return committed(self._target, marker, outcome, epoch.began)
+        return replace(committed(self._target, marker, outcome, epoch.began), read=late.read)

@@ -117,16 +117,13 @@ class EpochWrite:
     """Steps c to e of one epoch; the commit protocol calls it again if maintenance interferes.
 
     Args:
-        stamp: watermark that its rows get, microseconds since 1970 UTC.
         marker: its marker, without counts.
     """
 
-    def __init__(
-        self, landing: EpochLanding, epoch: LandingEpoch, stamp: int | None, marker: Marker
-    ) -> None:
+    def __init__(self, landing: EpochLanding, epoch: LandingEpoch, marker: Marker) -> None:
         self._landing = landing
         self._epoch = epoch
-        self._stamp = stamp
+        self._stamp = marker.watermark
         self.marker = marker
         self.taken = epoch.taken
         self._found = Written()

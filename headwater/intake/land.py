@@ -7,7 +7,8 @@ One epoch (:meth:`Landing.step`), inside the commit protocol of ``headwater.lake
 
 a. the next range after the cut in the newest marker; if the ledger holds an epoch that the table
    lacks, that one
-b. stamp: the watermark that follows from earlier epochs (``headwater.lake.watermark``)
+b. stamp: the watermark that follows from earlier epochs (``headwater.lake.watermark``); the marker
+   also says which lanes of the input have rows waiting, and what each lane had reached
 c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
 d. unreadable files are found and left out, each with a quarantine row; changed ones read anew
 e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
@@ -52,13 +53,14 @@ from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, s
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
+from headwater.lake.iceberg.file_bounds import ensure_exact
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import fields_in
-from headwater.lake.reserved_names import quarantine_of
+from headwater.lake.reserved_names import LANE, quarantine_of
 from headwater.lake.spec import TableSpec
-from headwater.lake.watermark import floor_to_ms, watermark_after, watermark_type
+from headwater.lake.watermark import floor_to_ms, reached, watermark_type
 from headwater.plan.sql.spark_text import moment, name
 
 UNLIMITED = Limits()
@@ -73,7 +75,7 @@ def landed_spec(source: Source, connector: Connector[Any] | type[Connector[Any]]
     columns = [(c.name, spark_type(c.type), True) for c in source.columns]
     event_times: tuple[str, ...] = ()
     if source.watermark:
-        event_times = (source.watermark.column,)
+        event_times = (source.watermark.column, *([LANE] if connector.has_lanes else []))
         columns.append((WATERMARK_COLUMN, watermark_type(source), True))
     columns.append((ARRIVAL_COLUMN, "TIMESTAMP", False))
     columns += [(column, kind, True) for column, kind in connector.coordinates]
@@ -123,6 +125,7 @@ class Landing:
         self._fence = fence
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
+        ensure_exact(self.table.java, spec.event_times)
         self._quarantine: LakeTable | None = None
         has_ledger = isinstance(self.connector, HasLedger)
         self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
@@ -141,8 +144,7 @@ class Landing:
         """
         self.finish_begun()
         if self._evolved.changes:
-            stamp = watermark_after(self.table, self.source)
-            self.commit(self.next_marker({}, stamp), lambda target: None)
+            self.commit(self.next_marker({}), lambda target: None)
 
     def _load(self) -> None:
         """Read from the lake how far the input was read, and an epoch that was begun."""
@@ -221,11 +223,11 @@ class Landing:
         return self._land(LandingEpoch(self._last.epoch + 1, taken, now_micros(), planned=False))
 
     def _land(self, epoch: LandingEpoch) -> StepResult:
-        stamp = watermark_after(self.table, self.source)
         cut = {self.source.name: epoch.taken.position}
         counts = {"lost": epoch.taken.lost} if epoch.taken.lost else {}
-        marker = replace(self.next_marker(cut, stamp), counts=counts)
-        write = EpochWrite(self, epoch, stamp, marker)
+        waiting = epoch.taken.waiting if self.source.watermark else ()
+        marker = replace(self.next_marker(cut), counts=counts, waiting=waiting)
+        write = EpochWrite(self, epoch, marker)
         self.commit(write.marker, write)
         self.connector.done(write.taken)
         self._planned = self._begun = None
@@ -243,11 +245,12 @@ class Landing:
         """
         if self._uncertain:
             self._load()
-        last, now = self._last, watermark_after(self.table, self.source)
-        closed = max(floor_to_ms(watermark), now or floor_to_ms(watermark))
+        last, marker = self._last, self.next_marker({})
+        now = floor_to_ms(watermark) if marker.watermark is None else marker.watermark
+        closed = max(floor_to_ms(watermark), now)
         if last.watermark is not None and last.watermark >= closed:
             return False
-        self.commit(self.next_marker({}, closed), lambda target: None)
+        self.commit(replace(marker, watermark=closed, closed=True), lambda target: None)
         return True
 
     def _next(self, limits: Limits) -> LandingEpoch | None:
@@ -263,19 +266,21 @@ class Landing:
         found = self.connector.next_range(self.position, limits)
         return LandingEpoch(number, found, now_micros(), planned=False) if found else None
 
-    def next_marker(self, cut: Mapping[str, str], stamp: int | None) -> Marker:
-        """Return the marker of the next epoch.
+    def next_marker(self, cut: Mapping[str, str]) -> Marker:
+        """Return the marker of the next epoch, with the watermark that its rows get.
 
         Args:
             cut: the positions that it moves.
-            stamp: watermark of its rows.
         """
+        come = reached(self.table, self.source)
         return replace(
             self._identity,
             epoch=self._last.epoch + 1,
             cut_from=dict(self._last.cut_to),
             cut_to={**self._last.cut_to, **cut},
-            watermark=stamp,
+            watermark=come.watermark,
+            waiting=self._last.waiting,
+            reached=come.lanes,
             evolved=self._evolved.changes,
             since=self._evolved.since,
         )

@@ -20,7 +20,6 @@ from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ConfigError, ServiceError
 from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
-from headwater.lake.watermark import watermark_after
 
 _CUT = f"octet_length(raw) = {KEPT_OF_LONG_RECORD} AND reason LIKE 'record of %'"
 """Rows of which only the beginning was kept."""
@@ -113,13 +112,12 @@ def _land(landing: Landing, rows: Rows, snapshot: int, arrived_at: int) -> tuple
     seen, bad = _judged(rows)
     if seen == bad and not _other_reasons(landing, rows):
         return seen, bad
-    stamp = watermark_after(landing.table, landing.source)
     cut = {landing.quarantine().name: str(snapshot)}
     counts = {"replayed": seen - bad}
-    marker = replace(landing.next_marker(cut, stamp), counts=counts)
+    marker = replace(landing.next_marker(cut), counts=counts)
 
     def write(target: str) -> None:
-        done = landing.append(rows, target, stamp, arrived_at)
+        done = landing.append(rows, target, marker.watermark, arrived_at)
         if (done.seen, done.bad) != (seen, bad):
             raise _judged_otherwise(landing.source.name, (seen, bad), (done.seen, done.bad))
 

@@ -28,6 +28,9 @@ FILES = "__files"
 SIDE_TABLES = (CHANGES, QUARANTINE, SINK, BEGUN, FILES)
 """The suffixes of tables that belong to another, of whose commits they say no more than that."""
 
+LANE = "_path"
+"""Column of a landed table that names the part of the input which a row came from."""
+
 PLACE = "@place"
 """In the cut of a sink, beside its view: what its connector says of the place records go to."""
 

@@ -1,24 +1,124 @@
 """The watermark of a landed table: from what is committed, so that a replay decides the same.
 
-In: a landed table and its source. Out: the watermark that the next epoch's rows are stamped with.
+In: a landed table and its source. Out: the watermark that the next epoch's rows are stamped with,
+and what the lanes of a backlog had reached by then.
+
+A *lane* is a part of the input within which order is true, such as a partition of a topic. What
+waits together is not late because of one another: a lane with rows waiting holds the watermark back
+to where its own rows have come, and a lane that was never read holds it where it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
 from headwater.analyze.definitions import Source
 from headwater.analyze.typing.types import spark_type
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.history import Commit
+from headwater.lake.reserved_names import LANE
 from headwater.plan.sql.spark_text import micros
 
 MILLISECOND = 1_000
 
+REST = ""
+"""What a marker calls all lanes that it does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One part of an input within which order is true.
+
+    Attributes:
+        newest: newest event time that was read of it, None if none was.
+        waiting: whether rows of it are there to be read.
+    """
+
+    newest: int | None
+    waiting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a landed table has come.
+
+    Attributes:
+        watermark: the stamp of the rows that come next, None before the first event time.
+        lanes: newest event time by lane, while a backlog is being read; :data:`REST` is the newest
+            of all others.
+    """
+
+    watermark: int | None
+    lanes: Mapping[str, int]
+
+
+def watermark(lanes: Iterable[Lane], before: int | None, delay: int) -> int | None:
+    """Return the watermark after rows were read; it never goes back.
+
+    Args:
+        lanes: every lane that has rows waiting, and every lane that was read.
+        before: the watermark until now.
+        delay: how far it stays behind, in microseconds.
+
+    Returns:
+        A whole number of milliseconds, or None before the first event time.
+    """
+    known = list(lanes)
+    behind = [lane.newest for lane in known if lane.waiting]
+    if None in behind:
+        return before
+    read = [lane.newest for lane in known if lane.newest is not None]
+    reach = min((each for each in behind if each is not None), default=max(read, default=None))
+    if reach is None:
+        return before
+    reached = floor_to_ms(reach - delay)
+    return reached if before is None else max(before, reached)
+
+
+def reached_by(table: LakeTable, source: Source, commit: Commit) -> Reached:
+    """Return how far a landed table had come with one of its commits.
+
+    The commit's stamp and the lanes before it are in its marker. The newest event times are in the
+    metrics of its data files; no data is read.
+
+    Args:
+        table: the landed table, as of a refresh that knows the commit.
+        source: its definition, with a WATERMARK.
+    """
+    assert source.watermark is not None
+    marker = commit.marker
+    lanes = dict(marker.reached)
+    for lane, newest in _found(table, source.watermark.column, commit).items():
+        lanes[lane] = max(newest, lanes.get(lane, newest))
+    known = [Lane(newest, lane in marker.waiting) for lane, newest in lanes.items()]
+    known += [Lane(None, waiting=True) for lane in marker.waiting if lane not in lanes]
+    now = watermark(known, marker.watermark, micros(source.watermark.delay))
+    return Reached(now, lanes if marker.waiting else {})
+
+
+def _found(table: LakeTable, column: str, commit: Commit) -> dict[str, int]:
+    """The newest event times in a commit's files, by lane while a backlog is being read."""
+    marker = commit.marker
+    named = {*marker.waiting, *marker.reached} - {REST}
+    if not named:
+        newest = table.upper_bound(column, commit.snapshot_id)
+        return {} if newest is None else {REST: newest}
+    found: dict[str, int] = {}
+    for part, newest in table.bounds.by_part(LANE, column, commit.snapshot_id):
+        lane = part if part is not None and part in named else REST
+        found[lane] = max(newest, found.get(lane, newest))
+    return found
+
+
+def reached(table: LakeTable, source: Source) -> Reached:
+    """Return how far a landed table has come, by its newest commit as of the last refresh."""
+    commit = table.newest(source.name) if source.watermark else None
+    return reached_by(table, source, commit) if commit else Reached(None, {})
+
 
 def watermark_after(table: LakeTable, source: Source) -> int | None:
     """Return the watermark that holds after the newest commit of a landed table.
-
-    ``max(W_before, floor_to_ms(newest event time of that commit) - delay)``: the stamp of the
-    commit is in its marker, the newest event time in the metrics of its data files; no data is
-    read.
 
     Args:
         table: the landed table; its last refresh is what counts.
@@ -27,27 +127,7 @@ def watermark_after(table: LakeTable, source: Source) -> int | None:
         Microseconds since 1970 UTC, a whole number of milliseconds; None without a WATERMARK or
         before the first event time.
     """
-    if source.watermark is None:
-        return None
-    commit = table.newest(source.name)
-    if commit is None:
-        return None
-    newest = table.upper_bound(source.watermark.column, commit.snapshot_id)
-    return advanced(commit.marker.watermark, newest, micros(source.watermark.delay))
-
-
-def advanced(before: int | None, newest: int | None, delay: int) -> int | None:
-    """Return a watermark after rows were seen; it never goes back.
-
-    Args:
-        before: the watermark until now.
-        newest: largest event time of the rows, None without rows.
-        delay: how far the watermark stays behind, in microseconds.
-    """
-    if newest is None:
-        return before
-    reached = floor_to_ms(newest - delay)
-    return reached if before is None else max(before, reached)
+    return reached(table, source).watermark
 
 
 def floor_to_ms(time: int) -> int:

@@ -7,7 +7,7 @@ Out: one plan per view, or all errors at once. No side effects, no JVM.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -108,6 +108,15 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         guard=guard,
         build_guarded=partial(write, guard.query) if guard else None,
     )
+
+
+def with_inputs(plans: dict[str, ViewPlan], views: Sequence[str]) -> set[str]:
+    """Return the views asked for, and everything they read, directly or not."""
+    wanted = set(views)
+    for name, plan in reversed(plans.items()):
+        if name in wanted:
+            wanted.update(item.name for item in plan.inputs)
+    return wanted
 
 
 def close_after(plan: ViewPlan, newest: int) -> int:

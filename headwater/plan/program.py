@@ -82,8 +82,10 @@ class StreamingProgram(Program):
 
     Attributes:
         sql: the query; columns in the order of the view's fields.
-        delays: per input with a watermark in the query, the delay its source declares; a heartbeat
-            at ``watermark + delay`` tells the query that the source's watermark is ``watermark``.
+        delays: per input with a watermark in the query, how far Spark's watermark stays behind; a
+            heartbeat at ``watermark + delay`` tells the query that the input's watermark is
+            ``watermark``. Of a SOURCE it is the delay that it declares; of a table it is so large
+            that only heartbeats count.
         allowed: allowed lateness; Spark's own watermark is the least source watermark minus this,
             and it is the watermark in the view's marker: a row is final iff its close is at or
             below it.

@@ -36,6 +36,12 @@ from headwater.errors import SqlError
 
 MICROSECOND = timedelta(microseconds=1)
 
+TOLD = timedelta(days=1_000_000)
+"""The delay that Spark is given for landed rows: so large that no row ever moves its watermark.
+
+Only heartbeats do. Rows of a backlog are ahead of their table's watermark, as other rows of the
+backlog are still to come; Spark would take them for progress and drop those."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -98,6 +104,11 @@ class RelationShape:
         """How far the source's watermark stays behind its newest event time."""
         watermark = self.source.watermark if self.source else None
         return watermark.delay if watermark else timedelta(0)
+
+    @property
+    def spark_delay(self) -> timedelta:
+        """How far Spark's watermark stays behind the event times that it sees."""
+        return TOLD if self.tells_lateness else self.delay
 
 
 @dataclass(frozen=True, slots=True)

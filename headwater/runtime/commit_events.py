@@ -22,6 +22,7 @@ def told(committed: Committed) -> ViewCommitted:
         marker.cut_to,
         committed.snapshot_id,
         committed.seconds,
+        committed.read,
     )
 
 

@@ -1,78 +1,144 @@
-"""The end of the input: the watermark that closes every window of the views that read a table.
+"""The end of the input: what closes the results of a view, and what stays open without it.
 
 In: the plans of the views, and the landed tables after their last epoch.
-Out: per table the watermark of its empty end-of-input epoch. Tables that meet in one view get the
-same, as the view's watermark is the least of its inputs'.
+Out: per table the watermark of its empty end-of-input epoch, which its own rows decide: never that
+of a table it meets in a view, whose rows may be further on. Or the views that have open results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from headwater.engine.inputs import InputTable
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
+from headwater.plan.query_shape import MICROSECOND
+from headwater.plan.sql.spark_text import micros
 from headwater.plan.view_plan import ViewPlan
+from headwater.runtime.events import ResultsOpen
+
+Pins = Mapping[str, int]
 
 
 def closing_watermarks(
-    plans: Iterable[ViewPlan], tables: Mapping[str, InputTable]
+    plans: Iterable[ViewPlan], tables: Mapping[str, InputTable], pins: Pins
 ) -> dict[str, int]:
     """Return the closing watermark of each table that a view with windows or waiting rows reads.
 
     Args:
         tables: the landed tables by name, as of a fresh refresh.
+        pins: their newest snapshots.
 
     Returns:
-        Table → microseconds since 1970 UTC. A table that meets no row since its last closing, in
-        any of the views that read it, is left out.
+        Table → microseconds since 1970 UTC. A table without rows since its last closing is left
+        out.
     """
     closing: dict[str, int] = {}
-    groups: list[set[str]] = []
+    newest = _Newest(tables, pins)
     for plan in plans:
-        if not isinstance(plan.program, StreamingProgram) or not plan.program.stateful:
+        for name in _timed(plan, tables):
+            if (time := newest.of(name)) is not None:
+                closing[name] = max(close_after(plan, time), closing.get(name, time))
+    return closing
+
+
+def open_results(
+    plans: Iterable[ViewPlan], tables: Mapping[str, InputTable], pins: Pins
+) -> Iterator[ResultsOpen]:
+    """Yield the views that have results which are not final.
+
+    Args:
+        tables: the landed tables by name, as of a fresh refresh.
+        pins: their newest snapshots.
+    """
+    newest = _Newest(tables, pins)
+    for plan in plans:
+        names = _timed(plan, tables)
+        times = [time for name in names if (time := newest.of(name)) is not None]
+        if not times:
             continue
-        timed = {name for name in plan.program.delays if name in tables}
-        ends = [end for name in timed for end in _ends(plan, tables[name])]
-        joined = [group for group in groups if group & timed]
-        groups = [group for group in groups if group not in joined] + [timed.union(*joined)]
-        for name in timed if ends else ():
-            closing[name] = max([*ends, *([closing[name]] if name in closing else [])])
-    return {
-        name: max(closing[other] for other in group if other in closing)
-        for group in groups
-        for name in group
-        if any(other in closing for other in group)
-    }
+        now = {name: tables[name].watermark_after(pins[name]) for name in names}
+        held = min(names, key=lambda name: (now[name] is not None, now[name] or 0))
+        until, watermark = close_after(plan, max(times)), now[held]
+        if watermark is None or watermark < until:
+            windows = _windows(plan, max(times), watermark)
+            yield ResultsOpen(plan.view.name, windows, until, held, watermark)
 
 
-def _ends(plan: ViewPlan, table: InputTable) -> list[int]:
-    newest, closed = since_closing(table)
-    ends = [] if closed is None else [closed]
-    return ends if newest is None else [*ends, close_after(plan, newest)]
+@dataclass
+class _Newest:
+    """The newest event times since tables were closed, each looked for once."""
+
+    tables: Mapping[str, InputTable]
+    pins: Pins
+    known: dict[str, int | None] = field(default_factory=dict)
+
+    def of(self, name: str) -> int | None:
+        """Return that of a table, None if no row came."""
+        if name not in self.known:
+            self.known[name] = since_closing(self.tables[name], self.pins[name])
+        return self.known[name]
 
 
-def since_closing(table: InputTable) -> tuple[int | None, int | None]:
-    """Return the newest event time since a table was closed, and the watermark it was closed with.
+def source_watermark(
+    program: StreamingProgram, inputs: Mapping[str, InputTable], pins: Pins
+) -> int | None:
+    """Return the least watermark of a view's inputs, None if one has none yet or is a SOURCE.
+
+    Args:
+        pins: the newest snapshots of those that are in the lake.
+    """
+    if not set(program.delays) <= set(pins):
+        return None
+    known = [inputs[name].watermark_after(pins[name]) for name in program.delays]
+    return None if None in known else min((w for w in known if w is not None), default=None)
+
+
+def _timed(plan: ViewPlan, tables: Mapping[str, InputTable]) -> list[str]:
+    """The landed tables by whose watermark a view's results become final."""
+    if not isinstance(plan.program, StreamingProgram) or not plan.program.stateful:
+        return []
+    return [name for name in plan.program.delays if name in tables]
+
+
+def _windows(plan: ViewPlan, newest: int, watermark: int | None) -> int | None:
+    """How many windows end after a watermark, up to the last that holds an event time."""
+    window = plan.shape.window
+    if window is None or watermark is None:
+        return None
+    open_for = window.last_end(newest) + plan.late.allowed // MICROSECOND - watermark
+    return max(0, -(-open_for // window.slide))
+
+
+def since_closing(table: InputTable, snapshot_id: int) -> int | None:
+    """Return the newest event time that came since a table's input was last closed.
 
     Args:
         table: a landed table with a watermark.
+        snapshot_id: its newest snapshot.
 
     Returns:
-        Both in microseconds since 1970 UTC; None where there is none.
+        Microseconds since 1970 UTC; None if no row came.
     """
     assert table.source is not None and table.source.watermark is not None
-    column = table.source.watermark.column
+    column, delay = table.source.watermark.column, micros(table.source.watermark.delay)
+    watermark, here = table.watermark_after(snapshot_id), table.iceberg
+    commit = here.newest(before=snapshot_id)
+    waits = commit is None or commit.marker.waiting or watermark is None
+    # a row from here on is the newest: an earlier one would have moved the watermark further
+    enough = None if waits or watermark is None else watermark + delay
     newest: int | None = None
-    here = table.iceberg
     for snapshot in here.ancestors():
         marker = snapshot.marker
-        if marker and marker.epoch and marker.cut_from == marker.cut_to:
-            return newest, marker.watermark
+        if marker and marker.closed:
+            return newest
         if here.is_expired(snapshot.parent):
             # the last closing may be further back: then every row there is counts
-            return here.greatest(column), None
+            return here.greatest(column)
         bound = here.upper_bound(column, snapshot.id) if marker else None
         if bound is not None:
             newest = bound if newest is None else max(newest, bound)
-    return newest, None
+        if newest is not None and enough is not None and newest >= enough:
+            return newest
+    return newest

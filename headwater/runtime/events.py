@@ -97,6 +97,7 @@ class ViewCommitted:
         epoch: number of the epoch.
         rows: rows written by it.
         counts: rows that are not in it: ``late``, ``quarantined``, ``dropped``, where there are.
+        read: if there were late rows, how many rows were read of the inputs that had them.
         watermark: the watermark in its marker, microseconds since 1970 UTC.
         cut: per input, the position up to which it was read.
         snapshot_id: the snapshot that the commit made.
@@ -111,6 +112,7 @@ class ViewCommitted:
     cut: Mapping[str, str]
     snapshot_id: int
     seconds: float
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,67 @@ class DefinitionsChanged:
             f"the SQL files have changed ({'; '.join(found)}). This run goes on with the"
             f" definitions that it began with.{error} To run the new ones, {step}: headwater run"
         )
+class SourceRowsRefused:
+    """A batch of a view has bad rows of a SOURCE.
+
+    Attributes:
+        source: its name.
+        view: the view that read them.
+        refused: how many rows of the batch are bad.
+        rows: how many rows of the source the batch has read.
+    """
+
+    source: str
+    view: str
+    refused: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsOpen:
+    """All input is processed, and results of a view wait for more.
+
+    Attributes:
+        view: its name.
+        windows: how many windows are open at most; None if the view has none, or no time is over.
+        until: the source watermark that makes them final, microseconds since 1970 UTC.
+        table: the table whose watermark holds them back.
+        watermark: its watermark, None before the first.
+    """
+
+    view: str
+    windows: int | None
+    until: int
+    table: str
+    watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class InputClosed:
+    """A table's input was declared to have ended.
+
+    Attributes:
+        table: its name.
+        watermark: rows below it are late from now on, microseconds since 1970 UTC.
+    """
+
+    table: str
+    watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A run goes well, and a person should look at something all the same.
+
+    Attributes:
+        name: the table, SOURCE or view.
+        message: what happened.
+        hint: what can be done.
+    """
+
+    name: str
+    message: str
+    hint: str
 
 
 Event = (
@@ -194,6 +257,10 @@ Event = (
     | StateChanged
     | LeaseAwaited
     | DefinitionsChanged
+    | SourceRowsRefused
+    | ResultsOpen
+    | InputClosed
+    | Warned
 )
 Progress = Callable[[Event], None]
 

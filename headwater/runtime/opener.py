@@ -6,7 +6,8 @@ called in the thread of the worker, again after each failure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,10 @@ from headwater.engine.delivery import Delivery
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
 from headwater.engine.incremental.view import IncrementalView
+from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
 from headwater.engine.streaming.query import StreamingView
+from headwater.engine.streaming.source_batch import OnBad
 from headwater.engine.target import Writer
 from headwater.intake.land import Landing
 from headwater.lake.catalog import Lake
@@ -71,13 +74,13 @@ class Opener:
         )
 
     def streaming(
-        self, plan: ViewPlan, once: bool, *, on_bad: Callable[[str], None], tell: Progress
+        self, plan: ViewPlan, once: bool, *, on_bad: OnBad, tell: Progress
     ) -> StreamingView:
         """Open a streaming view.
 
         Args:
             once: its input ends with what is there.
-            on_bad: told of a SOURCE in which it meets bad rows.
+            on_bad: told of each SOURCE in which it meets bad rows.
             tell: told of its commits.
         """
         state = state_folder(self._config.state, plan.view.name)
@@ -164,6 +167,18 @@ class Opener:
             for name, written in self._catalog.external.items()
         }
         return Lake(spark, self._config.namespace, external_tables=external)
+
+    def ends_of_others(self, spark: SparkSession) -> dict[str, int]:
+        """Return the newest snapshots of the tables that others write, who may never end.
+
+        Args:
+            spark: the session that they are seen through.
+        """
+        lake, ends = self.lake(spark), {}
+        for name in lake.external_tables:
+            with suppress(Exception):  # the views that read it say what is wrong
+                ends[name] = InputTable(name, lake.readable(name), None).pin()
+        return ends
 
     def _own_lake(self) -> Lake:
         return self.lake(session_for_thread(self._spark))

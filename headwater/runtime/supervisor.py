@@ -2,8 +2,9 @@
 
 In: a project. Out: running workers (a thread per landed table, one per streaming view, one for the
 ticks, one per sink), a board with their states, an exit code.
-``run --once`` lands everything that is there while the views keep up, ends the input of each table,
-waits until every view has reached that end, and stops. Otherwise it runs until a signal: the first
+``run --once`` lands everything that is there while the views keep up, waits until every view has
+reached that end, tells which results stay open, and stops. With ``--end-of-input`` it ends the
+input of each table before that. Otherwise it runs until a signal: the first
 finishes the running batches, a second interrupt aborts.
 """
 
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,17 +26,24 @@ from headwater.intake.land import Landing
 from headwater.lake.failures import gone
 from headwater.lake.iceberg.commits_view import define_commits
 from headwater.lake.protocol.table import Table
-from headwater.plan.planner import plan_project
+from headwater.plan.planner import plan_project, with_inputs
 from headwater.plan.program import StreamingProgram
 from headwater.plan.rules.contract import InputKind
-from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
-from headwater.runtime.end_of_input import closing_watermarks
-from headwater.runtime.events import Progress, RunState, StateChanged, silent
+from headwater.runtime.end_of_input import closing_watermarks, open_results, source_watermark
+from headwater.runtime.events import (
+    InputClosed,
+    Progress,
+    RunState,
+    SourceRowsRefused,
+    StateChanged,
+    silent,
+)
 from headwater.runtime.lease import Lease
+from headwater.runtime.losses import Losses
 from headwater.runtime.maintenance_job import Maintainer, MaintenanceSchedule, Tables
 from headwater.runtime.opener import POLL, Opener
 from headwater.runtime.session import open_session, spark_is_gone
@@ -81,7 +88,7 @@ class Supervisor:
         self._config, self._catalog = project.config, project.catalog
         plans = plan_project(project.catalog)
         self._kept = Tables(project, plans)
-        wanted = _with_inputs(plans, views)
+        wanted = with_inputs(plans, views)
         self._plans = {n: plan for n, plan in plans.items() if not views or n in wanted}
         self._tables = [
             name
@@ -94,7 +101,8 @@ class Supervisor:
             if sink.view in self._plans or sink.view in self._tables
         ]
         self._given = spark
-        self._board = Board(project.config.state, progress)
+        self._losses = Losses(progress)
+        self._board = Board(project.config.state, self._losses)
         self._interrupted = False
         self._lease: Lease | None = None
         self._spark: SparkSession | None = None
@@ -110,11 +118,12 @@ class Supervisor:
 
     # -- what can be asked of it
 
-    def run(self, once: bool = False) -> int:
+    def run(self, once: bool = False, *, end_of_input: bool = False) -> int:
         """Run until everything is done or a signal comes.
 
         Args:
-            once: process what is there, close every window, then return.
+            once: process what is there, then return.
+            end_of_input: with ``once``, close every window: no more rows will come.
 
         Returns:
             Exit code: 0, or 3 if a table or view failed for good.
@@ -127,11 +136,12 @@ class Supervisor:
             with finish_on_signals(self.interrupt):
                 self._start(once, landing=True)
                 if once:
-                    self._finish_input()
+                    self._finish_input(end_of_input)
                 else:
                     self._board.wait_until(self._is_over)
                 self._check_lease()
                 self.stop()
+                self._losses.finish()
         except Exception as error:
             if spark_is_gone():
                 raise gone() from error
@@ -258,8 +268,9 @@ class Supervisor:
             if self._board.state(name) is RunState.FAILED or self._waits(name, plan.view.inputs):
                 continue
             if isinstance(plan.program, StreamingProgram):
+                on_bad = partial(self._bad_rows_met, name)
                 make_stream = partial(
-                    open_.streaming, plan, once, on_bad=self._bad_rows_met, tell=self._board.tell
+                    open_.streaming, plan, once, on_bad=on_bad, tell=self._board.tell
                 )
                 self._streams[name] = StreamWorker(
                     name, self._board, back_off(), poll, make=make_stream
@@ -308,46 +319,60 @@ class Supervisor:
         names = dict.fromkeys(item.name for item in inputs if item.kind is InputKind.SOURCE)
         return [name for name in names if self._catalog.sources[name].encode]
 
-    def _bad_rows_met(self, source: str) -> None:
+    def _bad_rows_met(self, view: str, source: str, bad: int, seen: int) -> None:
         if source in self._waiting:
             self._waiting[source].mark()
+        self._board.tell(SourceRowsRefused(source, view, bad, seen))
 
     # -- once
 
-    def _finish_input(self) -> None:
-        """Wait for the landing, end the input, wait until every view has reached the end."""
+    def _finish_input(self, end_of_input: bool) -> None:
+        """Wait for the landing, end the input if asked to, wait until every view is there."""
         self._board.wait_until(lambda: self._interrupted or not any(w.alive for w in self._landers))
         if self._interrupted:
             return
-        self._end_input()
-        self._settle(finish=True)
+        if end_of_input:
+            self._end_input()
+        self._settle(finish=True, close=end_of_input)
+        if not self._interrupted:
+            for each in open_results(self._plans.values(), *self._pinned()):
+                self._board.tell(each)
 
     def _end_input(self) -> None:
-        tables = {name: self._inputs[name] for name in self._tables if name in self._inputs}
-        for table in tables.values():
-            table.pin()
-        for name, watermark in closing_watermarks(self._plans.values(), tables).items():
+        for name, watermark in closing_watermarks(self._plans.values(), *self._pinned()).items():
             landing = self._landings[name]
             if self._board.state(name) is not RunState.FAILED and landing.close(watermark):
                 self._resume(name, landing.table)
+                self._board.tell(InputClosed(name, watermark))
 
-    def _settle(self, finish: bool = False) -> None:
-        """Wait until each view has read all that its inputs hold; with ``finish``, stop it then."""
-        ends = self._ends_of_others()
+    def _pinned(self) -> tuple[dict[str, InputTable], dict[str, int]]:
+        """The landed tables, and their newest snapshots."""
+        tables = {name: self._inputs[name] for name in self._tables if name in self._inputs}
+        return tables, {name: table.pin() for name, table in tables.items()}
+
+    def _settle(self, *, finish: bool = False, close: bool = False) -> None:
+        """Wait until each view has read all that its inputs hold.
+
+        Args:
+            finish: stop each view then.
+            close: before that, close what it read straight from a SOURCE.
+        """
+        assert self._spark is not None
+        ends = self._opener.ends_of_others(self._spark)
         for name in self._plans:
             self._board.wait_until(partial(self._is_settled, name, ends), poll=POLL.total_seconds())
             if finish and name in self._streams and not self._interrupted:
-                self._end(self._streams[name])
+                self._end(self._streams[name], close)
         for worker in self._quarantines:
             self._board.wait_until(partial(self._is_exhausted, worker), poll=POLL.total_seconds())
         for sink, delivery in zip(self._sinks, self._deliveries, strict=True):
             done = partial(self._is_delivered, sink, delivery)
             self._board.wait_until(done, poll=POLL.total_seconds())
 
-    def _end(self, worker: StreamWorker[StreamingView]) -> None:
-        """Close what a view read straight from a SOURCE, then stop the view."""
+    def _end(self, worker: StreamWorker[StreamingView], close: bool) -> None:
+        """Close what a view read straight from a SOURCE if asked to, then stop the view."""
         view = worker.view
-        closing = view.close_sources() if view and worker.alive else None
+        closing = view.close_sources() if close and view and worker.alive else None
         if view and closing is not None:
             self._board.wait_until(
                 lambda: self._interrupted or not worker.alive or view.reached({}, closing),
@@ -355,15 +380,6 @@ class Supervisor:
             )
         worker.stop()
         worker.join()
-
-    def _ends_of_others(self) -> dict[str, int]:
-        """The newest snapshots of the tables that others write, who may never come to an end."""
-        assert self._spark is not None
-        lake, ends = self._opener.lake(self._spark), {}
-        for name in lake.external_tables:
-            with suppress(Exception):  # the views that read it say what is wrong
-                ends[name] = InputTable(name, lake.readable(name), None).pin()
-        return ends
 
     def _is_settled(self, name: str, ends: Mapping[str, int]) -> bool:
         """Whether a view is at the end of its inputs, or need not get there."""
@@ -377,7 +393,9 @@ class Supervisor:
         }
         if isinstance(program, StreamingProgram):
             view = self._streams[name].view
-            return view is not None and view.reached(pins, self._source_watermark(program, pins))
+            return view is not None and view.reached(
+                pins, source_watermark(program, self._inputs, pins)
+            )
         ticked = self._ticker.views.get(name) if self._ticker else None
         return ticked is not None and ticked.reached(pins, ends)
 
@@ -390,14 +408,6 @@ class Supervisor:
             return True
         return worker.has_delivered(self._inputs[sink.view].pin())
 
-    def _source_watermark(self, program: StreamingProgram, pins: dict[str, int]) -> int | None:
-        known = [
-            self._inputs[name].watermark_after(pins[name])
-            for name in program.delays
-            if name in pins
-        ]
-        return None if None in known else min((w for w in known if w is not None), default=None)
-
     def _check_lease(self) -> None:
         """Say it once for all if another process has taken over: idle views would not notice."""
         if self._lease and self._lease.lost:
@@ -408,12 +418,3 @@ class Supervisor:
             return True
         making = (worker for worker in self._workers() if not isinstance(worker, SinkWorker))
         return self._interrupted or not any(worker.alive for worker in making)
-
-
-def _with_inputs(plans: dict[str, ViewPlan], views: Sequence[str]) -> set[str]:
-    """The views asked for, and everything they read, directly or not."""
-    wanted = set(views)
-    for name, plan in reversed(plans.items()):
-        if name in wanted:
-            wanted.update(item.name for item in plan.inputs)
-    return wanted

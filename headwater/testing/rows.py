@@ -38,7 +38,8 @@ _BARE = exp.DataType.NUMERIC_TYPES | {exp.DataType.Type.BOOLEAN}
 def local_source(source: Source, folder: Path) -> Source:
     """Return a source that reads the files of a test instead of what it is defined to read.
 
-    A ``files`` source keeps its encoding; any other is read as JSON. One file is one epoch.
+    A ``files`` source keeps its encoding; any other is read as JSON. One file is one epoch, and
+    each is later than the one before.
 
     Args:
         source: the source as defined.
@@ -55,7 +56,7 @@ def local_source(source: Source, folder: Path) -> Source:
         columns=columns,
         connector=_LOCAL,
         external="",
-        options={"path": str(folder), "max_files_per_epoch": "1", **limits},
+        options={"path": str(folder), "ordering": "name", "max_files_per_epoch": "1", **limits},
         format=source.format if source.is_changes else RecordFormat.PLAIN,
         encode=source.encode if keeps else "json",
         encode_options=source.encode_options if keeps else {**said, **_AS_TEXT},

@@ -30,7 +30,7 @@ def headwater(*arguments: str) -> None:
 
 if __name__ == "__main__":
     seed()
-    headwater("run", "--once")
+    headwater("run", "--once", "--end-of-input")
     for title, query in TABLES.items():
         print(f"\n{title}", flush=True)
         headwater("sql", query)

@@ -1,5 +1,6 @@
 -- A departure event arrives when the plane leaves; its event time is when it should have left.
--- So delays are real lateness, and the stream is really out of order.
+-- So delays are real lateness, and the stream is really out of order. There is a file for each week,
+-- and each is later than the one before: ordering = 'name'.
 CREATE TABLE departures (
   flight_id BIGINT NOT NULL,
   carrier VARCHAR NOT NULL COMMENT 'IATA code of the airline',
@@ -14,7 +15,7 @@ CREATE TABLE departures (
   WATERMARK FOR scheduled AS scheduled - INTERVAL '2' HOUR
 )
 COMMENT 'Departures from New York in 2013'
-WITH (connector = 'files', path = 'data/departures') FORMAT PLAIN ENCODE JSON;
+WITH (connector = 'files', path = 'data/departures', ordering = 'name') FORMAT PLAIN ENCODE JSON;
 
 CREATE TABLE landings (
   flight_id BIGINT NOT NULL,
@@ -26,4 +27,4 @@ CREATE TABLE landings (
   WATERMARK FOR scheduled AS scheduled - INTERVAL '2' HOUR
 )
 COMMENT 'Landings of the flights that left New York in 2013'
-WITH (connector = 'files', path = 'data/landings') FORMAT PLAIN ENCODE JSON;
+WITH (connector = 'files', path = 'data/landings', ordering = 'name') FORMAT PLAIN ENCODE JSON;

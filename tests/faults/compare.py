@@ -162,7 +162,16 @@ class Kept(Job):
 
     def command(self) -> list[str]:
         """What runs it."""
-        return [sys.executable, "-m", "headwater", "--project", str(self.folder), "run", "--once"]
+        return [
+            sys.executable,
+            "-m",
+            "headwater",
+            "--project",
+            str(self.folder),
+            "run",
+            "--once",
+            "--end-of-input",
+        ]
 
     @property
     def checkpoint(self) -> Path:

@@ -173,7 +173,16 @@ class World:
         output = self.folder / "output"
         with output.open("w") as words:
             process = subprocess.Popen(
-                [sys.executable, "-m", "headwater", "--project", str(self.folder), "run", "--once"],
+                [
+                    sys.executable,
+                    "-m",
+                    "headwater",
+                    "--project",
+                    str(self.folder),
+                    "run",
+                    "--once",
+                    "--end-of-input",
+                ],
                 env=environ,
                 stdout=words,
                 stderr=subprocess.STDOUT,

@@ -160,7 +160,7 @@ def test_every_format_lands_with_its_bad_rows_and_odd_names(inbox: Inbox) -> Non
     inbox.put("sheets/d.csv", b"other,note\n1,2\n")
     inbox.put("blocks/a.parquet", parquet(id=[1, 2, None], note=["x", None, "z"]))
     inbox.put("blocks/b.parquet", b"this is not parquet")
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     every = [[n, name] for n, name in enumerate(ODD)]
     assert inbox.ask("SELECT id, file FROM odd ORDER BY id") == [
         *every, [100, "deep/er [x]/1.json"], [101, "bad.json"]
@@ -199,35 +199,39 @@ def test_each_row_lands_once_whatever_is_killed(inbox: Inbox, point: str) -> Non
     for number in range(6):
         inbox.rows(f"events/{number}.json", 2 * number, 2 * number + 1)
     inbox.put("events/bad.json", b'{"id": "x"}\n')
-    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT=f"{point}:2:group")
+    killed = inbox.run("run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=f"{point}:2:group")
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     inbox.rows("events/0-new.json", 12)
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     assert inbox.ask("SELECT count(*), count(DISTINCT id), max(id) FROM events") == [[13, 13, 12]]
     assert inbox.ask("SELECT count(*) FROM events__quarantine") == [[1]]
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     assert inbox.ask("SELECT count(*) FROM events") == [[13]]
 
 
 def test_an_epoch_that_was_begun_is_bound_to_its_objects(inbox: Inbox) -> None:
     inbox.define(inbox.table("events"))
     inbox.rows("events/a.json", 1)
-    killed = inbox.run("run", "--once", HEADWATER_CRASH_POINT="5-staged@events:1:group")
+    killed = inbox.run(
+        "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-staged@events:1:group"
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     inbox.rows("events/a.json", 2)  # as long, and perhaps in the same second
-    changed = inbox.run("run", "--once")
+    changed = inbox.run("run", "--once", "--end-of-input")
     assert (changed.returncode, "FILE_CHANGED" in changed.stderr) == (3, True), changed.stderr
     inbox.delete("events/a.json")
-    gone = inbox.run("run", "--once")
+    gone = inbox.run("run", "--once", "--end-of-input")
     assert (gone.returncode, "FILE_GONE" in gone.stderr) == (3, True), gone.stderr
     inbox.rows("events/a.json", 1)
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     assert inbox.ask("SELECT id FROM events") == [[1]]
 
 
 def test_what_is_wrong_with_the_store_is_said(inbox: Inbox) -> None:
     inbox.define(inbox.table("events"))
-    inbox.succeed("run", "--once")  # nothing is there: nobody has to make a folder
+    inbox.succeed(
+        "run", "--once", "--end-of-input"
+    )  # nothing is there: nobody has to make a folder
     assert inbox.ask("SELECT count(*) FROM events") == [[0]]
     right = (inbox.project / "project.sql").read_text()
     inbox.rows("events/a.json", 1)
@@ -241,12 +245,12 @@ def test_what_is_wrong_with_the_store_is_said(inbox: Inbox) -> None:
     for condition, text in wrong.items():
         (inbox.project / "project.sql").write_text(text)
         secret = "wrong-secret" if condition == "STORE_REFUSED" else SECRET_KEY
-        done = inbox.run("run", "--once", STORE_SECRET=secret)
+        done = inbox.run("run", "--once", "--end-of-input", STORE_SECRET=secret)
         assert condition in done.stderr, (condition, done.stderr)
         assert done.returncode == 3, done.stderr  # a table failed, the run did not
         assert secret not in done.stdout + done.stderr
     (inbox.project / "project.sql").write_text(right)
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     assert inbox.ask("SELECT id FROM events") == [[1]]
 
 
@@ -300,7 +304,7 @@ secret_key = "${{env:STORE_SECRET}}"
     client(inbox.store).create_dir("only-this")
     with client(inbox.store).open_output_stream("only-this/b.json") as sink:
         sink.write(b'{"id": 8}\n')
-    inbox.succeed("run", "--once")
+    inbox.succeed("run", "--once", "--end-of-input")
     asked = "SELECT o.id, s.id AS s, w.id AS w, w._path FROM own AS o, shared AS s, whole AS w"
     assert inbox.ask(asked) == [[7, 7, 8, "b.json"]]
     inbox.succeed("verify")

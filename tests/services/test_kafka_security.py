@@ -105,7 +105,7 @@ def test_a_project_reads_and_writes_by_every_way_in(secure: SecureKafka, tmp_pat
     (tmp_path / "views.sql").write_text(sql)
     for name in ("ca.pem", "client.pem"):
         (tmp_path / name).write_bytes((secure.folder / name).read_bytes())
-    said = ran(tmp_path, "run", "--once")
+    said = ran(tmp_path, "run", "--once", "--end-of-input")
     assert not [secret for secret in PASSWORDS.values() if secret in said]
     counted = ran(tmp_path, "sql", "SELECT count(*) FROM straight", "--output", "csv")
     assert counted.split()[-1] == str(3 * len(ways))

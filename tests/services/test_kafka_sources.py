@@ -85,7 +85,9 @@ class Project:
                 self.failed[event.name] = event.error.condition
 
         project = replace(found, config=config)
-        code = Supervisor(project, spark=self._spark, progress=tell).run(once=True)
+        code = Supervisor(project, spark=self._spark, progress=tell).run(
+            once=True, end_of_input=True
+        )
         gc.collect()  # its sessions have connections to the catalog, of which there are not many
         java_class(self._spark, "java.lang.System").gc()
         return code

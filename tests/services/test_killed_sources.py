@@ -69,9 +69,11 @@ def test_each_record_counts_once_whatever_is_killed(
     values = [b"bad" if n % 20 == 7 else record(n) for n in range(RECORDS)]
     topic.write(*(("k", value) for value in values), partition=0)
     for point in KILLS:
-        killed = headwater(folder, "run", "--once", HEADWATER_CRASH_POINT=f"{point}:group")
+        killed = headwater(
+            folder, "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=f"{point}:group"
+        )
         assert killed.returncode == -signal.SIGKILL, (point, killed.stderr)
-    done = headwater(folder, "run", "--once")
+    done = headwater(folder, "run", "--once", "--end-of-input")
     assert done.returncode == 0, done.stderr
     good = [n for n in range(RECORDS) if n % 20 != 7]
     assert rows(folder, "SELECT n, place FROM places ORDER BY n") == [

@@ -145,7 +145,7 @@ def test_refused_is_one_line_of_every_command(server: Postgres, tmp_path: Path) 
     (tmp_path / "a.sql").write_text(
         "CREATE TABLE a (k INT) WITH (connector = 'datagen', number_of_rows = 1);"
     )
-    for command in (["run", "--once"], ["status"], ["sql", "SELECT * FROM a"]):
+    for command in (["run", "--once", "--end-of-input"], ["status"], ["sql", "SELECT * FROM a"]):
         done = subprocess.run(
             [sys.executable, "-m", "headwater", "--project", str(tmp_path), *command],
             capture_output=True, text=True,

@@ -178,12 +178,12 @@ def test_a_kill_before_a_commit_and_one_before_its_acknowledgement_lose_and_repe
     written = queue.write(*({"id": n, "g": n % 7} if n % 10 else f"bad {n}" for n in range(100)))
     delivered = []
     for point in ("5-staged@t:3", "7-released@t:1"):
-        killed = headwater(folder, "run", "--once", HEADWATER_CRASH_POINT=point)
+        killed = headwater(folder, "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT=point)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         delivered.append(queue.group()["last-delivered-id"].decode())
     # of the second 40, which the second process has committed, nobody was told
     assert delivered == [written[39]] * 2
-    assert headwater(folder, "run", "--once").returncode == 0
+    assert headwater(folder, "run", "--once", "--end-of-input").returncode == 0
     assert queue.group()["last-delivered-id"].decode() == written[99]
     found = rows(folder, "SELECT id, entry, _path FROM t ORDER BY id")
     assert found == [

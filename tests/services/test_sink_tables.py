@@ -232,7 +232,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 @pytest.mark.parametrize("world", ["jdbc", "rest", "delta"], indirect=True)
 def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
     world.change({1: ("a", 1), 2: ("b", 2), 3: ("a", 3)}, 2)
-    world.done("run", "--once")
+    world.done("run", "--once", "--end-of-input")
     assert world.equal()
     # before the table is committed, and between that and the project's own marker
     for number, (name, point) in enumerate(
@@ -240,13 +240,16 @@ def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
     ):
         world.change({1: None, 10 * number: ("a", number), 2: ("b", number)}, number)
         killed = world.run(
-            "run", "--once", HEADWATER_CRASH_POINT=f"{point}@{world.called(name)}:1:group"
+            "run",
+            "--once",
+            "--end-of-input",
+            HEADWATER_CRASH_POINT=f"{point}@{world.called(name)}:1:group",
         )
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         # somebody else commits before we are back
         world.append("totals", item=["z"], sold=[0], worth=[None])
         world.change({10 * number + 1: ("c", 5), 10 * number: None}, 1)
-        world.done("run", "--once")
+        world.done("run", "--once", "--end-of-input")
         assert [each for each in world.held("totals") if each[0] != "z"] == world.view("totals")
         assert world.held("clicks") == world.view("clicks")
         for each in ("totals", "clicks"):
@@ -266,12 +269,12 @@ def test_each_change_is_there_once_whatever_was_killed(world: World) -> None:
 
 def test_a_table_that_was_made_again_is_refused(world: World) -> None:
     world.change({1: ("a", 1)}, 1)
-    world.done("run", "--once")
+    world.done("run", "--once", "--end-of-input")
     schema = world.table("clicks").schema()
     world.catalog.drop_table((world.name, "clicks"))
     world.catalog.create_table((world.name, "clicks"), schema)
     world.change({2: ("a", 1)}, 1)
-    refused = world.run("run", "--once")
+    refused = world.run("run", "--once", "--end-of-input")
     assert refused.returncode == 3
     assert "TABLE_RECREATED" in refused.stderr
     assert world.held("clicks") == []
@@ -284,12 +287,12 @@ def test_a_catalog_that_is_down_disturbs_no_view(world: World, tmp_path: Path) -
     uri = world.where["catalog_uri"]
     away = uri.replace(uri.rpartition(":")[2].partition("/")[0], "9")
     (tmp_path / "project.sql").write_text(text.replace(uri, away))
-    down = world.run("run", "--once")
+    down = world.run("run", "--once", "--end-of-input")
     assert down.returncode == 3
     assert "CATALOG_DOWN — of sink" in down.stderr
     assert world.view("totals") == [("a", 1, 1)]
     (tmp_path / "project.sql").write_text(text)
-    world.done("run", "--once")
+    world.done("run", "--once", "--end-of-input")
     assert world.equal()
 
 
@@ -302,6 +305,6 @@ def test_columns_that_differ_are_named(world: World) -> None:
     )
     world.catalog.create_table((world.name, "clicks"), schema)
     world.change({1: ("a", 1)}, 1)
-    refused = world.run("run", "--once")
+    refused = world.run("run", "--once", "--end-of-input")
     assert refused.returncode == 3
     assert f'table "{world.name}.clicks" has no column "item" (STRING)' in refused.stderr

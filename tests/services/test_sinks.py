@@ -575,14 +575,15 @@ def test_a_run_delivers_and_status_says_how_far(
     project = replace(found, config=config)
     (world.folder / "in" / "1.json").write_text(json.dumps(row("a", "x", 1)) + "\n")
     told: list[Event] = []
-    assert Supervisor(project, spark=spark, progress=told.append).run(once=True) == 0, [
-        each.error for each in told if isinstance(each, StateChanged) and each.error
-    ]
+    assert (
+        Supervisor(project, spark=spark, progress=told.append).run(once=True, end_of_input=True)
+        == 0
+    ), [each.error for each in told if isinstance(each, StateChanged) and each.error]
     assert folded(topic.records()).keys() == {'{"sku":"a"}'}
     (shown,) = (each for each in status(project) if each.kind == "sink")
     assert (shown.name, shown.lag, shown.rows) == ("out", 0, None)
     assert shown.cut and shown.cut[0].startswith("stock__changes@")
     (world.folder / "in" / "2.json").write_text(json.dumps(row("b", "x", 2)) + "\n")
     without = replace(project, catalog=replace(project.catalog, sinks={}))
-    assert Supervisor(without, spark=spark).run(once=True) == 0
+    assert Supervisor(without, spark=spark).run(once=True, end_of_input=True) == 0
     assert [each.lag for each in status(project) if each.kind == "sink"] == [1]

@@ -155,10 +155,12 @@ def test_a_project_behaves_the_same(
 ) -> None:
     world = make(catalog, form, kept)
     world.write(1, [("a", 1), ("b", 2), ("a", 3)], {"a": 10, "b": 20})
-    killed = world.run("run", "--once", HEADWATER_CRASH_POINT="5-published@totals:2:group")
+    killed = world.run(
+        "run", "--once", "--end-of-input", HEADWATER_CRASH_POINT="5-published@totals:2:group"
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     world.write(2, [("b", 1), ("c", 5)], {"b": 0, "c": 7, "a": 11})
-    done = world.run("run", "--once")
+    done = world.run("run", "--once", "--end-of-input")
     assert done.returncode == 0, done.stderr
     query = ["sql", "SELECT item, sold, worth FROM totals ORDER BY item"]
     assert world.ask(*query) == [["a", "2", "44"], ["c", "1", "35"]]
@@ -198,7 +200,7 @@ def test_what_is_wrong_with_the_store_is_said(make: Callable[[str, str, str], Wo
         "BUCKET_MISSING": {"HEADWATER_WAREHOUSE_PATH": "s3://nobody/lake"},
     }
     for condition, environ in wrong.items():
-        done = world.run("run", "--once", **environ)
+        done = world.run("run", "--once", "--end-of-input", **environ)
         assert (done.returncode, done.stderr.split(" — ")[0]) == (3, condition)
     for command in (["sql", "SELECT * FROM totals"], ["verify"], ["doctor"], ["status"]):
         done = world.run(*command, **wrong["STORE_DOWN"])
@@ -224,7 +226,7 @@ def test_a_store_that_dies_is_waited_for(
         next(line for line in running.stderr if "maintained totals" in line)
         running.send_signal(signal.SIGINT)
         running.stderr.read()
-    assert world.run("run", "--once").returncode == 0
+    assert world.run("run", "--once", "--end-of-input").returncode == 0
     assert world.ask("sql", "SELECT sold, worth FROM totals WHERE item = 'd'") == [["1", "6"]]
     assert verdicts(world) == EQUAL
 
@@ -248,7 +250,7 @@ def test_a_machine_without_its_state_goes_on_from_the_copy_in_the_store(
     queries = set()
     for number in range(4):
         world.put("sales", number, [{"id": number, "at": f"2026-01-01T{number:02}:30:00Z"}])
-        done = world.run("run", "--once")
+        done = world.run("run", "--once", "--end-of-input")
         assert done.returncode == 0, done.stderr
         state = world.folder / ".headwater" / "state"
         queries.add((state / "hours" / "v1" / "checkpoint" / "metadata").read_text())

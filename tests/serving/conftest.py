@@ -48,7 +48,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     shop = Shop(folder)
     shop.sell(150)
     command = [*HEADWATER, "run", "--project", str(folder)]
-    subprocess.run([*command, "--once"], cwd=ROOT, check=True, timeout=400)
+    subprocess.run([*command, "--once", "--end-of-input"], cwd=ROOT, check=True, timeout=400)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
         yield shop
         running.terminate()

@@ -43,7 +43,9 @@ def test_an_example_is_equal_in_trino(make, tmp_path: Path) -> None:
     folder = tmp_path / make.__name__
     make(folder)
     of_project = [*HEADWATER, "--project", str(folder)]
-    subprocess.run([*of_project, "run", "--once"], check=True, cwd=ROOT, timeout=900)
+    subprocess.run(
+        [*of_project, "run", "--once", "--end-of-input"], check=True, cwd=ROOT, timeout=900
+    )
     config = load_config(folder)
     with temporary_stack() as stack, TrinoServer(stack, {"lake": properties(config)}) as server:
         environ = os.environ | {"HEADWATER_TRINO_URL": server.address}

@@ -50,6 +50,12 @@ def is_in_store(options: Options) -> bool:
 def check_files(statement: syntax.CreateSource, source: Source, report: Diagnostics) -> None:
     """Refuse what cannot be read from an object store."""
     options, path = source.options, source.options.get("path", "")
+    if options.get("ordering") == "name" and options.get("order") == "modified":
+        hint = "remove order, or remove ordering"
+        report.add("INVALID_OPTION", "ordering = 'name' needs order = 'name'", statement, hint)
+    if "ordering" in options and not source.kept:
+        hint = "write CREATE TABLE: its rows carry the watermark that they met"
+        report.add("INVALID_OPTION", "ordering is for tables only", statement, hint)
     given = [name for name in STORE_OPTIONS if name in options]
     if not is_in_store(options):
         if _SCHEME.match(path):
@@ -101,6 +107,13 @@ FILES = ConnectorOptions(
             "order in which files are read: by name or by modification time",
             default="name",
             choices=("name", "modified"),
+        ),
+        "ordering": Option(
+            "choice",
+            "whether files follow one another in time: with name, each file is later than those "
+            "whose names sort before it; with none, files found together arrive together",
+            default="none",
+            choices=("none", "name"),
         ),
         "max_files_per_epoch": Option(
             "integer",

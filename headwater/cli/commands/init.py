@@ -17,7 +17,7 @@ _RENAMED = {"gitignore": ".gitignore"}
 @click.command(
     cls=Command,
     short_help="Create a project that runs as it is.",
-    examples=("headwater init shop", "cd shop && headwater run --once"),
+    examples=("headwater init shop", "cd shop && headwater run --once --end-of-input"),
 )
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 @pass_context
@@ -48,7 +48,7 @@ def init(context: Context, directory: Path) -> None:
                 "next:",
                 f"  cd {directory}",
                 "  headwater check",
-                "  headwater run --once",
+                "  headwater run --once --end-of-input",
                 '  headwater sql "SELECT * FROM orders_per_hour"',
             ]
         ),

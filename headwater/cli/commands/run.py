@@ -22,13 +22,19 @@ if TYPE_CHECKING:
     short_help="Land inputs, maintain views, deliver sinks.",
     examples=(
         "headwater run --once",
+        "headwater run --once --end-of-input",
         "headwater run",
         "headwater run --view departures_per_hour",
         "headwater run --metrics-port 9464",
     ),
 )
 @click.option(
-    "--once", is_flag=True, help="Process everything that is there, close all windows, then exit."
+    "--once", is_flag=True, help="Process everything that is there, then exit. Windows stay open."
+)
+@click.option(
+    "--end-of-input",
+    is_flag=True,
+    help="With --once: close all windows, since no more input will come.",
 )
 @click.option(
     "--view",
@@ -44,7 +50,13 @@ if TYPE_CHECKING:
     help="Serve metrics on this port. [default: metrics.port, or none]",
 )
 @pass_context
-def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int | None) -> int:
+def run(
+    context: Context,
+    once: bool,
+    end_of_input: bool,
+    views: tuple[str, ...],
+    metrics_port: int | None,
+) -> int:
     """Land tables, maintain views and deliver sinks until stopped.
 
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
@@ -55,6 +67,8 @@ def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int 
     """
     from headwater.machine.java import find_java
 
+    if end_of_input and not once:
+        raise click.UsageError("--end-of-input needs --once")
     if context.debug:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
         logging.getLogger("py4j").setLevel(logging.WARNING)
@@ -71,7 +85,9 @@ def run(context: Context, once: bool, views: tuple[str, ...], metrics_port: int 
         _counted(context, project, metrics_port, progress) as tell,
         nullcontext() if once else watched(project, tell),
     ):
-        return Supervisor(project, views=views, progress=tell).run(once=once)
+        return Supervisor(project, views=views, progress=tell).run(
+            once=once, end_of_input=end_of_input
+        )
 
 
 @contextmanager

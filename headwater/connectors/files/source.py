@@ -12,6 +12,12 @@ Order: by name (default), so that numbered files are read in their order whateve
 their times; or by modification time in whole seconds, then name (file systems differ in what they
 keep below a second).
 
+What one look at the folder finds is one arrival: no file of it is late because of another. Every
+range says whether files of the look wait behind it; only when all are read, or gone, does the
+watermark move and is the folder looked at again. After a restart the rest of the look and what has
+come since are one look. With ``ordering = 'name'`` files follow one another in time: each is later
+than the one before, and files that have come meanwhile take their places.
+
 Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (Parquet: the row).
 Files are split for reading every :data:`SPLIT_BYTES`; lines of later splits count from the byte
 offset of their split.
@@ -34,7 +40,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.connectors.files import is_in_store
 from headwater.analyze.definitions import Source
-from headwater.connectors.contract import Connector, IntakeConfig, Limits, Range, Rows
+from headwater.connectors.contract import UNREAD, Connector, IntakeConfig, Limits, Range, Rows
 from headwater.connectors.files.bucket import BucketPlace, store_for
 from headwater.connectors.files.place import FolderPlace, Place
 from headwater.connectors.files.read import FileReader
@@ -72,6 +78,8 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         self.place = place_of(source, config)
         self._source = source
         self._by_name = options.get("order", "name") == "name"
+        # without a watermark nothing is late, and the newest listing is the best
+        self._looks = bool(source.watermark) and options.get("ordering", "none") == "none"
         self._limits = Limits(
             files=int(options.get("max_files_per_epoch", config.run.max_files_per_epoch)),
             bytes=int(options.get("max_bytes_per_epoch", config.run.max_bytes_per_epoch)),
@@ -113,7 +121,9 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
             self._found = [entry for entry in self._found or () if entry.file not in gone]
             if not there:
                 return self.next_range(after, limits)
-        return _range(after, there) if there else None
+        if not there and not _waits(after):
+            return None
+        return self._range(after, there)
 
     def planned(self, after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
         """See :meth:`HasLedger.planned`."""
@@ -128,7 +138,7 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
                     hint="put the file back as it was (content and modification time) and start"
                     " again",
                 )
-        return _range(after, entries)
+        return self._range(after, entries)
 
     def read(self, spark: SparkSession, taken: FileRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
@@ -152,7 +162,7 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         """See :meth:`HasLedger.check_unchanged`: a file may be read while it is being written."""
         for entry, now in zip(taken.body, self.place.each(self.place.now, taken.body), strict=True):
             if now is not None and not entry.is_still(now):
-                self._look_at = 0.0
+                self._found = None
                 raise ServiceError(
                     "FILE_CHANGED",
                     f'file {entry.file} of "{self._source.name}" was changed while it was read',
@@ -186,12 +196,20 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
 
     def _waiting(self) -> list[LedgerEntry]:
         began = time.monotonic()
-        if self._found is None or (not self._once and began >= self._look_at):
+        ended = not (self._looks and self._found)  # the last look
+        if self._found is None or (ended and not self._once and began >= self._look_at):
             self._found = sorted(filter(self._is_new, self.place.listed()), key=self._order)
             now = time.monotonic()
             self._look_at = now + self.place.pause(now - began)
         self._found = [entry for entry in self._found if entry.file not in self._seen]
         return self._found
+
+    def _range(self, after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
+        """A range, and whether files of the look wait behind it."""
+        read = {entry.file for entry in entries}
+        left = sum(each.file not in read for each in self._waiting()) if self._looks else 0
+        waiting = (UNREAD,) if left else ()
+        return Range(_position(after, entries, left), len(entries), tuple(entries), 0, waiting)
 
     def _order(self, entry: LedgerEntry) -> tuple[int, str]:
         return (0 if self._by_name else entry.modified // 1_000_000, entry.file)
@@ -267,8 +285,17 @@ def _gone(source: Source, entry: LedgerEntry) -> ServiceError:
     )
 
 
-def _range(after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
-    """Return a range whose position names, by a chained hash, every file up to it."""
+def _waits(position: str | None) -> bool:
+    """Return whether files of a look were waiting behind a position."""
+    return bool(position and json.loads(position).get("waiting"))
+
+
+def _position(after: str | None, entries: Sequence[LedgerEntry], waiting: int) -> str:
+    """Return a position that names, by a chained hash, every file up to it.
+
+    Args:
+        waiting: how many files of the same look are behind it.
+    """
     before: dict[str, Any] = json.loads(after or '{"files": 0, "bytes": 0, "hash": ""}')
     digest = hashlib.sha256(before["hash"].encode())
     for entry in entries:
@@ -278,4 +305,6 @@ def _range(after: str | None, entries: Sequence[LedgerEntry]) -> FileRange:
         "bytes": before["bytes"] + sum(entry.size for entry in entries),
         "hash": digest.hexdigest()[:16],
     }
-    return Range(json.dumps(position), len(entries), tuple(entries))
+    if waiting:
+        position["waiting"] = waiting
+    return json.dumps(position)

@@ -56,7 +56,13 @@ class KafkaReader:
         self._registry = Registry(source, config.directory) if source.encode == "avro" else None
 
     def read(
-        self, spark: SparkSession, offsets: Offsets, arrived_at: int, expected: tuple[str, ...] = ()
+        self,
+        spark: SparkSession,
+        offsets: Offsets,
+        arrived_at: int,
+        expected: tuple[str, ...] = (),
+        *,
+        apart: bool = False,
     ) -> Rows:
         """Return the rows of some offsets, not read yet; of Avro, the schemas are asked for.
 
@@ -64,6 +70,7 @@ class KafkaReader:
             spark: a session of the caller's own.
             arrived_at: their arrival, microseconds since 1970 UTC.
             expected: see :class:`~headwater.formats.columns.Records`.
+            apart: whether no task reads two partitions.
 
         Raises:
             ServiceError: ``REGISTRY_UNAVAILABLE``.
@@ -72,7 +79,9 @@ class KafkaReader:
         rows = sum(end - begin for *_, begin, end in offsets)
         most = spark.sparkContext.defaultParallelism
         tasks = max(1, min(most, -(-rows // _ROWS_PER_TASK)))
-        records = self._records(spark, offsets).coalesce(tasks)
+        records = self._records(spark, offsets)
+        if not apart:
+            records = records.coalesce(tasks)
         return self._decoded(spark, self._viewed(records, expected), arrived_at)
 
     def again(

@@ -21,7 +21,7 @@ from threading import Lock
 from pyspark.sql import SparkSession
 
 from headwater.analyze.definitions import Source
-from headwater.checkpoints.folder import put
+from headwater.checkpoints.durable import put
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.records import records_between, schema_numbers
 from headwater.connectors.kafka.topics import EARLIEST, KafkaPosition, reader_settings

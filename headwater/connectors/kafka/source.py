@@ -14,6 +14,10 @@ records that retention deleted unread are a gap, an error unless ``on_data_loss`
 count them; a keyed table's topic must keep its partitions, or the records of one key would have no
 order.
 
+Each partition is a lane: its records are in order, those of two partitions are not. A range says
+which partitions have records waiting behind it, and is then read in a task per partition, so that
+each data file knows how far its partition has come.
+
 Coordinates: ``_path``, ``<topic>/<partition>``, and ``_row``, the offset.
 """
 
@@ -63,6 +67,7 @@ class Kafka(Connector[Offsets]):
 
     coordinates: ClassVar = (("_path", "STRING"), ("_row", "BIGINT"))
     unit: ClassVar = "rows"
+    has_lanes: ClassVar = True
     stream = staticmethod(topic_stream)
     same_input = staticmethod(SameTopics)
 
@@ -119,6 +124,7 @@ class Kafka(Connector[Offsets]):
             sum(takes.values()),
             [(*each, begins[each], begins[each] + n) for each, n in takes.items()],
             lost=lost,
+            waiting=self._behind(upto, ends),
         )
 
     def range_between(self, after: str | None, position: str) -> OffsetRange:
@@ -129,11 +135,13 @@ class Kafka(Connector[Offsets]):
             for each, end in upto.offsets.items()
             if end > held.offsets.get(each, end)
         ]
-        return Range(position, sum(end - begin for *_, begin, end in taken), taken)
+        waiting = self._behind(upto, self._latest(upto))
+        return Range(position, sum(end - begin for *_, begin, end in taken), taken, waiting=waiting)
 
     def read(self, spark: SparkSession, taken: OffsetRange, arrived_at: int) -> Rows:
         """See :meth:`Connector.read`."""
-        return self._reader.read(spark, taken.body, arrived_at, self.expected)
+        apart = bool(taken.waiting)
+        return self._reader.read(spark, taken.body, arrived_at, self.expected, apart=apart)
 
     def without_unreadable(
         self, spark: SparkSession, taken: OffsetRange, error: Exception
@@ -237,7 +245,7 @@ class Kafka(Connector[Offsets]):
         asked = self._asked()
         begun = held.to(asked.earliest(new) if held.ids else starts(self._source, asked, new))
         begun.ids = {name: topic.id for name, topic in found.items()}
-        return Range(begun.text(), 0, [])
+        return Range(begun.text(), 0, [], waiting=self._behind(begun, self._latest(begun)))
 
     def _after_gaps(self, held: KafkaPosition) -> tuple[dict[Partition, int], int]:
         """Where reading can go on, and how many records before that are gone."""
@@ -268,6 +276,16 @@ class Kafka(Connector[Offsets]):
             hint="write on_data_loss = 'skip' to go on without them; retain records longer "
             "(retention.ms) than the project may stand still",
             span=self._source.span,
+        )
+
+    def _behind(self, held: KafkaPosition, ends: Mapping[Partition, int]) -> tuple[str, ...]:
+        """The partitions that have records behind a position, as ``_path`` names them."""
+        if self._source.watermark is None or len(held.offsets) == 1:
+            return ()  # nothing is late, or all is in order
+        return tuple(
+            f"{topic}/{number}"
+            for (topic, number), offset in sorted(held.offsets.items())
+            if ends.get((topic, number), offset) > offset
         )
 
     def _latest(self, held: KafkaPosition) -> dict[Partition, int]:

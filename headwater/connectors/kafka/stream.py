@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.connectors.kafka import topics
 from headwater.analyze.definitions import Source
-from headwater.checkpoints.folder import put
+from headwater.checkpoints.durable import put
 from headwater.checkpoints.offsets import records_at
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.cluster import Cluster

@@ -29,19 +29,23 @@ def finish(query: StreamingQuery) -> None:
     query.stop()
 
 
-def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> list[str]:
+def with_bad_rows(query: StreamingQuery, sources: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return which SOURCEs had bad rows in the batch, once it has been written.
 
     Args:
         sources: names of SOURCEs that it reads.
+
+    Returns:
+        By name, how many rows are bad and how many there are.
     """
     observed = _execution(query).observedMetrics()
-    return [
-        name
+    # a source without new rows may have been optimized away
+    found = {
+        name: observed.apply(bad_rows(name))
         for name in sources
-        # a source without new rows may have been optimized away
-        if observed.contains(bad_rows(name)) and observed.apply(bad_rows(name)).getLong(0)
-    ]
+        if observed.contains(bad_rows(name))
+    }
+    return {name: (row.getLong(0), row.getLong(1)) for name, row in found.items() if row.getLong(0)}
 
 
 def files_read(query: StreamingQuery, order: Sequence[OffsetStream]) -> Mapping[str, list[str]]:

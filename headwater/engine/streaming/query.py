@@ -34,7 +34,7 @@ from headwater.engine.streaming.heartbeat import Heartbeats
 from headwater.engine.streaming.pacemaker import Pacemaker
 from headwater.engine.streaming.progress import StreamProgress
 from headwater.engine.streaming.recovery import Recovery
-from headwater.engine.streaming.source_batch import NotFlat, SourceBatchWriter
+from headwater.engine.streaming.source_batch import NotFlat, OnBad, SourceBatchWriter
 from headwater.engine.streaming.streams import open_streams
 from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
@@ -47,6 +47,9 @@ from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
+
+TIDY_EVERY = 100
+"""Batches after which the checkpoint forgets old heartbeats."""
 
 POLL = timedelta(milliseconds=200)
 """How often a query looks for new snapshots of its inputs."""
@@ -92,7 +95,7 @@ class StreamingView:
         copies: where copies of its checkpoint are kept, if anywhere.
         poll: how often the inputs are looked at.
         hurry: begin a batch as soon as there is input, not only every ``poll``: for catching up.
-        on_bad: called with the name of a SOURCE with bad rows in a batch, before the batch is
+        on_bad: called with each SOURCE that has bad rows in a batch, before the batch is
             published; in the query's thread.
         on_commit: called with each commit, in the query's thread.
     """
@@ -110,7 +113,7 @@ class StreamingView:
         copies: CheckpointReplicas | None = None,
         poll: timedelta = POLL,
         hurry: bool = False,
-        on_bad: Callable[[str], None] = lambda source: None,
+        on_bad: OnBad = lambda source, bad, seen: None,
         on_commit: Callable[[Committed], None] = lambda committed: None,
     ) -> None:
         assert isinstance(plan.program, StreamingProgram)
@@ -361,7 +364,8 @@ class StreamingView:
         """Say that the SOURCEs the view reads have ended; call it when :meth:`reached` holds.
 
         Returns:
-            The watermark that closes everything they brought; None if there is nothing to close.
+            The watermark that closes everything they brought, or that of a table beside them if it
+            is behind; None if there is nothing to close.
         """
         names = [name for name in self._program.delays if name in self._outside]
         at = self._position
@@ -371,7 +375,8 @@ class StreamingView:
         delay = max(self._program.delays[name] for name in names) + self._program.allowed
         watermark = close_after(self.plan, known + delay // MICROSECOND)
         self._heartbeats.write(dict.fromkeys(names, watermark))
-        return watermark
+        tables = self._pacemaker.watermarks(at.cut) if at else None
+        return None if tables is None else min([watermark, *tables.values()])
 
     def _is_exhausted(self) -> bool:
         """Return whether the query has looked for rows and found no more."""
@@ -401,6 +406,8 @@ class StreamingView:
         try:
             with self.gate.commit():
                 self._commit(rows, epoch)
+                if (epoch + 1) % TIDY_EVERY == 0:
+                    self._pacemaker.tidy()
                 if self._copies and (epoch + 1) % COPY_EVERY == 0:
                     self._copies.begin(self._checkpoint.folder, epoch)
         except BaseException as error:
@@ -422,6 +429,7 @@ class StreamingView:
         with self._moved:
             self._position = ViewPosition(epoch, read.cut_to, read.watermark)
             self._moved.notify_all()
+        self._pacemaker.tell(read.cut_to, read.watermark)
         self._on_commit(done)
 
     def _write(self, rows: DataFrame, target: str) -> None:

@@ -27,6 +27,9 @@ from headwater.engine.streaming.execution import files_read, with_bad_rows
 from headwater.errors import TerminalError
 from headwater.formats.flat_json import are_flat, may_be_flat
 
+OnBad = Callable[[str, int, int], None]
+"""Takes the name of a SOURCE, its bad rows in a batch, and all its rows in the batch."""
+
 _PATTERN_CHARACTERS = frozenset("[]{}*?\\")
 
 
@@ -39,7 +42,8 @@ class SourceBatchWriter:
 
     Args:
         directory: what their paths are relative to.
-        on_bad: called with the name of a source with bad rows, before the batch is published.
+        on_bad: called before a batch is published with the name of a source that has bad rows in
+            it, how many, and how many rows the batch has of it.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class SourceBatchWriter:
         sources: Mapping[str, Source],
         directory: Path,
         state: Path,
-        on_bad: Callable[[str], None],
+        on_bad: OnBad,
     ) -> None:
         self._session = session
         self._sources = sources
@@ -115,8 +119,8 @@ class SourceBatchWriter:
             raise NotFlat
         for same in self._inputs.values():
             same.check()
-        for name in with_bad_rows(query, list(self._sources)):
-            self._on_bad(name)
+        for name, (bad, seen) in with_bad_rows(query, list(self._sources)).items():
+            self._on_bad(name, bad, seen)
             if self._sources[name].on_error == OnError.FAIL:
                 raise TerminalError(
                     "BAD_ROW",

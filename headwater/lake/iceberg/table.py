@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.lake.evolve import ColumnDifference
+from headwater.lake.iceberg.file_bounds import FileBounds
 from headwater.lake.iceberg.staging import BranchStaging
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.history import COMPACTION, Commit, Snapshot
@@ -144,7 +145,7 @@ class LakeTable(Table):
             column: as for :meth:`upper_bound`.
             snapshot_id: the snapshot that added the files.
         """
-        return min(self._bounds(column, snapshot_id, upper=False), default=None)
+        return min(self.bounds.of(column, snapshot_id, upper=False), default=None)
 
     def upper_bound(self, column: str, snapshot_id: int) -> int | None:
         """Return the largest value of a time column in the data files that a snapshot added.
@@ -158,16 +159,12 @@ class LakeTable(Table):
         Returns:
             Microseconds since 1970 UTC, or None if no row with a value was added.
         """
-        return max(self._bounds(column, snapshot_id, upper=True), default=None)
+        return max(self.bounds.of(column, snapshot_id, upper=True), default=None)
 
-    def _bounds(self, column: str, snapshot_id: int, *, upper: bool) -> Iterator[int]:
-        field = self.java.schema().findField(column)
-        conversions = java_class(self.spark, f"{_ICEBERG}.types.Conversions")
-        for file in elements(self.java.snapshot(snapshot_id).addedDataFiles(self.java.io())):
-            bounds = file.upperBounds() if upper else file.lowerBounds()
-            bound = (bounds or {}).get(field.fieldId())
-            if bound is not None:
-                yield int(conversions.fromByteBuffer(field.type(), bound))
+    @property
+    def bounds(self) -> FileBounds:
+        """The bounds of columns in its data files."""
+        return FileBounds(self.spark, self.java)
 
     # -- columns
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PREFIX = "headwater."
+_LEFT_OUT_IF_EMPTY = ("evolved", "since", "waiting", "reached", "closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Marker:
         evolved: what this commit made of columns of a landed table whose definition was changed.
         since: columns that were added to a landed table: the first epoch that has them; in rows of
             earlier ones they are NULL.
+        waiting: landed tables: the lanes of the input in which rows still waited behind this epoch
+            (``headwater.lake.watermark``).
+        reached: landed tables: while a backlog is read, the newest event time of each lane before
+            this epoch, in microseconds since 1970 UTC.
+        closed: landed tables: whether this commit says that the input has ended.
     """
 
     view: str
@@ -48,13 +54,16 @@ class Marker:
     counts: Mapping[str, int] = field(default_factory=dict)
     evolved: Mapping[str, str] = field(default_factory=dict)
     since: Mapping[str, int] = field(default_factory=dict)
+    waiting: tuple[str, ...] = ()
+    reached: Mapping[str, int] = field(default_factory=dict)
+    closed: bool = False
 
     def to_summary(self) -> dict[str, str]:
         """Return the marker as snapshot summary properties."""
         return {
             PREFIX + name: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
             for name, value in asdict(self).items()
-            if value is not None and (value or name not in ("evolved", "since"))
+            if value is not None and (value or name not in _LEFT_OUT_IF_EMPTY)
         }
 
     @classmethod
@@ -68,4 +77,6 @@ class Marker:
             for name in cls.__dataclass_fields__
             if PREFIX + name in summary
         }
+        if "waiting" in values:
+            values["waiting"] = tuple(values["waiting"])
         return cls(**values)

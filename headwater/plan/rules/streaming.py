@@ -51,7 +51,7 @@ def streaming_program(
         _hold_unmatched(query, shape.join)
     if shape.window:
         _group_by_struct(query, shape)
-    delays = {relation.name: relation.delay for relation in shape.relations}
+    delays = {relation.name: relation.spark_delay for relation in shape.relations}
     return StreamingProgram(print_sql(query, "spark"), delays, grace, stateful=True, late=late)
 
 

@@ -202,7 +202,7 @@ def streaming_read(
     marked = Watermarked(
         this=exp.Subquery(this=spark(f"{data} UNION ALL {beats}")),
         column=exp.column(time),
-        delay=spark_expression(interval(relation.delay + allowed)),
+        delay=spark_expression(interval(relation.spark_delay + allowed)),
     )
     if relation.window is None:
         return exp.select("*").from_(marked).where(spark_expression(in_time(time, allowed)))

@@ -223,7 +223,7 @@ def row(number: int, time: str) -> str:
 
 
 def test_stamp_follows_from_earlier_epochs_and_never_goes_back(lake, drop, landing, files_source):
-    source = files_source(TIMES, delay=10)
+    source = files_source(TIMES, delay=10, options={"ordering": "name"})
     drop("a.json", row(1, "2013-01-01T00:01:00.123456Z") + row(2, "2013-01-01T00:00:00Z"))
     drop("b.json", row(3, "2012-01-01T00:00:00Z"))
     drop("c.json", row(4, "2013-01-01T01:00:00Z"))
@@ -237,6 +237,40 @@ def test_stamp_follows_from_earlier_epochs_and_never_goes_back(lake, drop, landi
     assert marked[1] is None
     assert marked[3] == datetime.fromisoformat("2013-01-01 00:00:50.123")
     assert watermark_after(landing(source).table, source) == second
+
+
+def test_files_of_one_look_are_one_arrival_whoever_reads_them(lake, drop, landing, files_source):
+    source = files_source(TIMES, delay=0)
+    for number, name in enumerate("abcd"):
+        drop(f"{name}.json", row(number, f"2013-01-01T0{9 - number}:00:00Z"))
+    land = landing(source)
+    assert land.step(Limits(files=1)).watermark is None
+    assert land.step(Limits(files=1)).watermark is None
+    drop("aa.json", row(9, "2013-01-01T00:00:00Z"))  # it waits with what is left of the look
+    restarted = landing(source)
+    assert restarted.marker.waiting
+    stamps = [restarted.step(Limits(files=1)).watermark for _ in range(3)]
+    assert stamps == [None, None, None]
+    assert restarted.marker.waiting == ()
+    assert watermark_after(restarted.table, source) == micros("2013-01-01T09:00:00")
+    drop("e.json", row(10, "2013-01-01T08:00:00Z"))
+    assert landing(source).step().watermark == micros("2013-01-01T09:00:00")
+
+
+def test_a_look_whose_files_are_gone_ends_with_an_epoch_of_no_rows(
+    drop, landing, files_source, tmp_path
+):
+    source = files_source(TIMES, delay=0)
+    for number, name in enumerate("ab"):
+        drop(f"{name}.json", row(number, "2013-01-01T09:00:00Z"))
+    land = landing(source)
+    land.step(Limits(files=1))
+    (tmp_path / "in" / "b.json").unlink()
+    restarted = landing(source)
+    assert watermark_after(restarted.table, source) is None
+    assert restarted.step().units == 0
+    assert watermark_after(restarted.table, source) == micros("2013-01-01T09:00:00")
+    assert restarted.step() is None
 
 
 def test_future_dated_row_is_quarantined_and_does_not_move_the_watermark(
@@ -274,6 +308,7 @@ def test_closing_the_input_stamps_whatever_comes_later(lake, drop, landing, file
         {"t": land.position},
         {"t": land.position},
         watermark=micros("2013-01-02T00:00:00"),
+        closed=True,
     )
     drop("b.json", row(2, "2013-01-01T00:00:01Z"))
     restarted = landing(source)
@@ -282,7 +317,7 @@ def test_closing_the_input_stamps_whatever_comes_later(lake, drop, landing, file
 
 
 def test_wall_clock_event_time_has_a_wall_clock_watermark(lake, drop, landing, files_source):
-    source = files_source("id integer; ts timestamp", delay=0)
+    source = files_source("id integer; ts timestamp", delay=0, options={"ordering": "name"})
     drop("a.json", row(1, "2013-01-01 00:00:00"))
     drop("b.json", row(2, "2013-01-01 01:00:00"))
     land = landing(source)

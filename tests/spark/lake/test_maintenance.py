@@ -123,12 +123,12 @@ def test_the_end_of_input_is_not_underestimated_when_its_history_is_gone(lake):
     landed = landed_at(lake, 5, 1, 2, 3)
     item = InputTable("d", landed.table, landed.source)
     highest = (NOON + timedelta(hours=5) - EPOCH) // MICROSECOND
-    assert since_closing(item) == (highest, None)
+    assert since_closing(item, item.pin()) == highest
     maintain(job(landed))
     landed.table.refresh()
     # the commits that are kept would say three o'clock
     assert len(snapshots(landed.table)) < 4
-    assert since_closing(item) == (highest, None)
+    assert since_closing(item, item.pin()) == highest
 
 
 def test_deletes_of_an_upsert_table_do_not_pile_up(lake):

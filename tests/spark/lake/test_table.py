@@ -9,6 +9,7 @@ import pytest
 
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
+from headwater.lake.iceberg.file_bounds import ensure_exact
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
@@ -149,6 +150,28 @@ def test_bounds_are_the_oldest_and_newest_event_time_of_one_snapshot(lake):
     assert table.lower_bound("ts", first) == micros("2013-01-01T10:00:00")
     assert table.lower_bound("ts", second) == micros("2013-01-01T09:00:00")
     assert table.lower_bound("ts", third) is None
+
+
+def test_each_file_of_one_lane_tells_how_far_that_lane_has_come(lake):
+    columns = (("ts", "TIMESTAMP", True), ("_path", "STRING", True))
+    # the names are longer than what Iceberg keeps of a text by default
+    lanes = [f"a-topic-with-a-long-name/{number}" for number in range(2)]
+    table = lake.ensure(TableSpec("laned", columns))
+    ensure_exact(table.java, ("ts", "_path"))
+    rows = [("10:00", lanes[0]), ("11:00", lanes[1]), ("09:00", lanes[0])]
+    values = ", ".join(f"(TIMESTAMP '2013-01-01 {at}', '{lane}')" for at, lane in rows)
+    frame = lake.spark.sql(f"SELECT * FROM VALUES {values} AS t(ts, _path)")
+    expected = {lanes[0]: micros("2013-01-01T10:00:00"), lanes[1]: micros("2013-01-01T11:00:00")}
+    for lane in lanes:
+        frame.where(f"_path = '{lane}'").coalesce(1).writeTo(table.identifier).append()
+        table.refresh()
+        found = list(table.bounds.by_part("_path", "ts", table.snapshot_id()))
+        assert found == [(lane, expected[lane])]
+    frame.coalesce(1).writeTo(table.identifier).append()
+    table.refresh()
+    assert list(table.bounds.by_part("_path", "ts", table.snapshot_id())) == [
+        (None, expected[lanes[1]])
+    ]
 
 
 def test_upper_bound_before_1970(lake):

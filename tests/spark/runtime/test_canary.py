@@ -150,7 +150,9 @@ def test_planted_secrets_stand_nowhere(
     folder = make_project(tmp_path / "shop", SETTINGS)
     warehouse = folder / ".headwater" / "warehouse"
     make_another_table(warehouse, "broken")
-    said, lines = run(folder, COMMAND, "run", "--once", "--debug", "--output", "json")
+    said, lines = run(
+        folder, COMMAND, "run", "--once", "--end-of-input", "--debug", "--output", "json"
+    )
     text = said.decode()
     assert b"-Dheadwater.logs" in lines  # the JVM was seen
     assert "SCHEMA_CHANGED" in text and "broken" in text, text
@@ -185,7 +187,7 @@ def test_planted_secrets_stand_nowhere(
 
 def test_a_setting_that_spark_refuses_is_not_repeated(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "shop", SETTINGS + WRONG)
-    said, lines = run(folder, COMMAND, "run", "--once", "--debug")
+    said, lines = run(folder, COMMAND, "run", "--once", "--end-of-input", "--debug")
     assert b"ClassNotFoundException" in said and b"Traceback" in said
     files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert found(said + lines + files) == []
@@ -193,7 +195,7 @@ def test_a_setting_that_spark_refuses_is_not_repeated(tmp_path: Path) -> None:
 
 def test_the_search_finds_what_is_not_guarded(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "shop", SETTINGS + WRONG)
-    said, lines = run(folder, UNGUARDED, "run", "--once", "--debug")
+    said, lines = run(folder, UNGUARDED, "run", "--once", "--end-of-input", "--debug")
     assert CANARIES["CANARY_WRONG"].encode() in found(said)
     assert CANARIES["CANARY_KEY"].encode() in found(lines)
 

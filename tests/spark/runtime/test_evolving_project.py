@@ -72,7 +72,7 @@ def world(spark, lake, tmp_path):
             if isinstance(event, StateChanged) and event.state is RunState.FAILED:
                 failed[event.name] = event.error
 
-        Supervisor(project, spark=spark, progress=tell).run(once=True)
+        Supervisor(project, spark=spark, progress=tell).run(once=True, end_of_input=True)
         return project, failed
 
     return run

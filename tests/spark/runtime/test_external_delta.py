@@ -84,7 +84,7 @@ def test_versions_are_read_as_long_as_their_files_are_there(shop: Shop) -> None:
     age(shop.project.config.directory / "somebody's" / "orders", days=30)
     shop.spark.sql(f"UPDATE {shop.table} SET amount = 7 WHERE id = 2")
     shop.supervisor.stop()
-    assert Supervisor(shop.project, spark=shop.spark).run(once=True) == 0
+    assert Supervisor(shop.project, spark=shop.spark).run(once=True, end_of_input=True) == 0
     assert shop.recomputed("per_city") == 0
     assert shop.rows("SELECT city, revenue FROM per_city ORDER BY city") == [
         ("Oslo", 20), ("Rome", 7),

@@ -62,7 +62,16 @@ def run(project: Path, kill: str | None) -> int:
     environ = os.environ | {"PYTHONPATH": str(FLIGHTS.parents[1])}
     if kill and kill != "random":
         environ[VARIABLE] = kill
-    command = [sys.executable, "-m", "headwater", "--project", str(project), "run", "--once"]
+    command = [
+        sys.executable,
+        "-m",
+        "headwater",
+        "--project",
+        str(project),
+        "run",
+        "--once",
+        "--end-of-input",
+    ]
     process = subprocess.Popen(
         command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         start_new_session=True,

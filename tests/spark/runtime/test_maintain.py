@@ -36,7 +36,7 @@ SQL = """
 CREATE TABLE orders (
   id INTEGER, who VARCHAR, ts TIMESTAMP WITH TIME ZONE,
   WATERMARK FOR ts AS ts - INTERVAL '15' MINUTE
-) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+) WITH (connector = 'files', path = 'in', ordering = 'name') FORMAT PLAIN ENCODE JSON;
 
 CREATE STREAMING VIEW per_hour LATE ROWS DROP INTO late AS
 SELECT window_start, count(*) AS n FROM TUMBLE(orders, ts, INTERVAL '1' HOUR)

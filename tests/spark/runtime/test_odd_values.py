@@ -93,7 +93,7 @@ def test_views_equal_their_select_at_rest(spark: Any, lake: Any, tmp_path: Path)
     found = load_project(tmp_path)
     config = replace(found.config, namespace=lake.namespace, warehouse=warehouse_of(spark))
     project = replace(found, config=config)
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     results = {r.view: r for r in verify(project, plan_project(project.catalog), ())}
     different = {r.view: r.difference for r in results.values() if r.verdict is not Verdict.EQUAL}
     assert different == {}

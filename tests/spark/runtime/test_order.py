@@ -31,10 +31,10 @@ CREATE STREAMING VIEW by_key AS
 SELECT k, count(*) AS n, sum(x) AS total, min(x) AS least, max(at) AS newest FROM a GROUP BY k;
 CREATE STREAMING VIEW varied AS
 SELECT k, count(DISTINCT x) AS kinds FROM a GROUP BY k HAVING count(*) > 2;
-CREATE STREAMING VIEW per_hour LATE ROWS ACCEPT FOR INTERVAL '10' DAY AS
+CREATE STREAMING VIEW per_hour AS
 SELECT window_start, count(*) AS n FROM TUMBLE(a, at, INTERVAL '1' HOUR)
 GROUP BY window_start EMIT ON WINDOW CLOSE;
-CREATE STREAMING VIEW met LATE ROWS ACCEPT FOR INTERVAL '10' DAY AS
+CREATE STREAMING VIEW met AS
 SELECT a.k, a.at, b.at AS met_at FROM a LEFT JOIN b
   ON b.k = a.k AND b.at BETWEEN a.at AND a.at + INTERVAL '2' HOUR;
 """
@@ -76,7 +76,7 @@ def answer(spark: Any, lake: Any, folder: Path, seed: int) -> dict[str, list[tup
     namespace = f"{lake.namespace}_{seed}"
     config = replace(found.config, namespace=namespace, warehouse=warehouse_of(spark))
     project = replace(found, config=config)
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     results = verify(project, plan_project(project.catalog), ())
     assert {result.verdict for result in results} == {Verdict.EQUAL}
     rows = {}

@@ -79,7 +79,7 @@ def test_each_row_is_in_the_table_once(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert Supervisor(define(""), spark=spark).run(once=True) == 0
+    assert Supervisor(define(""), spark=spark).run(once=True, end_of_input=True) == 0
     groups = asked(tmp_path, capsys, "quarantine", "list")
     assert [(group["rows"], group["example"][:7]) for group in groups] == [
         (2, "a.json:"),
@@ -102,7 +102,7 @@ def test_each_row_is_in_the_table_once(
     (left,) = asked(tmp_path, capsys, "quarantine", "list", "--rows", "9")
     assert (left["place"], left["raw"]) == ("a.json:2", "bad")
 
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     for table in ("orders", "seen"):
         query = f"SELECT id FROM {table} ORDER BY id"
         assert [row["id"] for row in asked(tmp_path, capsys, "sql", query)] == [1, 2, 4]

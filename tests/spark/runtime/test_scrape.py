@@ -23,7 +23,7 @@ DEFINITIONS = """
 CREATE TABLE orders (
   id BIGINT NOT NULL, amount BIGINT, ts TIMESTAMP WITH TIME ZONE,
   WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
-) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+) WITH (connector = 'files', path = 'in', ordering = 'name') FORMAT PLAIN ENCODE JSON;
 CREATE STREAMING VIEW per_minute AS
 SELECT window_start, count(*) AS orders FROM TUMBLE(orders, ts, INTERVAL '1' MINUTE)
 GROUP BY window_start EMIT ON WINDOW CLOSE;

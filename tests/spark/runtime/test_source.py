@@ -11,6 +11,7 @@ import pytest
 
 from headwater.engine.streaming.quarantine import SourceQuarantine
 from headwater.project import Project, load_project
+from headwater.runtime.events import Warned
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.status import status
 from headwater.testing.harness import warehouse_of
@@ -47,7 +48,7 @@ def test_a_source_feeds_views_and_its_bad_rows_are_kept(
     spark: Any, lake: Any, project: Project
 ) -> None:
     for _ in range(2):  # the second run finds nothing to do
-        assert Supervisor(project, spark=spark).run(once=True) == 0
+        assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
         assert lake.table("homes").read().count() == 3
         hours = lake.table("per_hour").read().collect()
         assert [row["n"] for row in hours] == [1] * 6
@@ -56,11 +57,21 @@ def test_a_source_feeds_views_and_its_bad_rows_are_kept(
         assert any("NULL" in reason for reason in reasons)
 
 
+def test_a_source_that_is_mostly_refused_is_told(spark: Any, project: Project) -> None:
+    file = project.config.directory / "in" / "a.json"
+    file.write_text("no json\n" * 9)
+    told: list[object] = []
+    assert Supervisor(project, spark=spark, progress=told.append).run(once=True) == 0
+    (warned,) = [each for each in told if isinstance(each, Warned)]
+    assert warned.message.startswith('source "clicks" refuses ')
+    assert "(100.0%); see clicks__quarantine" in warned.message
+
+
 def test_without_bad_rows_a_source_is_read_once(spark: Any, project: Project) -> None:
     file = project.config.directory / "in" / "a.json"
     file.write_text("".join(f"{line}\n" for line in file.read_text().splitlines()[:6]))
     file.with_name("b.json.tmp").write_text("half a li")  # still being written
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert not (quarantine_state(project) / "checkpoint").exists()
     assert not list(project.config.state.glob("*/*/careful"))
 
@@ -71,10 +82,10 @@ def test_bad_rows_that_wait_are_kept_after_a_crash(
     with monkeypatch.context() as crashed:  # the views are published, the quarantine never starts
         crashed.setattr(SourceQuarantine, "check", lambda self: None)
         crashed.setattr(SourceQuarantine, "exhausted", True)
-        assert Supervisor(project, spark=spark).run(once=True) == 0
+        assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert lake.table("clicks__quarantine").read().count() == 0
     (quarantine_state(project) / "waiting").write_text("")  # the crash cut the mark short
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert lake.table("clicks__quarantine").read().count() == 2
     assert not (quarantine_state(project) / "waiting").exists()
 
@@ -86,7 +97,7 @@ def test_what_a_kill_left_half_written_stops_no_query(
     incoming = project.config.directory / "in"
     incoming.rename(incoming.with_name("later"))
     incoming.mkdir()
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     (quarantine_state(project) / "checkpoint" / "offsets").mkdir(parents=True)
     logs = list(project.config.state.glob("*/*/checkpoint/offsets"))
     assert len(logs) == 3
@@ -94,7 +105,7 @@ def test_what_a_kill_left_half_written_stops_no_query(
         (log / ".0.b25c7946-2097-4933-abb1-a06e154e21da.tmp").write_text("v1\n{")
     incoming.rmdir()
     incoming.with_name("later").rename(incoming)
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert lake.table("homes").read().count() == 3
     assert lake.table("clicks__quarantine").read().count() == 2
 
@@ -105,18 +116,18 @@ def test_on_error_fail_publishes_nothing_beside_a_bad_row(
     file = project.config.directory / "views.sql"
     file.write_text(SQL.replace("ENCODE JSON;", "ENCODE JSON ON ERROR FAIL;"))
     found = replace(load_project(project.config.directory), config=project.config)
-    assert Supervisor(found, spark=spark).run(once=True) == 3
+    assert Supervisor(found, spark=spark).run(once=True, end_of_input=True) == 3
     assert lake.table("homes").read().count() == 0
 
 
 def test_a_line_that_is_not_flat_makes_the_view_read_carefully(
     spark: Any, lake: Any, project: Project
 ) -> None:
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     line = '{"url": "/", "at": "2024-01-01T09:00:00Z"'
     more = [f'{line}, "other": {{"x": 1}}}}', f'{line}}} {{"url": "/b"}}', f"[{line}}}]"]
     (project.config.directory / "in" / "b.json").write_text("\n".join(more))
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert len(list(project.config.state.glob("*/*/careful"))) == 2
     assert lake.table("homes").read().count() == 3 + 1
     bad = lake.table("clicks__quarantine").read().where("_path = 'b.json'")
@@ -132,18 +143,18 @@ def test_rows_on_which_an_expression_fails_can_be_left_out(
     (folder / "views.sql").write_text(SQL.replace(old, f"homes ON ERROR DROP AS {select}"))
     (folder / "in" / "b.json").write_text('{"url": "/7", "at": "2024-01-01T09:00:00Z"}\n')
     found = replace(load_project(folder), config=project.config)
-    assert Supervisor(found, spark=spark).run(once=True) == 0
+    assert Supervisor(found, spark=spark).run(once=True, end_of_input=True) == 0
     assert [row["n"] for row in lake.table("homes").read().collect()] == [7]
 
 
 def test_late_rows_are_told_and_not_said_to_be_none(
     spark: Any, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert "late rows" not in caplog.text
     lines = ['{"url": "/", "at": "2024-01-01T00:40:00Z"}'] * 2
     (project.config.directory / "in" / "b.json").write_text("\n".join(lines))
-    assert Supervisor(project, spark=spark).run(once=True) == 0
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 0
     assert 'view "per_hour": dropped at least 1 late rows of clicks in epoch' in caplog.text
     assert 'view "homes"' not in caplog.text
     late = {each.name: each.late for each in status(project)}
@@ -152,7 +163,7 @@ def test_late_rows_are_told_and_not_said_to_be_none(
 
 def test_a_file_name_that_is_a_pattern_is_refused(spark: Any, lake: Any, project: Project) -> None:
     (project.config.directory / "in" / "[a].json").write_text("{}\n")
-    assert Supervisor(project, spark=spark).run(once=True) == 3
+    assert Supervisor(project, spark=spark).run(once=True, end_of_input=True) == 3
     assert lake.table("homes").read().count() == 0
 
 

@@ -30,11 +30,11 @@ SQL = """
 CREATE TABLE departures (
   id INTEGER, origin VARCHAR, ts TIMESTAMP WITH TIME ZONE,
   WATERMARK FOR ts AS ts - INTERVAL '15' MINUTE
-) WITH (connector = 'files', path = 'in/departures') FORMAT PLAIN ENCODE JSON;
+) WITH (connector = 'files', path = 'in/departures', ordering = 'name') FORMAT PLAIN ENCODE JSON;
 
 CREATE TABLE landings (
   id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts - INTERVAL '15' MINUTE
-) WITH (connector = 'files', path = 'in/landings') FORMAT PLAIN ENCODE JSON;
+) WITH (connector = 'files', path = 'in/landings', ordering = 'name') FORMAT PLAIN ENCODE JSON;
 
 CREATE STREAMING VIEW per_hour LATE ROWS DROP INTO late AS
 SELECT window_start, origin, count(*) AS n FROM TUMBLE(departures, ts, INTERVAL '1' HOUR)
@@ -86,7 +86,9 @@ def project(spark, lake, tmp_path):
 
 def run_once(project, spark):
     events = []
-    code = Supervisor(project, spark=spark, progress=events.append).run(once=True)
+    code = Supervisor(project, spark=spark, progress=events.append).run(
+        once=True, end_of_input=True
+    )
     return code, events
 
 

@@ -32,7 +32,7 @@ def headwater_process(folder: Path, *arguments: str) -> subprocess.CompletedProc
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("end to end") / "shop"
     assert main(["init", str(folder)]) == 0
-    done = headwater_process(folder, "run", "--once")
+    done = headwater_process(folder, "run", "--once", "--end-of-input")
     assert done.returncode == 0, done.stderr
     assert "landed orders" in done.stderr and "maintained busy_hours" in done.stderr
     return folder
@@ -87,7 +87,7 @@ def test_the_law_holds_at_every_commit(ask: Any) -> None:
 
 
 def test_a_second_run_does_nothing_twice(project: Path, ask: Any) -> None:
-    assert headwater_process(project, "run", "--once").returncode == 0
+    assert headwater_process(project, "run", "--once", "--end-of-input").returncode == 0
     assert ask("sql", "SELECT count(*) AS n FROM orders") == (0, [{"n": 10000}])
     assert ask("verify")[0] == 0
 

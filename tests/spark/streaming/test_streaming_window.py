@@ -179,6 +179,29 @@ def test_heartbeats_are_removed_once_they_are_read(spark, lake, tmp_path):
     assert len(list(folder.iterdir())) < 2
 
 
+def test_the_checkpoint_forgets_heartbeats_of_long_ago(spark, lake, tmp_path, monkeypatch):
+    monkeypatch.setattr("headwater.engine.streaming.query.TIDY_EVERY", 1)
+    monkeypatch.setattr("headwater.checkpoints.file_log._TRIMMED", 2)
+    spark.conf.set("spark.sql.streaming.fileSource.log.compactInterval", "3")
+    try:
+        bench = Bench(spark, lake, tmp_path)
+        for start in range(2):  # a restart goes on with what is left of the log
+            view = bench.view()
+            view.start()
+            for hour in range(5):
+                bench.landed.land(("JFK", 1, NOON + timedelta(hours=3 * (5 * start + hour))))
+                bench.drain(view, bench.landed.watermark_after)
+            view.stop()
+    finally:
+        spark.conf.unset("spark.sql.streaming.fileSource.log.compactInterval")
+    bench.check()
+    assert lake.table("per_hour").read().count() == 9
+    logs = (tmp_path / "state" / "checkpoint" / "sources").glob("*/*.compact")
+    newest = max(logs, key=lambda file: int(file.stem))
+    assert int(newest.stem) >= 8
+    assert len(newest.read_text().splitlines()) < 8
+
+
 def test_late_rows_are_kept_and_counted(spark, lake, tmp_path):
     bench = Bench(spark, lake, tmp_path, into="late_departures")
     view = bench.view()

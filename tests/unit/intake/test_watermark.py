@@ -5,19 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.lake.watermark import advanced, floor_to_ms
+from headwater.lake.watermark import Lane, floor_to_ms, watermark
 
 times = st.integers(-(2**55), 2**55)
 
 
+def advanced(before, newest, delay):
+    """The watermark of an input with one lane."""
+    return watermark([Lane(newest, waiting=False)], before, delay)
+
+
 @given(st.none() | times, st.lists(st.none() | times), st.integers(0, 10**12))
 def test_watermark_never_goes_back(before, newest, delay):
-    watermark = None if before is None else floor_to_ms(before)
+    stamp = None if before is None else floor_to_ms(before)
     for time in newest:
-        after = advanced(watermark, time, delay)
-        if watermark is not None:
-            assert after is not None and after >= watermark
-        watermark = after
+        after = advanced(stamp, time, delay)
+        if stamp is not None:
+            assert after is not None and after >= stamp
+        stamp = after
 
 
 @given(times, st.integers(0, 10**12))

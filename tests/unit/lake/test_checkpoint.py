@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from headwater.checkpoints.durable import put
 from headwater.checkpoints.file_log import FileLog
-from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner, put
+from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner
 from headwater.checkpoints.offsets import HEARTBEAT, OffsetStream, offset_at
 from headwater.checkpoints.resume_decision import Resume, ResumeFacts, ResumeMode, decide_resume
 from headwater.lake.protocol.marker import Marker
@@ -184,6 +185,24 @@ def test_position_names_every_file(tmp_path: Path) -> None:
     assert FileLog(one).position(0) == FileLog(other).position(0)
     assert FileLog(one).position(1) != FileLog(other).position(1)
     assert json.loads(FileLog(one).position(1) or "")["files"] == 2
+
+
+def test_a_log_of_heartbeats_forgets_the_old_ones_and_any_other_log_nothing(tmp_path: Path) -> None:
+    beats = tmp_path / "heart beat"
+    for name, below in (("beats", beats), ("input", tmp_path / "in")):
+        folder = tmp_path / name
+        folder.mkdir()
+        paths = [f"{below.as_uri()}/t/{n}.json" for n in range(200)]
+        lines = [json.dumps({"path": path, "batchId": n}) for n, path in enumerate(paths)]
+        (folder / "199.compact").write_text("\n".join(["v1", *lines]))
+        (folder / "200").write_text("v1\n" + json.dumps({"path": "file:///x", "batchId": 200}))
+        FileLog(folder).trim(beats)
+    kept = (tmp_path / "beats" / "199.compact").read_text().splitlines()
+    assert [json.loads(line)["batchId"] for line in kept[1:]] == list(range(150, 200))
+    assert kept[0] == "v1"
+    assert len((tmp_path / "input" / "199.compact").read_text().splitlines()) == 201
+    assert FileLog(tmp_path / "input").position(199) is not None
+    FileLog(tmp_path / "missing").trim(beats)
 
 
 def test_compaction_of_the_log_does_not_move_the_position(tmp_path: Path) -> None:
