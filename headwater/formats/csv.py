@@ -2,9 +2,9 @@
 
 CSV: records are those of RFC 4180 (:mod:`headwater.formats.csv_records`). With a header, columns
 are found by its names, without one by position. An empty value without quotes is NULL,
-``""`` is the empty text (PostgreSQL's rule); ``null_value`` names another text for NULL. Every record
-has as many values as the header or the definition. Values are read as text and cast; an integer
-takes no fraction, a DECIMAL rounds half up.
+``""`` is the empty text (PostgreSQL's rule); ``null_value`` names another text for NULL. Every
+record has as many values as the header or the definition. Values are read as text and cast; an
+integer takes no fraction, a DECIMAL rounds half up.
 
 Parquet: columns by name, a missing one is NULL; text is valid UTF-8; widening reads (INT as BIGINT,
 REAL as DOUBLE) are allowed, a lossy one makes the whole file bad, which the connector finds when
@@ -100,7 +100,10 @@ def csv_rows(
         f"from_csv({_LINE}, {text(schema)}, {options})",
         (
             *faults,
-            ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the record")),
+            (
+                "_s._corrupt IS NOT NULL OR _s IS NULL",
+                text(f"not {len(names)} values in the record"),
+            ),
             *(_value_fault(column, places[column.name].format("_s")) for column in found),
         ),
         unknown=of_names(header or (), known(source)),

@@ -73,7 +73,7 @@ def cut(source: Source, content: str) -> str:
         content: expression of the file as one text.
     """
     # a character a byte: bytes that are no UTF-8 stay what they are, and are found later
-    bare = f"CASE WHEN startswith({content}, '\\ufeff') THEN substring({content}, 2) ELSE {content} END"
+    bare = f"IF(startswith({content}, '\\ufeff'), substring({content}, 2), {content})"
     of_bytes = f"decode(CAST({bare} AS BINARY), 'ISO-8859-1')"
     expression = rf"\G{pattern(source)}".encode().decode("latin-1")
     cut_off = f"regexp_extract_all({of_bytes}, {text(expression)}, 1)"

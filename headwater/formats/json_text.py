@@ -192,7 +192,7 @@ def as_written(typed: str, marked: str, kind: exp.DataType, depth: int = 0) -> s
         )
     if not holds_text(kind):
         return typed
-    t, m, i = f"t{depth}", f"m{depth}", f"i{depth}"
+    t, m = f"t{depth}", f"m{depth}"
     if kind.this is _Type.ARRAY:
         item = as_written(t, m, elements(kind)[0], depth + 1)
         return f"zip_with({typed}, {marked}, ({t}, {m}) -> {item})"
@@ -218,8 +218,8 @@ def _map_as_written(typed: str, marked: str, kind: exp.DataType, depth: int) -> 
     numbers = f"sequence(0, size({typed}) - 1)"
     later = f"coalesce(array_contains(slice({a}, {i} + 2, size({a})), get({a}, {i})), false)"
     last = f"filter({numbers}, {i} -> get({a}, {i}) IS NOT NULL AND NOT {later})"
-    parts = (f"get(map_values({each}), {i})" for each in (typed, marked))
-    value = as_written(*parts, of_values, depth + 1)
+    of_typed, of_marked = (f"get(map_values({each}), {i})" for each in (typed, marked))
+    value = as_written(of_typed, of_marked, of_values, depth + 1)
     made = (
         f"map_from_arrays(transform({last}, {i} -> get({a}, {i})),"
         f" transform({last}, {i} -> {value}))"

@@ -6,12 +6,14 @@ of the reason why it is none. Each way of decoding must give what the table says
 
 from __future__ import annotations
 
-import json
+from datetime import date
+from decimal import Decimal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from headwater.connectors.files.read import coordinates, record_columns
-from headwater.connectors.source_stream import quarantine_stream, stream
 from headwater.formats.columns import KNOWN, Decoder, Records
 from headwater.formats.flat_json import flat_reader
 from headwater.formats.json import json_lines, json_rows, not_flat
@@ -76,7 +78,10 @@ NESTED_VALUES = [
     ('{"R":{"Id":1,"S":1.10,"R2":{"s":"x"}}}', {"r": "{1, 1.10, {x}}"}),
     ('{"r":{"id":1,"ID":2}}', "two keys that differ in case only"),
     ('{"r":{"id":1,"r2":{"s":"x","S":"y"}}}', "two keys that differ in case only"),
-    ('{"r":{"id":1},"LIST":[{"ID":1},{"id":2}]}', {"r": "{1, null, null}", "list": "[{1, null}, {2, null}]"}),
+    (
+        '{"r":{"id":1},"LIST":[{"ID":1},{"id":2}]}',
+        {"r": "{1, null, null}", "list": "[{1, null}, {2, null}]"},
+    ),
     ('{"list":[{"ID":1,"s":2.50},null]}', {"list": "[{1, 2.50}, null]"}),
     ('{"list":[{"id":1},{"ID":1,"id":2}]}', "two keys that differ in case only"),
     ('{"texts":[1.10,"2.20",{"Id": 1e2},null]}', {"texts": '[1.10, 2.20, {"Id":1e2}, null]'}),
@@ -140,7 +145,9 @@ def test_a_json_value_is_the_same_whichever_way_it_comes(
     assert judged(table, found) == []
     file = drop("a.json", "\n".join(record for record, _ in table))
     lines = spark.read.option("lineSep", "\n").text(str(file)).coalesce(1)
-    lines.selectExpr(*record_columns("_metadata.file_name")).createOrReplaceTempView("lines_of_json")
+    lines.selectExpr(*record_columns("_metadata.file_name")).createOrReplaceTempView(
+        "lines_of_json"
+    )
     assert found_in(spark, source, json_lines(source, Records("lines_of_json")), "_row") == found
 
 
@@ -154,9 +161,7 @@ def test_flat_lines_give_the_same_values(spark, drop, files_source):
     file = drop("flat.json", "\n".join(record for record, _ in table))
     frame = flat_reader(spark.read, source).json(str(file)).coalesce(1)
     frame.selectExpr("*", *coordinates("_metadata.file_name")).createOrReplaceTempView("flat_json")
-    rows = spark.sql(
-        Decoder(source, json_rows(source, Records("flat_json")), moment(0)).rows()
-    )
+    rows = spark.sql(Decoder(source, json_rows(source, Records("flat_json")), moment(0)).rows())
     found = dict.fromkeys(range(len(table)), "")
     for row in rows.where("NOT _bad").selectExpr("_row", *as_text(source)).collect():
         place, *values = row
@@ -164,3 +169,205 @@ def test_flat_lines_give_the_same_values(spark, drop, files_source):
         found[place] = {column: value for column, value in named if value is not None}
     wanted = [(record, "" if isinstance(value, str) else value) for record, value in table]
     assert judged(wanted, found) == []
+
+
+CSV_FILES = {
+    # content: values of its rows, by place; a text is the beginning of a reason
+    "id,s\n1,\"a\nb\"\n2,x\n": {1: {"id": "1", "s": "a\nb"}, 2: {"id": "2", "s": "x"}},
+    'id,s\r\n1,"a\r\n\r\n""b"" c"\r\n2,x': {
+        1: {"id": "1", "s": 'a\r\n\r\n"b" c'},
+        2: {"id": "2", "s": "x"},
+    },
+    "\n\nid,s\n1,x\n": {3: {"id": "1", "s": "x"}},
+    " \r\nid,s\r\n\r\n1,x\r\n": {3: {"id": "1", "s": "x"}},
+    "id,s\r1,x\r2,y\r": {1: {"id": "1", "s": "x"}, 2: {"id": "2", "s": "y"}},
+    'id,s\r1,"a\rb"\r2,y': {1: {"id": "1", "s": "a\rb"}, 2: {"id": "2", "s": "y"}},
+    '\ufeff"ID","S "\n1,"é,\n\U0001f600"\n': {1: {"id": "1", "s": "é,\n\U0001f600"}},
+    '"id\nx",id,s\n1,2,"a"\n': {1: {"id": "2", "s": "a"}},
+    'id,s\n1,"half\n2,x\n': {1: "unbalanced quotes", 2: {"id": "2", "s": "x"}},
+    'id,s\n1,"half\n2,"x"\n3,y\n': {
+        1: "unbalanced quotes",
+        2: {"id": "2", "s": "x"},
+        3: {"id": "3", "s": "y"},
+    },
+    'id,s\n1,a 5" pipe\n2,b 7" x 3"\n3,"x"y\n4,z\n': {
+        1: "unbalanced quotes",
+        2: "unbalanced quotes",
+        3: "unbalanced quotes",
+        4: {"id": "4", "s": "z"},
+    },
+    'id,s\n1,""""\n2,"",\n3\n4,"a\nb",c\n5,\n': {
+        1: {"id": "1", "s": '"'},
+        2: "not 2 values",
+        3: "not 2 values",
+        4: "not 2 values",
+        5: {"id": "5"},
+    },
+    b'id,s\n1,"\xff\n"\n2,"\xc3\xa9\n"\n': {1: "invalid UTF-8", 2: {"id": "2", "s": "é\n"}},
+    'id,s,S\n1,x,y\n': {None: 'the header names column "s" more than once'},
+    "id;s\n1;x\n": {None: 'the header does not name column "id"'},
+    "": {},
+    "\n\n": {},
+    "id,s": {},
+}  # fmt: skip
+BACKSLASH_FILES = {
+    'id,s\n1,"say \\"hi\\""\n2,"a 5\\" pipe"\n3,"x\\\\"\n4,"a\n\\"b"\n5,"c""d"\n6,y\\\n': {
+        1: {"id": "1", "s": 'say "hi"'},
+        2: {"id": "2", "s": 'a 5" pipe'},
+        3: {"id": "3", "s": "x\\"},
+        4: {"id": "4", "s": 'a\n"b'},
+        5: {"id": "5", "s": 'c"d'},
+        6: {"id": "6", "s": "y\\"},
+    },
+}
+
+
+TYPED_FILES = {
+    'id,m,s,local\n1,1.239,"x\n",2024-03-10T02:30:00+05:30\n2,x,,\n': {
+        1: {"id": "1", "m": "1.24", "s": "x\n", "local": "2024-03-09 21:00:00"},
+        2: "column \"m\": 'x' is not a valid DECIMAL(10, 2)",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("columns", "files", "options"),
+    [
+        ("id bigint; s varchar", CSV_FILES, {}),
+        ("id bigint; s varchar", BACKSLASH_FILES, {"escape": "\\"}),
+        ("id bigint; s varchar; m decimal(10, 2); local timestamp", TYPED_FILES, {}),
+    ],
+    ids=["rfc", "escape", "types"],
+)
+def test_records_of_csv_are_those_of_rfc_4180(
+    lake, drop, landing, files_source, columns, files, options
+):
+    for number, content in enumerate(files):
+        drop(f"{number:02}.csv", content)
+    source = files_source(columns, encode="csv", encode_options=options)
+    land = landing(source)
+    land.step()
+    assert land.step() is None
+    wanted = {
+        (f"{number:02}.csv", place): value
+        for number, rows in enumerate(files.values())
+        for place, value in rows.items()
+    }
+    found = landed(lake, source)
+    assert found.keys() == wanted.keys()
+    assert judged(list(wanted.items()), dict(enumerate(found[place] for place in wanted))) == []
+
+
+def landed(lake, source):
+    """By file and place, the values that landed, or the reason."""
+    found = {}
+    rows = lake.table("t").read().selectExpr("_path", "_row", *as_text(source))
+    for row in rows.collect():
+        path, place, *values = row
+        named = zip(row.__fields__[2:], values, strict=True)
+        found[path, place] = {column: value for column, value in named if value is not None}
+    if lake.exists("t__quarantine"):
+        for row in lake.table("t__quarantine").read().collect():
+            assert (row._path, row._row) not in found
+            found[row._path, row._row] = row.reason
+    return found
+
+
+MICROS = 1_710_037_800_123_456
+PRICE = [Decimal("1.25"), None]
+PARQUET = [
+    # an array, how it is written, the declared type, and its first value or what it is said to be
+    (pa.array([2**64 - 1], pa.uint64()), {}, "bigint", "UINT64"),
+    (pa.array([2**64 - 1], pa.uint64()), {}, "decimal(20, 0)", "18446744073709551615"),
+    (pa.array([4_000_000_000], pa.uint32()), {}, "bigint", "4000000000"),
+    (pa.array([4_000_000_000], pa.uint32()), {}, "integer", "UINT32"),
+    (pa.array([4_000_000_000], pa.uint32()), {}, "double", "UINT32"),
+    (pa.array([65_000], pa.uint16()), {}, "integer", "65000"),
+    (pa.array([5], pa.int8()), {}, "decimal(12, 2)", "5.00"),
+    (pa.array([5], pa.int32()), {}, "date", "INT32"),
+    (pa.array([5], pa.int64()), {}, "integer", "INT64"),
+    (pa.array([5], pa.int64()), {"compression": "brotli"}, "bigint", "BROTLI"),
+    (pa.array([5], pa.int64()), {"compression": "lz4"}, "bigint", "5"),
+    (pa.nulls(2), {}, "varchar", None),
+    (pa.nulls(2), {}, "array(varchar)", None),
+    (pa.array([[None]], pa.list_(pa.null())), {}, "array(varchar)", "NULL"),
+    (pa.array([MICROS], pa.timestamp("us")), {}, "timestamp", "2024-03-10 02:30:00.123456"),
+    (
+        pa.array([MICROS], pa.timestamp("us")),
+        {"use_deprecated_int96_timestamps": True},
+        "timestamp",
+        "2024-03-10 02:30:00.123456",
+    ),
+    (
+        pa.array([MICROS // 1000], pa.timestamp("ms", "Europe/Oslo")),
+        {},
+        "timestamp",
+        "2024-03-10 02:30:00.123",
+    ),
+    (pa.array([MICROS * 1000], pa.timestamp("ns")), {}, "timestamp", "TIMESTAMP of nanoseconds"),
+    (pa.array([MICROS * 1000], pa.timestamp("ns")), {}, "bigint", "TIMESTAMP of nanoseconds"),
+    (pa.array([MICROS], pa.timestamp("us")), {}, "bigint", "TIMESTAMP of microseconds"),
+    (pa.array([1000], pa.time64("us")), {}, "bigint", "TIME"),
+    (pa.array([1000], pa.time32("ms")), {}, "integer", "TIME"),
+    (pa.array([date(2024, 3, 10)]), {}, "date", "2024-03-10"),
+    (pa.array([date(2024, 3, 10)]), {}, "integer", "DATE"),
+    (pa.array(PRICE, pa.decimal128(5, 2)), {}, "decimal(10, 2)", "1.25"),
+    (
+        pa.array(PRICE, pa.decimal128(15, 2)),
+        {"store_decimal_as_integer": True},
+        "decimal(15, 2)",
+        "1.25",
+    ),
+    (
+        pa.array(PRICE, pa.decimal128(15, 2)),
+        {"store_decimal_as_integer": True},
+        "bigint",
+        "DECIMAL(15, 2)",
+    ),
+    (pa.array(PRICE, pa.decimal128(5, 2)), {}, "decimal(10, 1)", "DECIMAL(5, 2)"),
+    (pa.array(PRICE, pa.decimal128(5, 2)), {}, "varbinary", "DECIMAL(5, 2)"),
+    (pa.array([b"xy"], pa.binary(2)), {}, "varbinary", "xy"),
+    (pa.array([b"xy"], pa.binary(2)), {}, "varchar", "FIXED_LEN_BYTE_ARRAY(2)"),
+    (pa.array(["x", "x"]).dictionary_encode(), {}, "varchar", "x"),
+    (pa.array(["x"], pa.large_string()), {}, "varchar", "x"),
+    (pa.array([1.5], pa.float32()), {}, "double", "1.5"),
+    (pa.array([1.5]), {}, "real", "DOUBLE"),
+    (pa.array([[1]]), {}, "array(varchar)", "INT64"),
+    (pa.array([{"A": 1, "b": "x"}]), {}, "row(a bigint, b varchar, c date)", "{1, x, null}"),
+    (pa.array([{"a": "x"}]), {}, "row(a bigint)", "STRING"),
+    (pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64())), {}, "map(varchar, bigint)",
+     "{k -> 1}"),
+    (pa.array([{"a": 1}]), {}, "bigint", "a group"),
+]  # fmt: skip
+
+
+def test_types_of_parquet_are_read_as_what_they_are_or_refused_by_file_and_column(
+    lake, project, landing, files_source
+):
+    declared = list(dict.fromkeys(kind for _, _, kind, _ in PARQUET))
+    columns = {kind: f"c{number}" for number, kind in enumerate(declared)}
+    for number, (values, options, kind, _) in enumerate(PARQUET):
+        file = project.directory / "in" / f"{number:02}.parquet"
+        pq.write_table(pa.table({columns[kind].upper(): values}), file, **options)
+    twice = pa.table([pa.array([1]), pa.array([2])], names=["c0", "C0"])
+    pq.write_table(twice, project.directory / "in" / "twice.parquet")
+    source = files_source(
+        "; ".join(f"{column} {kind}" for kind, column in columns.items()), encode="parquet"
+    )
+    landing(source).step()
+    found = landed(lake, source)
+    assert found.pop(("twice.parquet", None)) == (
+        'unreadable file: column "c0": the file has "c0" and "C0"'
+    )
+    different = []
+    for number, (values, _, kind, wanted) in enumerate(PARQUET):
+        column, file = columns[kind], f"{number:02}.parquet"
+        row = found.get((file, 0))
+        reason = found.get((file, None), "")
+        fine = row is not None and row.get(column) == wanted
+        says = f'unreadable file: column "{column}'
+        if not fine and not (reason.startswith(says) and wanted and wanted in reason):
+            different.append((str(values.type), kind, wanted, row, reason))
+        if row is not None:
+            assert ((file, 1) in found) == (len(values) == 2)
+    assert different == []
