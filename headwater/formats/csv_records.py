@@ -34,15 +34,44 @@ def pattern(source: Source) -> str:
 
 def record(source: Source) -> str:
     """Return the regular expression of one record."""
-    given = source.encode_options
-    quote, escape = given.get("quote", '"'), given.get("escape", '"')
-    between, q = re.escape(given.get("delimiter", ",")), re.escape(quote)
+    between, value = re.escape(_delimiter(source)), _value(source)
+    return f"{value}(?:{between}{value})*+"
+
+
+def values(source: Source, one: str) -> tuple[str, ...]:
+    """Return the values of a record as text; all of it, if it is none.
+
+    Args:
+        one: the record.
+    """
+    if not re.fullmatch(record(source), one):
+        return (one,)
+    quote, escape = _quote(source)
+    between = re.compile(f"{re.escape(_delimiter(source))}({_value(source)})")
+    found = between.findall(_delimiter(source) + one)
+    hidden = re.compile(f"{re.escape(escape)}([{re.escape(quote + escape)}])")
+    return tuple(
+        hidden.sub(r"\1", each[len(quote) : -len(quote)]) if each.startswith(quote) else each
+        for each in found
+    )
+
+
+def _value(source: Source) -> str:
+    quote, escape = _quote(source)
+    between, q, e = (re.escape(each) for each in (_delimiter(source), quote, escape))
     in_quotes = rf"{q}[^{q}]*+(?:{q}{q}[^{q}]*+)*+{q}"
     if escape != quote:
-        e = re.escape(escape)
         in_quotes = rf"{q}(?:[^{q}{e}]++|{e}[\s\S])*+{q}"
-    value = rf"(?:{in_quotes}|(?:(?!{between})[^{q}\r\n])*+)"
-    return f"{value}(?:{between}{value})*+"
+    return rf"(?:{in_quotes}|(?:(?!{between})[^{q}\r\n])*+)"
+
+
+def _delimiter(source: Source) -> str:
+    return source.encode_options.get("delimiter", ",").replace(r"\t", "\t")
+
+
+def _quote(source: Source) -> tuple[str, str]:
+    """The quote, and what stands before one within a value."""
+    return source.encode_options.get("quote", '"'), source.encode_options.get("escape", '"')
 
 
 def is_no_record(source: Source, line: str) -> str:
@@ -51,8 +80,7 @@ def is_no_record(source: Source, line: str) -> str:
     Args:
         line: expression of the line, split off at LF.
     """
-    given = source.encode_options
-    quote, escape = given.get("quote", '"'), given.get("escape", '"')
+    quote, escape = _quote(source)
     odd = [_is_odd(line, quote)]
     if escape != quote:
         bare = f"replace(replace({line}, {text(escape * 2)}, ''), {text(escape + quote)}, '')"
@@ -82,7 +110,7 @@ def cut(source: Source, content: str) -> str:
 
 def misplaced_quote(source: Source) -> tuple[str, str]:
     """Return the condition that a record is none, and the reason."""
-    quote = text(source.encode_options.get("quote", '"'))
+    quote = text(_quote(source)[0])
     whole = text(rf"^{record(source)}\Z")
     reason = "unbalanced quotes: a value with a quote in it is in quotes, and has it twice"
     return (

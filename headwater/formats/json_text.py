@@ -185,10 +185,10 @@ def as_written(typed: str, marked: str, kind: exp.DataType, depth: int = 0) -> s
     """
     if kind.this is _Type.VARCHAR:
         bare = f"regexp_replace({marked}, {text(_MARKED)}, '$1')"
-        inner = f"CASE WHEN contains({marked}, '{_NUMBER}') THEN {bare} ELSE {marked} END"
+        has_marks = f"contains({marked}, '{_NUMBER}') OR contains({marked}, '{_KEY}')"
         return (
             f"CASE WHEN startswith({marked}, '{_NUMBER}') THEN substr({marked}, 2)"
-            f" WHEN contains({marked}, '{_KEY}') THEN {shown(bare)} ELSE {inner} END"
+            f" WHEN {has_marks} THEN {shown(bare)} ELSE {marked} END"
         )
     if not holds_text(kind):
         return typed

@@ -8,7 +8,6 @@ where one is to blame.
 from __future__ import annotations
 
 import codecs
-import csv
 import re
 import zlib
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from headwater.analyze.definitions import Source
 from headwater.connectors.files.place import Place
 from headwater.connectors.ledger import LedgerEntry
 from headwater.formats.columns import stored
-from headwater.formats.csv_records import pattern
+from headwater.formats.csv_records import pattern, values
 from headwater.formats.parquet_types import Unreadable, absent_columns
 
 _MAX_HEADER_BYTES = 1_000_000
@@ -77,38 +76,26 @@ def _header(source: Source, place: Place, entry: LedgerEntry) -> Form:
     except (OSError, EOFError, zlib.error) as error:
         place.check_readable(entry)
         raise FileFault(DAMAGED_COMPRESSION) from error
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-    except UnicodeDecodeError as error:
-        raise FileFault("unreadable file: the header is not UTF-8") from error
-    record, skipped, at = re.compile(pattern(source)), 0, 0
-    found = ""
-    while not found.strip() and at < len(text):
-        match = record.match(text, at)
+    # as bytes: what is behind the header may be broken
+    start = start.removeprefix(codecs.BOM_UTF8)
+    record, skipped, at, found = re.compile(pattern(source).encode()), 0, 0, ""
+    while not found.strip() and at < len(start):
+        match = record.match(start, at)
         assert match is not None, "what is no record ends with its line"
-        found, at, skipped = match[1], match.end(), skipped + 1
+        at, skipped = match.end(), skipped + 1
+        try:
+            found = match[1].decode()
+        except UnicodeDecodeError as error:
+            raise FileFault("unreadable file: the header is not UTF-8") from error
     if not found.strip():
         return Form(skipped=skipped)
-    names = _fields(source, found)
+    names = tuple(value.strip().lower() for value in values(source, found))
     for column in stored(source):
         if names.count(column.name) != 1:
             fault = "more than once" if column.name in names else ""
             says = "names" if fault else "does not name"
             raise FileFault(f'the header {says} column "{column.name}" {fault}'.rstrip())
     return Form(names, skipped)
-
-
-def _fields(source: Source, header: str) -> tuple[str, ...]:
-    given = source.encode_options
-    quote, escape = given.get("quote", '"'), given.get("escape", '"')
-    reader = csv.reader(
-        [header],
-        delimiter=given.get("delimiter", ","),
-        quotechar=quote,
-        doublequote=escape == quote,
-        escapechar=None if escape == quote else escape,
-    )
-    return tuple(field.strip().lower() for field in next(reader))
 
 
 def _parquet_form(source: Source, place: Place, entry: LedgerEntry) -> Form:

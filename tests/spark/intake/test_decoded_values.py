@@ -216,7 +216,7 @@ BACKSLASH_FILES = {
         2: {"id": "2", "s": 'a 5" pipe'},
         3: {"id": "3", "s": "x\\"},
         4: {"id": "4", "s": 'a\n"b'},
-        5: {"id": "5", "s": 'c"d'},
+        5: "unbalanced quotes",
         6: {"id": "6", "s": "y\\"},
     },
 }
