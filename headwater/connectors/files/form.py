@@ -11,6 +11,7 @@ import codecs
 import re
 import zlib
 from dataclasses import dataclass
+from typing import IO
 
 from pyarrow import ArrowException
 from pyarrow.parquet import ParquetFile
@@ -101,12 +102,22 @@ def _header(source: Source, place: Place, entry: LedgerEntry) -> Form:
 def _parquet_form(source: Source, place: Place, entry: LedgerEntry) -> Form:
     try:
         with place.content(entry.file) as file:
-            parquet = ParquetFile(file)
-            names = tuple(name.lower() for name in parquet.schema_arrow.names)
-            absent = absent_columns(parquet, stored(source))
-    except Unreadable as unreadable:
-        raise FileFault(str(unreadable)) from unreadable
+            return form_of_parquet(source, file)
     except (OSError, ArrowException) as error:
         place.check_readable(entry)
         raise FileFault("unreadable file: it is not Parquet, or damaged") from error
-    return Form(names, absent=absent)
+
+
+def form_of_parquet(source: Source, file: IO[bytes]) -> Form:
+    """Return the form of an open file.
+
+    Raises:
+        FileFault: a column cannot be read.
+        OSError, ArrowException: it is not Parquet, or damaged.
+    """
+    parquet = ParquetFile(file)
+    names = tuple(name.lower() for name in parquet.schema_arrow.names)
+    try:
+        return Form(names, absent=absent_columns(parquet, stored(source)))
+    except Unreadable as unreadable:
+        raise FileFault(str(unreadable)) from unreadable

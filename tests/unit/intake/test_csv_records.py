@@ -14,6 +14,7 @@ from headwater.analyze.definitions import Source
 from headwater.formats.csv_records import pattern, record, values
 
 SOURCE = Source("t", True, (), "files", encode="csv")
+LONG = '"' + "x" * 100_000 + '""' * 100_000 + '"'
 ALPHABET = ["a", "é", "\U0001f600", ",", ";", '"', '""', "\n", "\r", "\r\n", "\\", " ", "", "\t"]
 
 
@@ -54,7 +55,7 @@ def test_what_was_written_by_the_rules_is_cut_into_its_records(seed):
         ('1,"half\n2,x\n', ['1,"half', "2,x"]),
         ('1,"half\n2,"x"\n3\n', ['1,"half', '2,"x"', "3"]),
         ('a 5" b\n"x"y\n"z"\n', ['a 5" b', '"x"y', '"z"']),
-        ('"' + "x" * 100_000 + '""' * 100_000 + '"\ny', ['"' + "x" * 100_000 + '""' * 100_000 + '"', "y"]),
+        (LONG + "\ny", [LONG, "y"]),
         ("a," * 100_000 + "\ny", ["a," * 100_000, "y"]),
     ],
 )  # fmt: skip
