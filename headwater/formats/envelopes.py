@@ -40,7 +40,13 @@ from headwater.analyze.definitions import (
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.types import spark_type
 from headwater.formats.debezium import Reading, reading, unavailable
-from headwater.formats.json_text import as_written, in_lower_case, with_numbers_as_texts
+from headwater.formats.json_text import (
+    as_written,
+    has_other_case,
+    in_lower_case,
+    same_but_for_case,
+    with_numbers_as_texts,
+)
 from headwater.formats.times import cast_time, is_time
 from headwater.plan.sql.spark_text import name, text
 
@@ -168,10 +174,14 @@ def _of_json_key(source: Source, column: Column) -> str:
     named = text(f'{{"{column.name}":')
     whole = f"if(ltrim({said}) LIKE '{{%', {said}, concat({named}, {said}, '}}'))" if bare else said
     options = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
-    whole, is_text = in_lower_case(whole, [column]), column.type.this is t.Type.VARCHAR
-    read = with_numbers_as_texts(whole) if is_text else whole
+    read, is_text = in_lower_case(whole, [column]), column.type.this is t.Type.VARCHAR
+    if is_text:
+        read = with_numbers_as_texts(read)
     found = f"from_json({read}, {schema}, {options}).{name(column.name)}"
-    return as_written(found, found, column.type) if is_text else found
+    if is_text:
+        found = as_written(found, found, column.type)
+    twice = f"{has_other_case(whole, [column])} AND {same_but_for_case(whole, [column])}"
+    return f"CASE WHEN coalesce({twice}, false) THEN NULL ELSE {found} END"
 
 
 def _debezium(source: Source) -> Envelope:

@@ -49,8 +49,8 @@ from headwater.formats.json_text import (
     has_other_case,
     holds_text,
     in_lower_case,
-    is_renamed,
     may_differ,
+    may_have_both,
     same_but_for_case,
     shown,
     with_numbers_as_texts,
@@ -119,7 +119,8 @@ def json_lines(source: Source, records: Records) -> Encoded:
     alike = same_but_for_case(VALUE, columns)
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
-        f" AND CASE WHEN {is_renamed('_line')} THEN NOT coalesce({alike}, false) ELSE true END"
+        f" AND CASE WHEN {may_have_both('_line', columns)} THEN NOT coalesce({alike}, false)"
+        " ELSE true END"
     )
     return Encoded(
         _typed(source, relation, "_k.", found, records, values),

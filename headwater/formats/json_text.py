@@ -87,6 +87,18 @@ def is_renamed(record: str) -> str:
     return f"contains({record}, '{_KEY}')"
 
 
+def may_have_both(line: str, columns: Sequence[Column]) -> str:
+    """Return the condition that a rewritten record may have a name in two cases, found quickly.
+
+    Args:
+        line: expression of what :func:`in_lower_case` made of it.
+    """
+    quoted = ", ".join(text(f'"{each}"') for each in names_of(columns))
+    rest = f"octet_length(replace({line}, n, ''))"
+    twice = f"octet_length({line}) - {rest} >= 2 * octet_length(n)"
+    return f"{is_renamed(line)} AND exists(array({quoted}), n -> {twice})"
+
+
 def shown(value: str) -> str:
     """Return a JSON text with the keys that it had.
 
@@ -162,11 +174,12 @@ def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
         prefix: stands before the names of the parsed columns.
     """
     texts = [c for c in columns if c.type.this is _Type.VARCHAR]
-    parsed = (f"{prefix}{name(c.name)} RLIKE {text(_REWRITTEN)}" for c in texts)
-    conditions = [is_renamed(line), *(f"coalesce({each}, false)" for each in parsed)]
+    conditions = [is_renamed(line)]
+    for value in (f"{prefix}{name(c.name)}" for c in texts):
+        conditions.append(f"contains({value}, '.') AND {value} RLIKE {text(_REWRITTEN)}")
     if any(holds_text(c.type) for c in columns if c not in texts):
         conditions.append(f"{line} RLIKE {text(_FRACTION)}")
-    return " OR ".join(conditions)
+    return " OR ".join(f"coalesce({each}, false)" for each in conditions)
 
 
 def with_numbers_as_texts(line: str) -> str:
