@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from headwater.analyze.bind.project import bind_all
 from headwater.connectors.files.read import coordinates, record_columns
+from headwater.dialect import parse
 from headwater.formats.columns import KNOWN, Decoder, Records
 from headwater.formats.flat_json import flat_reader
 from headwater.formats.json import json_lines, json_rows, not_flat
@@ -271,6 +273,52 @@ def landed(lake, source):
             assert (row._path, row._row) not in found
             found[row._path, row._row] = row.reason
     return found
+
+
+KEYED = """
+CREATE TABLE t (id BIGINT, s VARCHAR, PRIMARY KEY (id)) WITH ({connector}) FORMAT {format};
+"""
+FILES, TOPIC = "connector = 'files', path = 'in'", "connector = 'kafka', topic = 'x'"
+CHANGES = {
+    (FILES, "DEBEZIUM ENCODE JSON"): [
+        (
+            '{"op":"c","after":{"ID":1,"S":12.10},"ts_ms":1}',
+            {"id": "1", "s": "12.10"},
+        ),
+        ('{"schema":null,"payload":{"op":"c","after":{"Id":2},"ts_ms":1}}', {"id": "2"}),
+        ('{"op":"c","after":{"Id":2,"id":3},"ts_ms":1}', "two keys that differ in case only"),
+        ('{"op":"d","before":{"ID":3},"after":null,"ts_ms":1}', {"id": "3"}),
+    ],
+    (FILES, "UPSERT ENCODE JSON (delete_field = 'Op')"): [
+        ('{"OP":"u","ID":1,"s":1e5}', {"id": "1", "s": "1e5"}),
+        ('{"op":"D","id":2}', {"id": "2"}),
+    ],
+    (f"{TOPIC}, bootstrap_servers = 'host:9092'", "UPSERT ENCODE JSON"): [
+        ('{"S":1.10}', {"id": "7", "s": "1.10"}),
+    ],
+}
+
+
+@pytest.mark.parametrize(("connector", "form"), CHANGES, ids=["debezium", "upsert", "key"])
+def test_keys_of_changes_are_found_in_any_case(spark, connector, form):
+    text = KEYED.format(connector=connector, format=form)
+    catalog, errors = bind_all({"t.sql": parse(text, file="t.sql")})
+    assert not errors
+    source, table = catalog.sources["t__changes"], CHANGES[connector, form]
+    key, known = bytearray(b'{"ID":7}'), "_key BINARY, _tombstone BOOLEAN"
+    rows = [(record, "t/0", number, key, False) for number, (record, _) in enumerate(table)]
+    schema = f"_value STRING, _path STRING, _row BIGINT, {known}"
+    spark.createDataFrame(rows, schema).createOrReplaceTempView("changes_in_json")
+    carried = ("_key", "_tombstone") if "kafka" in connector else ()
+    encoded = json_lines(source, Records("changes_in_json", KNOWN, carried))
+    found = found_in(spark, source, encoded, "_row")
+    kept = {
+        place: {k: v for k, v in value.items() if k in ("id", "s")}
+        if isinstance(value, dict)
+        else value
+        for place, value in found.items()
+    }
+    assert judged(table, kept) == []
 
 
 MICROS = 1_710_037_800_123_456
