@@ -12,7 +12,8 @@ Order: by name (default), so that numbered files are read in their order whateve
 their times; or by modification time in whole seconds, then name (file systems differ in what they
 keep below a second).
 
-Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (Parquet: the row).
+Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (CSV: the record;
+Parquet: the row).
 Files are split for reading every :data:`SPLIT_BYTES`; lines of later splits count from the byte
 offset of their split.
 """
