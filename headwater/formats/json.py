@@ -9,8 +9,8 @@ does strictly (``"1"`` and ``1.0`` are no integers), dates and times as text (se
 Rules: a key twice in one object: the last wins. DECIMAL rounds half up to its scale, as SQL
 assignment does, and overflow is an error. Numbers that are not finite are refused, unless the
 option ``non_finite`` takes the texts that stand for them. A VARCHAR takes numbers, booleans and
-nested JSON as their text. A missing key is NULL. Keys are found without regard to case; an object with a
-name in two cases is refused (:mod:`headwater.formats.json_text`, also of numbers as texts).
+nested JSON as their text. A missing key is NULL. Keys are found without regard to case; an object
+with a name in two cases is refused (:mod:`headwater.formats.json_text`, also of numbers as texts).
 Empty lines are skipped. Nesting is limited to 1,000 levels and one string to 20 million characters.
 """
 
