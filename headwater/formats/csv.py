@@ -1,10 +1,10 @@
 """CSV lines, Parquet rows and raw bytes → typed columns (see ``headwater.formats.columns``).
 
-CSV: one record is one line (a quoted line break is refused as unbalanced quotes). With a header,
-columns are found by its names, without one by position. An empty value without quotes is NULL,
-``""`` is the empty text (PostgreSQL's rule); ``null_value`` names another text for NULL. Every line
-has as many values as the header or the definition. Values are read as text and cast; an integer
-takes no fraction, a DECIMAL rounds half up.
+CSV: records are those of RFC 4180 (:mod:`headwater.formats.csv_records`). With a header, columns
+are found by its names, without one by position. An empty value without quotes is NULL,
+``""`` is the empty text (PostgreSQL's rule); ``null_value`` names another text for NULL. Every
+record has as many values as the header or the definition. Values are read as text and cast; an
+integer takes no fraction, a DECIMAL rounds half up.
 
 Parquet: columns by name, a missing one is NULL; text is valid UTF-8; widening reads (INT as BIGINT,
 REAL as DOUBLE) are allowed, a lossy one makes the whole file bad, which the connector finds when
@@ -34,6 +34,7 @@ from headwater.formats.columns import (
     stored,
     text_faults,
 )
+from headwater.formats.csv_records import misplaced_quote
 from headwater.formats.envelopes import known
 from headwater.formats.times import cast_time, is_nested, is_time
 from headwater.formats.unknown_fields import of_names
@@ -43,11 +44,14 @@ _EMPTY = "\x01"
 """What ``""`` is read as: the parser takes one text for both it and no value at all."""
 
 
-def csv_lines(source: Source, records: Records, header: Sequence[str] | None) -> Encoded:
-    """Return the decoding of CSV, a line a record.
+def csv_rows(
+    source: Source, records: Records, header: Sequence[str] | None, skipped: int = 0
+) -> Encoded:
+    """Return the decoding of CSV.
 
     Args:
-        header: names in the first line of the files, which is skipped; None for files without one.
+        header: names of the columns of the files; None for files without a header.
+        skipped: how many records at the beginning of the files are none, with the header.
 
     Raises:
         SqlError: ``UNSUPPORTED_TYPE`` for arrays, maps and rows, which CSV has no form for.
@@ -70,7 +74,7 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
     empty, faults = f"length(trim({_LINE})) = 0", _line_faults(source)
-    conditions = [f"{ROW} > 0"] if header is not None else []
+    conditions = [f"{ROW} >= {skipped}"] if skipped else []
     if records.lines:
         conditions.append(f"NOT {empty}")
     else:
@@ -96,7 +100,10 @@ def csv_lines(source: Source, records: Records, header: Sequence[str] | None) ->
         f"from_csv({_LINE}, {text(schema)}, {options})",
         (
             *faults,
-            ("_s._corrupt IS NOT NULL OR _s IS NULL", text(f"not {len(names)} values in the line")),
+            (
+                "_s._corrupt IS NOT NULL OR _s IS NULL",
+                text(f"not {len(names)} values in the record"),
+            ),
             *(_value_fault(column, places[column.name].format("_s")) for column in found),
         ),
         unknown=of_names(header or (), known(source)),
@@ -193,9 +200,4 @@ def _value_fault(column: Column, value: str) -> tuple[str, str]:
 
 
 def _line_faults(source: Source) -> list[tuple[str, str]]:
-    quote = text(source.encode_options.get("quote", '"'))
-    quotes = f"length({VALUE}) - length(replace({VALUE}, {quote}, ''))"
-    return [
-        *text_faults(source),
-        (f"({quotes}) % 2 = 1", "'unbalanced quotes (a record is one line)'"),
-    ]
+    return [*text_faults(source), misplaced_quote(source)]

@@ -40,6 +40,13 @@ from headwater.analyze.definitions import (
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.types import spark_type
 from headwater.formats.debezium import Reading, reading, unavailable
+from headwater.formats.json_text import (
+    as_written,
+    has_other_case,
+    in_lower_case,
+    same_but_for_case,
+    with_numbers_as_texts,
+)
 from headwater.formats.times import cast_time, is_time
 from headwater.plan.sql.spark_text import name, text
 
@@ -102,7 +109,7 @@ def envelope(source: Source) -> Envelope:
 
 def known(source: Source) -> tuple[str, ...]:
     """Return the fields of a record that the definition names, or of the row in a change event."""
-    flag = source.encode_options.get("delete_field")
+    flag = source.encode_options.get("delete_field", "").lower()
     return (*(column.name for column in _fields(source)), *((flag,) if flag else ()))
 
 
@@ -116,10 +123,10 @@ def _plain(source: Source) -> Envelope:
 
 
 def _upsert(source: Source) -> Envelope:
-    fields, flag = _fields(source), source.encode_options.get("delete_field")
+    fields, flag = _fields(source), source.encode_options.get("delete_field", "").lower()
     if CONNECTORS[source.connector].keyed_records:
         return _upsert_by_key(source)
-    if flag is None:
+    if not flag:
         return Envelope(fields, {OP: text(UPSERTED), SAID: "NULL"})
     if flag not in [column.name for column in fields]:
         fields = (*fields, Column(flag, t.VARCHAR))
@@ -167,7 +174,14 @@ def _of_json_key(source: Source, column: Column) -> str:
     named = text(f'{{"{column.name}":')
     whole = f"if(ltrim({said}) LIKE '{{%', {said}, concat({named}, {said}, '}}'))" if bare else said
     options = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
-    return f"from_json({whole}, {schema}, {options}).{name(column.name)}"
+    read, is_text = in_lower_case(whole, [column]), column.type.this is t.Type.VARCHAR
+    if is_text:
+        read = with_numbers_as_texts(read)
+    found = f"from_json({read}, {schema}, {options}).{name(column.name)}"
+    if is_text:
+        found = as_written(found, found, column.type)
+    twice = f"{has_other_case(whole, [column])} AND {same_but_for_case(whole, [column])}"
+    return f"CASE WHEN coalesce({twice}, false) THEN NULL ELSE {found} END"
 
 
 def _debezium(source: Source) -> Envelope:

@@ -9,14 +9,15 @@ does strictly (``"1"`` and ``1.0`` are no integers), dates and times as text (se
 Rules: a key twice in one object: the last wins. DECIMAL rounds half up to its scale, as SQL
 assignment does, and overflow is an error. Numbers that are not finite are refused, unless the
 option ``non_finite`` takes the texts that stand for them. A VARCHAR takes numbers, booleans and
-nested JSON as their text. A missing key is NULL. Keys are matched exactly, so they are lower case.
+nested JSON as their text. A missing key is NULL. Keys are found without regard to case; an object
+with a name in two cases is refused (:mod:`headwater.formats.json_text`, also of numbers as texts).
 Empty lines are skipped. Nesting is limited to 1,000 levels and one string to 20 million characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -43,6 +44,18 @@ from headwater.formats.columns import (
     value_start,
 )
 from headwater.formats.envelopes import envelope, known
+from headwater.formats.json_text import (
+    as_texts,
+    as_written,
+    has_other_case,
+    holds_text,
+    in_lower_case,
+    may_differ,
+    may_have_both,
+    same_but_for_case,
+    shown,
+    with_numbers_as_texts,
+)
 from headwater.formats.times import cast_time, is_nested, is_time
 from headwater.formats.unknown_fields import NAMED, VALUES, named, of_json, values_in, values_of
 from headwater.plan.sql.spark_text import name, text
@@ -77,18 +90,19 @@ def parser_options(source: Source) -> dict[str, str]:
 
 def json_lines(source: Source, records: Records) -> Encoded:
     """Return the decoding of JSON, an object a record."""
-    lines = lines_to_parse(records, _line_faults(source), _wrapped(VALUE))
+    columns, options = stored(source), parser_options(source)
+    named_alike = in_lower_case(VALUE, columns)
+    lines = lines_to_parse(records, _line_faults(source), _wrapped(named_alike))
     # not conditions on what was parsed, which Spark would push below, and parse for it once more
     some = f"(startswith({VALUE}, '{{') OR ltrim(' \\t\\r', {VALUE}) <> '')"
     conditions = [some] if records.lines else []
     if source.format is RecordFormat.DEBEZIUM:  # a tombstone after a deletion says nothing new
         conditions.append(f"trim({VALUE}) <> 'null'")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    columns, options = stored(source), parser_options(source)
     records = _expecting(source, records)
     beside = [*columns, *_beside(source, records.expected)]
-    line = _from_json("_line", _schema(beside, typed=True), options)
-    parsed = f"SELECT {records.kept}, {line} AS _j\nFROM ({lines}){where}"
+    line = _from_json("_line", _schema(beside, _parsed_as), options)
+    parsed = f"SELECT {records.kept}, _line, {line} AS _j\nFROM ({lines}){where}"
     values, counted = "CAST(NULL AS INT)", "true"
     if not any(is_nested(column.type) for column in columns):
         # once, or its references to every column make Spark write the parser for each of them, and
@@ -97,13 +111,22 @@ def json_lines(source: Source, records: Records) -> Encoded:
         most = values_in(VALUE, " \t\r" if records.lines else " \t\r\n")
         counted = f"coalesce({BROKEN} OR {most} <> {VALUES}, true)"
     relation = f"(SELECT *, get(_j._, 0) AS _k FROM ({parsed}))"
+    texts = [column for column in columns if holds_text(column.type)]
+    if texts:
+        marked = _from_json(with_numbers_as_texts("_line"), _schema(texts, as_texts), options)
+        differs = may_differ("_line", "_k.", texts)
+        again = f"CASE WHEN {ONCE} AND ({differs}) THEN get({marked}._, 0) END AS _m"
+        relation = f"(SELECT *, {again} FROM {relation})"
+    alike = same_but_for_case(VALUE, columns)
     found = (
         "coalesce(_j._corrupt IS NULL AND _j._end = 1 AND size(_j._) = 1 AND _k IS NOT NULL, false)"
+        f" AND CASE WHEN {may_have_both('_line', columns)} THEN NOT coalesce({alike}, false)"
+        " ELSE true END"
     )
     return Encoded(
         _typed(source, relation, "_k.", found, records, values),
         (PATH, ROW),
-        _from_json(_wrapped(VALUE), _schema(columns, typed=False), options),
+        _from_json(_wrapped(named_alike), _schema(columns, lambda kind: "STRING"), options),
         (*_line_faults(source), *_value_faults(columns, options)),
         values=VALUES,
         named=NAMED,
@@ -183,7 +206,10 @@ def not_flat(source: Source) -> str:
         f"NOT startswith({VALUE}, '{{')",
         f"NOT endswith({VALUE}, '}}')",
         f"contains({inner}, X'7D')",
+        has_other_case(VALUE, stored(source)),
     ]
+    if any(column.type.this is exp.DataType.Type.VARCHAR for column in stored(source)):
+        conditions.append(f"contains({VALUE}, '[')")  # kept with its blanks where it is a text
     return " OR ".join(f"({condition})" for condition in conditions)
 
 
@@ -233,8 +259,8 @@ def _takes_all(options: Mapping[str, str]) -> bool:
     return options[_NON_FINITE] == "true"
 
 
-def _schema(columns: Sequence[Column], *, typed: bool) -> str:
-    fields = ddl(columns, _parsed_as if typed else lambda kind: "STRING")
+def _schema(columns: Sequence[Column], kind: Callable[[exp.DataType], str]) -> str:
+    fields = ddl(columns, kind)
     return f"`_` ARRAY<STRUCT<{fields}>>, `_end` INT, `_corrupt` STRING"
 
 
@@ -244,6 +270,9 @@ def _parsed_as(kind: exp.DataType) -> str:
 
 def _converted(column: Column, source: Source, prefix: str) -> str:
     value = f"{prefix}{name(column.name)}"
+    if prefix and holds_text(column.type):
+        written = as_written(value, f"_m.{name(column.name)}", column.type)
+        return f"CASE WHEN {ONCE} THEN CASE WHEN _m IS NULL THEN {value} ELSE {written} END END"
     if not is_time(column.type):
         return value
     key = "date_format" if column.type.this is exp.DataType.Type.DATE else "timestamp_format"
@@ -318,6 +347,10 @@ def _value_faults(
         "coalesce(size(_s._), 0) <> 1 OR get(_s._, 0) IS NULL",
         f"concat('not one JSON object: ', {start})",
     )
+    yield (
+        same_but_for_case(VALUE, columns),
+        f"concat('two keys that differ in case only: ', {start})",
+    )
     for column in columns:
         value = f"get(_s._, 0).{name(column.name)}"
         yield from _column_faults(column, value, name(column.name), options)
@@ -351,4 +384,4 @@ def _column_faults(
         misfit = f"{_from_json(alone, schema, options)}._corrupt IS NOT NULL"
     elif is_float(column.type) and not _takes_all(options):
         misfit += f" OR {not_finite(typed)}"
-    yield f"{value} IS NOT NULL AND ({misfit})", misread(column, value)
+    yield f"{value} IS NOT NULL AND ({misfit})", misread(column, shown(value))

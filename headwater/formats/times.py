@@ -29,7 +29,8 @@ def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
     """Return the expression that reads a date or time from text, NULL if it is none.
 
     ISO 8601 with four-digit years only: Spark's own cast also takes a bare time of day (and adds
-    the date of today), years alone, and text behind a date.
+    the date of today), years alone, and text behind a date. A TIMESTAMP without time zone that is
+    given an offset is converted to UTC.
 
     Args:
         value: expression of the text.
@@ -42,7 +43,10 @@ def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
     dashes = f"substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-'"
     if not is_timestamp(kind):
         dashes += f" AND length({value}) = 10"
-    return f"CASE WHEN {dashes} THEN try_cast({value} AS {target}) END"
+    # with an offset too a TIMESTAMP is the time of UTC, which is the session's: a cast to
+    # TIMESTAMP_NTZ would drop the offset
+    found = f"try_cast({value} AS {'TIMESTAMP' if is_timestamp(kind) else target})"
+    return f"CASE WHEN {dashes} THEN CAST({found} AS {target}) END"
 
 
 def outside(value: str, kind: exp.DataType, depth: int = 0) -> str:

@@ -68,7 +68,7 @@ def of_json(
     listed, read = (", ".join(map(text, names)) for names in (known, (*known, *expected)))
     told = f"IF({broken}, array({listed}), array({read}))"
     fields = f"from_json({document}, 'MAP<STRING, STRING>')"
-    valued = f"map_filter({fields}, (k, v) -> v IS NOT NULL AND k NOT IN ({listed}))"
+    valued = f"map_filter({fields}, (k, v) -> v IS NOT NULL AND lower(k) NOT IN ({listed}))"
     return (
         f"CASE WHEN size(array_except(json_object_keys({document}), {told})) > 0"
         f" THEN to_json(transform(slice(array_sort(map_keys({valued})), 1, {_MOST_OF_ONE}),"

@@ -254,4 +254,5 @@ class EpochWrite:
         coordinates = [column for column, _ in self._landing.connector.coordinates]
         first = rows.orderBy(*coordinates).first()
         assert first is not None
-        return first, ", ".join(f"{column[1:]} {first[column]}" for column in coordinates)
+        there = [column for column in coordinates if first[column] is not None]
+        return first, ", ".join(f"{column[1:]} {first[column]}" for column in there)

@@ -7,22 +7,19 @@ which makes the line numbers the same on any number of cores; tasks take several
 
 from __future__ import annotations
 
-import csv
 import re
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
 
-from pyarrow import ArrowException
-from pyarrow.parquet import read_schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.connectors.contract import Rows
+from headwater.connectors.files.form import FileFault, Form, form_of, has_header
 from headwater.connectors.files.place import Place
 from headwater.connectors.ledger import LedgerEntry
 from headwater.formats.columns import (
@@ -38,7 +35,8 @@ from headwater.formats.columns import (
     ddl,
     stored,
 )
-from headwater.formats.csv import csv_lines, parquet_rows
+from headwater.formats.csv import csv_rows, parquet_rows
+from headwater.formats.csv_records import MAX_WHOLE_BYTES, WHOLE, cut, is_no_record
 from headwater.formats.flat_json import FLAT_LINES, LINES, may_be_flat, values_of_flat
 from headwater.formats.json import json_lines, json_rows, parser_options, reader_schema
 from headwater.formats.unknown_fields import NONE, UNKNOWN, VALUES
@@ -46,7 +44,6 @@ from headwater.plan.sql.spark_text import at, moment, name, text
 
 SPLIT_BYTES = 2**30
 _BYTES_PER_TASK, _BYTES_PER_OUTPUT_FILE = 4_000_000, 128_000_000
-_MAX_HEADER_BYTES = 1_000_000
 _WORTH_A_CHECK = 1_000_000
 _PLAIN_NAME = re.compile(r"[\w./=,@+:~!$&*;()-]*")
 """Names that Spark's metadata column shows as they are; in others it escapes characters."""
@@ -59,8 +56,6 @@ SETTINGS = {
     # listing the files of an epoch is no Spark job
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
-
-Header = tuple[str, ...] | None
 
 
 class FileReader:
@@ -97,9 +92,10 @@ class FileReader:
         decoders: list[tuple[Decoder, int]] = []
         every: list[DataFrame] = []
         values_in = None
-        for number, (header, files) in enumerate(groups.items()):
+        groups = self._cut_into_records(spark, groups, faults)
+        for number, (form, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
-            encoded = self._encoded(spark, header, files, Records(view, expected=expected))
+            encoded = self._encoded(spark, form, files, Records(view, expected=expected))
             decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
             decoders.append((decoder, tasks))
             values_in = self._values_of_flat(spark, files)
@@ -135,11 +131,11 @@ class FileReader:
         """
         columns = kept.selectExpr(f"CAST(raw AS STRING) AS {VALUE}", PATH, ROW)
         decoders = []
-        for number, (header, rows) in enumerate(self._by_header(columns, unchanged)):
+        for number, (names, rows) in enumerate(self._by_header(columns, unchanged)):
             view = f"_kept_{self._source.name}_{number}"
             rows.createOrReplaceTempView(view)
             if self._source.encode == "csv":
-                encoded = csv_lines(self._source, Records(view, KNOWN), header)
+                encoded = csv_rows(self._source, Records(view, KNOWN), names)
             else:
                 encoded = json_lines(self._source, Records(view, KNOWN))
             decoders.append(Decoder(self._source, encoded, moment(arrived_at), self._max_future))
@@ -151,89 +147,88 @@ class FileReader:
 
     def _by_header(
         self, rows: DataFrame, unchanged: Callable[[str], LedgerEntry | None]
-    ) -> list[tuple[Header, DataFrame]]:
+    ) -> list[tuple[tuple[str, ...] | None, DataFrame]]:
         """Sort rows by the header of their file, which is read again."""
-        if not self._has_header():
+        if not has_header(self._source):
             return [(None, rows)]
         files = [unchanged(row[PATH]) for row in rows.select(PATH).distinct().toLocalIterator()]
         groups, _ = self._grouped([entry for entry in files if entry])
         sorted_rows = [
-            (header, rows.where(F.col(PATH).isin([entry.file for entry in entries])))
-            for header, entries in groups.items()
+            (form.names, rows.where(F.col(PATH).isin([entry.file for entry in entries])))
+            for form, entries in groups.items()
         ]
         return sorted_rows or [(tuple(c.name for c in self._columns), rows.where("false"))]
 
     def _grouped(
         self, entries: Sequence[LedgerEntry]
-    ) -> tuple[dict[Header, list[LedgerEntry]], dict[str, str]]:
-        """Sort files by header; files without a usable one become faults."""
-        groups: dict[Header, list[LedgerEntry]] = {}
+    ) -> tuple[dict[Form, list[LedgerEntry]], dict[str, str]]:
+        """Sort files by their form; those that cannot be used become faults."""
+        groups: dict[Form, list[LedgerEntry]] = {}
         faults: dict[str, str] = {}
-        for entry, (header, fault) in zip(
-            entries, self._place.each(self._named, entries), strict=True
-        ):
-            if fault:
-                faults[entry.file] = fault
+        for entry, form in zip(entries, self._place.each(self._looked_at, entries), strict=True):
+            if isinstance(form, FileFault):
+                faults[entry.file] = str(form)
             else:
-                groups.setdefault(header, []).append(entry)
+                groups.setdefault(form, []).append(entry)
         return groups, faults
 
-    def _named(self, entry: LedgerEntry) -> tuple[Header, str | None]:
-        """The columns that a file names, and why it cannot be used."""
-        if entry.fault:
-            return None, entry.fault
-        if self._source.encode == "parquet":
-            return self._parquet_names(entry), None
-        return self._header(entry) if self._has_header() and entry.size else (None, None)
-
-    def _has_header(self) -> bool:
-        options = self._source.encode_options
-        return self._source.encode == "csv" and options.get("header", "true").lower() == "true"
-
-    def _header(self, entry: LedgerEntry) -> tuple[Header, str | None]:
-        options = self._source.encode_options
+    def _looked_at(self, entry: LedgerEntry) -> Form | FileFault:
         try:
-            with self._place.text(entry.file) as file:
-                line = file.readline(_MAX_HEADER_BYTES).decode("utf-8-sig")
-        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-            return None, f"unreadable file: {error}"[:300]
-        fields = next(
-            csv.reader(
-                [line.rstrip("\r\n")],
-                delimiter=options.get("delimiter", ","),
-                quotechar=options.get("quote", '"'),
-            ),
-            [],
-        )
-        names = tuple(field.strip().lower() for field in fields)
-        missing = [c.name for c in self._columns if names.count(c.name) != 1]
-        if missing and names:
-            where = "more than once" if missing[0] in names else "not"
-            return None, f'the header names column "{missing[0]}" {where}'
-        return names, None
+            return form_of(self._source, self._place, entry)
+        except FileFault as fault:
+            return fault
 
-    def _parquet_names(self, entry: LedgerEntry) -> Header:
-        """The columns of a file; None if it is none of Parquet, which Spark finds."""
-        try:
-            with self._place.content(entry.file) as file:
-                return tuple(name.lower() for name in read_schema(file).names)
-        except (OSError, ArrowException):
-            return None
+    def _cut_into_records(
+        self, spark: SparkSession, groups: dict[Form, list[LedgerEntry]], faults: dict[str, str]
+    ) -> dict[Form, list[LedgerEntry]]:
+        """Set apart the files of CSV whose lines are not all records, found by a scan."""
+        if self._source.encode != "csv" or not groups:
+            return groups
+        every = [entry for entries in groups.values() for entry in entries]
+        lines = self._place.frame(spark, *LINES, every)
+        files = f"collect_set(IF({is_no_record(self._source, 'value')}, {PATH}, NULL)) AS found"
+        lines = lines.select("value", F.expr(self._path(spark, every)).alias(PATH))
+        (row,) = lines.selectExpr(files).collect()
+        found = set(row["found"])
+        split: dict[Form, list[LedgerEntry]] = {}
+        for form, entries in groups.items():
+            for entry in entries:
+                if entry.file in found and entry.size > MAX_WHOLE_BYTES:
+                    faults[entry.file] = (
+                        "unreadable file: it has line breaks within quotes, or other line ends than"
+                        f" LF and CR LF, and more than {MAX_WHOLE_BYTES} bytes"
+                    )
+                else:
+                    whole = replace(form, whole=entry.file in found)
+                    split.setdefault(whole, []).append(entry)
+        return split
 
     def _encoded(
-        self, spark: SparkSession, header: Header, files: Sequence[LedgerEntry], records: Records
+        self, spark: SparkSession, form: Form, files: Sequence[LedgerEntry], records: Records
     ) -> Encoded:
         path = self._path(spark, files)
         if self._source.encode == "parquet":
-            frame = self._place.frame(spark, "parquet", ddl(self._columns), {}, files)
-            names = [name(column.name) for column in self._columns]
+            read = [column for column in self._columns if column.name not in form.absent]
+            frame = self._place.frame(spark, "parquet", ddl(read), {}, files)
+            names = [
+                f"CAST(NULL AS {spark_type(c.type)}) AS {name(c.name)}"
+                if c.name in form.absent
+                else name(c.name)
+                for c in self._columns
+            ]
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
             frame.createOrReplaceTempView(records.relation)
-            return parquet_rows(self._source, records.relation, header)
+            return parquet_rows(self._source, records.relation, form.names)
+        if form.whole:
+            frame = self._place.frame(spark, *WHOLE, files)
+            frame = frame.selectExpr(*whole_columns(self._source, path))
+            frame.createOrReplaceTempView(records.relation)
+            records = replace(records, number=f"CAST({ROW} AS BIGINT)")
+            return csv_rows(self._source, records, form.names, form.skipped)
         frame = self._place.frame(spark, *LINES, files)
         frame.selectExpr(*record_columns(path)).createOrReplaceTempView(records.relation)
         if self._source.encode == "csv":
-            return csv_lines(self._source, records, header)
+            return csv_rows(self._source, records, form.names, form.skipped)
         return json_lines(self._source, records)
 
     def _values_of_flat(self, spark: SparkSession, files: Sequence[LedgerEntry]) -> int | None:
@@ -288,6 +283,15 @@ def record_columns(path: str) -> list[str]:
         path: expression of :func:`relative_path`.
     """
     return [f"value AS {VALUE}", *coordinates(path)]
+
+
+def whole_columns(source: Source, path: str) -> list[str]:
+    """Return the same over files of CSV as one text each, which are cut into their records.
+
+    Args:
+        path: expression of :func:`relative_path`.
+    """
+    return [f"posexplode({cut(source, 'value')}) AS ({ROW}, {VALUE})", f"{path} AS {PATH}"]
 
 
 def coordinates(path: str) -> list[str]:

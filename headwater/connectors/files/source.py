@@ -18,7 +18,8 @@ watermark move and is the folder looked at again. After a restart the rest of th
 come since are one look. With ``ordering = 'name'`` files follow one another in time: each is later
 than the one before, and files that have come meanwhile take their places.
 
-Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (Parquet: the row).
+Coordinates: ``_path``, the path in the folder, and ``_row``, the line from 0 (CSV: the record;
+Parquet: the row).
 Files are split for reading every :data:`SPLIT_BYTES`; lines of later splits count from the byte
 offset of their split.
 """
@@ -42,6 +43,7 @@ from headwater.analyze.connectors.files import is_in_store
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import UNREAD, Connector, IntakeConfig, Limits, Range, Rows
 from headwater.connectors.files.bucket import BucketPlace, store_for
+from headwater.connectors.files.form import DAMAGED_COMPRESSION
 from headwater.connectors.files.place import FolderPlace, Place
 from headwater.connectors.files.read import FileReader
 from headwater.connectors.files.stream import files_stream
@@ -55,6 +57,12 @@ _UNREADABLE = re.compile(
     r"FAILED_READ_FILE|CANNOT_READ_FILE|PARQUET_COLUMN_DATA_TYPE_MISMATCH|Could not read footer"
 )
 """What Spark says when the content of a file is at fault."""
+_DAMAGED_COMPRESSION = re.compile(
+    r"not a gzip file|Unexpected end of (?:ZLIB )?(?:input )?stream|Decompress"
+    r"|incorrect header check|invalid (?:stored block|code lengths|distance|literal|block type)"
+    r"|invalid bit length|BZip2|bzip2|incorrect data check|CRC|ZStandard|zstd|EOFException"
+)
+_CLASS_NAME = re.compile(r"\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*:? ?")
 
 
 FileRange = Range[tuple[LedgerEntry, ...]]
@@ -262,19 +270,17 @@ def fault_of(message: str) -> str:
     Args:
         message: text of the exception, with its causes.
     """
+    if _DAMAGED_COMPRESSION.search(message):
+        return DAMAGED_COMPRESSION
     mismatch = re.search(
         r"column \[(.+?)\]\. Expected Spark type (\S+), actual Parquet type (\w+)", message
     )
     if mismatch:
         column, wanted, found = mismatch.groups()
-        nanos = wanted.startswith("timestamp") and found == "INT64"
-        return (
-            f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
-            + ("; if it counts nanoseconds, write microseconds" if nanos else "")
-        )
-    causes = re.findall(r"Caused by: (?:[\w$]+\.)*([\w$]+)(?:: ([^\n]*))?", message)
-    kind, detail = causes[-1] if causes else ("", message.splitlines()[0])
-    return f"unreadable file: {detail or kind}"[:300]
+        return f"unreadable file: column {column} is {found} in the file, not readable as {wanted}"
+    causes = re.findall(r"Caused by: (?:[\w$]+\.)*[\w$]+: ([^\n]*)", message)
+    detail = causes[-1] if causes else message.splitlines()[0]
+    return f"unreadable file: {_CLASS_NAME.sub('', detail)}"[:300]
 
 
 def _gone(source: Source, entry: LedgerEntry) -> ServiceError:

@@ -10,10 +10,17 @@ from pyspark.sql import SparkSession
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.files.place import folder_prefix
-from headwater.connectors.files.read import SETTINGS, coordinates, record_columns, relative_path
+from headwater.connectors.files.read import (
+    SETTINGS,
+    coordinates,
+    record_columns,
+    relative_path,
+    whole_columns,
+)
 from headwater.errors import SqlError
 from headwater.formats.columns import PATH, ROW, UNNUMBERED, Encoded, Records, ddl, stored
-from headwater.formats.csv import csv_lines, parquet_rows
+from headwater.formats.csv import csv_rows, parquet_rows
+from headwater.formats.csv_records import WHOLE
 from headwater.formats.flat_json import flat_reader
 from headwater.formats.json import json_lines, json_rows
 from headwater.plan.sql.spark_text import name
@@ -51,13 +58,16 @@ def files_stream(
         frame = flat_reader(reader, source).json(str(folder)).where(_ARRIVED)
         frame.selectExpr("*", *coordinates(path)).createOrReplaceTempView(view)
         return json_rows(source, Records(view, UNNUMBERED))
-    frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
-    frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
     if source.encode == "json":
+        frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
+        frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
         return json_lines(source, Records(view, UNNUMBERED))
     if source.encode_options.get("header", "true").lower() == "true":
         raise _not_yet(source, "CSV with a header is not streamed: each file may have its own")
-    return csv_lines(source, Records(view, UNNUMBERED), None)
+    form, _, as_texts = WHOLE
+    frame = reader.format(form).options(**as_texts).load(str(folder)).where(_ARRIVED)
+    frame.selectExpr(*whole_columns(source, path)).createOrReplaceTempView(view)
+    return csv_rows(source, Records(view, UNNUMBERED), None)
 
 
 def _not_yet(source: Source, what: str) -> SqlError:

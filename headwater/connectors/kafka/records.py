@@ -27,7 +27,7 @@ from headwater.formats.columns import (
     Encoded,
     Records,
 )
-from headwater.formats.csv import csv_lines, raw_records
+from headwater.formats.csv import csv_rows, raw_records
 from headwater.formats.envelopes import KEY, TOMBSTONE
 from headwater.formats.json import json_lines
 from headwater.plan.sql.spark_text import moment
@@ -238,7 +238,7 @@ def kafka_records(source: Source, view: str, expected: tuple[str, ...] = ()) -> 
 def encoding_of(source: Source, records: Records) -> Encoded:
     """Return how records that are not Avro are decoded."""
     if source.encode == "csv":
-        return csv_lines(source, records, None)
+        return csv_rows(source, records, None)
     if source.encode == "raw":
         return raw_records(source, records)
     return json_lines(source, records)

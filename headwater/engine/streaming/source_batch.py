@@ -15,12 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from pyarrow import ArrowException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.contract import SameInput, StreamsByOffsets
+from headwater.connectors.files.form import FileFault, form_of_parquet
 from headwater.connectors.files.place import is_hidden
 from headwater.connectors.registry import reader_of
 from headwater.engine.streaming.execution import files_read, with_bad_rows
@@ -104,7 +106,8 @@ class SourceBatchWriter:
         Raises:
             NotFlat: the batch must be read another way.
             ServiceError: what :meth:`begin` raises, if the topics are not the same any more.
-            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``.
+            TerminalError: ``BAD_ROW`` with ON ERROR FAIL; ``FILE_NAME_IS_A_PATTERN``;
+                ``UNREADABLE_FILE``.
         """
         files = {
             name: [path for path in paths if not is_hidden(Path(path).name)]
@@ -112,6 +115,7 @@ class SourceBatchWriter:
         }
         for name, paths in files.items():
             self._refuse_patterns(name, paths)
+            self._refuse_types(name, paths)
         checks = [self._check(name, paths) for name, paths in files.items()] if self.flat else []
         rows.writeTo(target).append()
         if not all(check.result() for check in checks if check):
@@ -139,6 +143,23 @@ class SourceBatchWriter:
         if not paths or not may_be_flat(source):
             return None
         return self._checks.submit(lambda: are_flat(self._session, source, paths))
+
+    def _refuse_types(self, name: str, paths: Sequence[str]) -> None:
+        """Refuse a file of Parquet that Spark reads as what it is not, or with a Java name."""
+        source = self._sources[name]
+        for path in paths if source.encode == "parquet" else ():
+            try:
+                with Path(path).open("rb") as file:
+                    form_of_parquet(source, file)
+            except FileFault as fault:
+                raise TerminalError(
+                    "UNREADABLE_FILE",
+                    f'source "{name}" cannot read file "{path}": {fault}',
+                    hint="take the file away, or write CREATE TABLE instead of CREATE SOURCE",
+                    span=source.span,
+                ) from fault
+            except (OSError, ArrowException):
+                continue  # Spark says why it cannot be read
 
     def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
         """Refuse file names that a file stream takes for patterns, reading matching files twice."""

@@ -90,9 +90,21 @@ def test_missing_folder_is_a_clear_error(tmp_path):
     assert error.value.condition == "FOLDER_NOT_READABLE"
 
 
-def test_fault_of_takes_the_deepest_cause():
-    message = "An error.\nCaused by: java.io.IOException: outer\nCaused by: java.io.EOFException\n"
-    assert fault_of(message) == "unreadable file: EOFException"
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("java.io.EOFException", "its compression is damaged or cut off"),
+        ("java.io.IOException: not a gzip file", "its compression is damaged or cut off"),
+        ("java.io.IOException: incorrect data check", "its compression is damaged or cut off"),
+        ("java.lang.RuntimeException: a.b.C: it is torn", "it is torn"),
+    ],
+)
+def test_fault_of_says_the_deepest_cause_without_names_of_classes(cause, reason):
+    message = f"An error.\nCaused by: java.io.IOException: outer\nCaused by: {cause}\n"
+    assert fault_of(message) == f"unreadable file: {reason}"
+
+
+def test_fault_of_names_column_and_types():
     parquet = (
         "Data type mismatches when reading Parquet column [id]. "
         "Expected Spark type int, actual Parquet type INT64. SQLSTATE: KD001"

@@ -1,0 +1,244 @@
+"""The text of JSON records, made fit for Spark's parser, and texts made of it as they were written.
+
+In: expressions of records and the declared columns. Out: Spark SQL.
+
+Spark 4.1.3 has two faults here. Its parser finds keys by their exact case (apache/spark#20894).
+And ``from_json`` writes a number anew where text is wanted: ``12.10`` becomes ``12.1``, and the
+``12.10`` within an object too; the reader of files keeps bytes as they are.
+
+So a record with a key that is a name of the definition in another case is rewritten before it is
+parsed: ``"Id":1`` becomes ``"<mark>Id":null,"id":1``. The parser skips the first of the two, and a
+text or a map that holds it is given its own key back. A record with a number that may be a text is
+parsed a second time, with all its numbers as marked texts. Both are seldom asked for: two scans
+tell, one of the record and one of the texts made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Column
+from headwater.analyze.typing.types import elements
+from headwater.plan.sql.spark_text import name, text
+
+_KEY, _BACKSLASH, _QUOTE, _NUMBER = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+"""Marks: noncharacters, which Unicode reserves for the inside of programs."""
+_Type = exp.DataType.Type
+_BLANKS = text(" \t\r\n")
+_SPACE = r"[ \t\r\n]*+"
+_CAPITAL_KEY = f'"[a-z0-9_]*+[A-Z][A-Za-z0-9_]*+"{_SPACE}:'
+_QUOTED = r'"(?:[^"\\]++|\\.)*+"'
+_NUMBERS = rf'(?s)\G((?:[^"0-9-]++|{_QUOTED})*+)(-?[0-9][0-9.eE+-]*+)'
+_ADDED_KEY = rf'"{_KEY}([^"]*+)":null,"[a-z0-9_]++":'
+_OWN_KEY = '"$1":'
+_MARKED, _BARE = f'"{_NUMBER}([^"]*+)"', f'$1"{_NUMBER}$2"'
+_REWRITTEN = r"^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^[\[{]"
+_FRACTION = rf"[:\[,]{_SPACE}-?[0-9]++[.eE]"
+
+
+def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns, and of the fields of rows within them."""
+    return tuple(dict.fromkeys(each for c in columns for each in (c.name, *_fields(c.type))))
+
+
+def _fields(kind: exp.DataType) -> Iterator[str]:
+    if kind.this is _Type.STRUCT:
+        yield from (field.name for field in kind.expressions)
+    if kind.this in (_Type.STRUCT, _Type.ARRAY, _Type.MAP):
+        for inner in elements(kind):
+            yield from _fields(inner)
+
+
+def has_other_case(record: str, columns: Sequence[Column]) -> str:
+    """Return the condition that a record has a key that is a name but for its case.
+
+    Args:
+        record: expression of its text.
+    """
+    spelled = "|".join(names_of(columns))
+    key = f'"(?!(?:{spelled})")(?i:{spelled})"{_SPACE}:'
+    return f"({record} RLIKE {text(_CAPITAL_KEY)} AND {record} RLIKE {text(key)})"
+
+
+def in_lower_case(record: str, columns: Sequence[Column]) -> str:
+    """Return a record in which such keys are names, each behind a mark of what it was.
+
+    Args:
+        record: expression of its text.
+    """
+    names = ", ".join(map(text, names_of(columns)))
+    backslash, quote = text("\\\\"), text('\\"')
+    bare = f"replace(replace({record}, {backslash}, '{_BACKSLASH}'), {quote}, '{_QUOTE}')"
+    is_key = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> lower(p))"
+    before_colon = f"startswith(ltrim({_BLANKS}, coalesce(get(a, i + 1), '')), ':')"
+    renamed = f"""concat('{_KEY}', p, '":null,"', lower(p))"""
+    parts = f"transform(a, (p, i) -> IF({is_key} AND {before_colon}, {renamed}, p))"
+    # a lambda gives the list of parts its name
+    split = f"""array(split({bare}, '"'))"""
+    joined = f"""get(transform({split}, a -> array_join({parts}, '"')), 0)"""
+    plain = f"replace(replace({joined}, '{_QUOTE}', {quote}), '{_BACKSLASH}', {backslash})"
+    return f"CASE WHEN {has_other_case(record, columns)} THEN {plain} ELSE {record} END"
+
+
+def is_renamed(record: str) -> str:
+    """Return the condition that a record was rewritten by :func:`in_lower_case`."""
+    return f"contains({record}, '{_KEY}')"
+
+
+def may_have_both(line: str, columns: Sequence[Column]) -> str:
+    """Return the condition that a rewritten record may have a name in two cases, found quickly.
+
+    Args:
+        line: expression of what :func:`in_lower_case` made of it.
+    """
+    quoted = ", ".join(text(f'"{each}"') for each in names_of(columns))
+    rest = f"octet_length(replace({line}, n, ''))"
+    twice = f"octet_length({line}) - {rest} >= 2 * octet_length(n)"
+    return f"{is_renamed(line)} AND exists(array({quoted}), n -> {twice})"
+
+
+def shown(value: str) -> str:
+    """Return a JSON text with the keys that it had.
+
+    Args:
+        value: expression of the text.
+    """
+    return f"regexp_replace({value}, {text(_ADDED_KEY)}, {text(_OWN_KEY)})"
+
+
+def same_but_for_case(record: str, columns: Sequence[Column], depth: int = 0) -> str:
+    """Return the condition that an object of a record has a name in two cases.
+
+    Objects that are read as text or as maps may: their keys are data.
+
+    Args:
+        record: expression of the object's text.
+        columns: what is read of it.
+        depth: level of nesting.
+    """
+    fields, entry, key = f"f{depth}", f"e{depth}", f"k{depth}"
+    names = ", ".join(text(column.name) for column in columns)
+    keys = f"array_distinct(filter(map_keys({fields}), {key} -> lower({key}) IN ({names})))"
+    folded = f"array_distinct(transform({keys}, {key} -> lower({key})))"
+    conditions = [f"size({folded}) < size({keys})"]
+    for column in columns:
+        inner = _within(f"{entry}.value", column.type, depth + 1)
+        if inner:
+            found = f"lower({entry}.key) = {text(column.name)} AND coalesce({inner}, false)"
+            conditions.append(f"exists(map_entries({fields}), {entry} -> {found})")
+    parsed = f"from_json({record}, 'MAP<STRING, STRING>')"
+    return f"exists(array({parsed}), {fields} -> {' OR '.join(conditions)})"
+
+
+def _within(value: str, kind: exp.DataType, depth: int) -> str:
+    """The same of the objects within a value; '' where there are none."""
+    if kind.this is _Type.STRUCT:
+        parts = zip(kind.expressions, elements(kind), strict=True)
+        return same_but_for_case(value, [Column(part.name, of) for part, of in parts], depth)
+    if kind.this not in (_Type.ARRAY, _Type.MAP):
+        return ""
+    item = f"x{depth}"
+    inner = _within(item, elements(kind)[-1], depth + 1)
+    if not inner:
+        return ""
+    items = f"from_json({value}, 'ARRAY<STRING>')"
+    if kind.this is _Type.MAP:
+        items = f"map_values(from_json({value}, 'MAP<STRING, STRING>'))"
+    return f"exists({items}, {item} -> coalesce({inner}, false))"
+
+
+def holds_text(kind: exp.DataType) -> bool:
+    """Whether a value of a type is or has a text or a key of a map."""
+    return any(part.this in (_Type.VARCHAR, _Type.MAP) for part in kind.find_all(exp.DataType))
+
+
+def as_texts(kind: exp.DataType) -> str:
+    """Return the Spark type of a value with all its scalars as text."""
+    if kind.this is _Type.STRUCT:
+        parts = zip(kind.expressions, elements(kind), strict=True)
+        return f"STRUCT<{', '.join(f'{name(part.name)}: {as_texts(of)}' for part, of in parts)}>"
+    if kind.this is _Type.ARRAY:
+        return f"ARRAY<{as_texts(elements(kind)[0])}>"
+    if kind.this is _Type.MAP:
+        return f"MAP<STRING, {as_texts(elements(kind)[1])}>"
+    return "STRING"
+
+
+def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
+    """Return the condition that a text of a parsed record is not as it was written.
+
+    Args:
+        line: expression of what was parsed.
+        prefix: stands before the names of the parsed columns.
+    """
+    texts = [c for c in columns if c.type.this is _Type.VARCHAR]
+    conditions = [is_renamed(line)]
+    for value in (f"{prefix}{name(c.name)}" for c in texts):
+        conditions.append(f"contains({value}, '.') AND {value} RLIKE {text(_REWRITTEN)}")
+    if any(holds_text(c.type) for c in columns if c not in texts):
+        conditions.append(f"{line} RLIKE {text(_FRACTION)}")
+    return " OR ".join(f"coalesce({each}, false)" for each in conditions)
+
+
+def with_numbers_as_texts(line: str) -> str:
+    """Return a JSON text with each of its numbers as a text behind a mark."""
+    return f"regexp_replace({line}, {text(_NUMBERS)}, {text(_BARE)})"
+
+
+def as_written(typed: str, marked: str, kind: exp.DataType, depth: int = 0) -> str:
+    """Return a value whose texts are as they were written.
+
+    Args:
+        typed: expression of what the parser made of the record.
+        marked: the same of the record with numbers as texts.
+        kind: its type.
+        depth: level of nesting.
+    """
+    if kind.this is _Type.VARCHAR:
+        bare = f"regexp_replace({marked}, {text(_MARKED)}, '$1')"
+        has_marks = f"contains({marked}, '{_NUMBER}') OR contains({marked}, '{_KEY}')"
+        return (
+            f"CASE WHEN startswith({marked}, '{_NUMBER}') THEN substr({marked}, 2)"
+            f" WHEN {has_marks} THEN {shown(bare)} ELSE {marked} END"
+        )
+    if not holds_text(kind):
+        return typed
+    t, m = f"t{depth}", f"m{depth}"
+    if kind.this is _Type.ARRAY:
+        item = as_written(t, m, elements(kind)[0], depth + 1)
+        return f"zip_with({typed}, {marked}, ({t}, {m}) -> {item})"
+    if kind.this is _Type.STRUCT:
+        parts = zip(kind.expressions, elements(kind), strict=True)
+        items = (
+            f"{text(part.name)}, "
+            + as_written(f"{typed}.{name(part.name)}", f"{marked}.{name(part.name)}", of, depth)
+            for part, of in parts
+        )
+        return f"CASE WHEN {typed} IS NOT NULL THEN named_struct({', '.join(items)}) END"
+    return _map_as_written(typed, marked, kind, depth)
+
+
+def _map_as_written(typed: str, marked: str, kind: exp.DataType, depth: int) -> str:
+    """The same of a map, without the keys that were added; of a key twice, the last value."""
+    a, i, of_keys, of_values = f"a{depth}", f"i{depth}", *elements(kind)
+    key = f"get(map_keys({typed}), {i})"
+    if of_keys.this is _Type.VARCHAR:
+        before = f"coalesce(get(map_keys({typed}), {i} - 1), '')"
+        own = f"IF(startswith({before}, '{_KEY}'), substr({before}, 2), {key})"
+        key = f"IF(startswith({key}, '{_KEY}'), NULL, {own})"
+    numbers = f"sequence(0, size({typed}) - 1)"
+    later = f"coalesce(array_contains(slice({a}, {i} + 2, size({a})), get({a}, {i})), false)"
+    last = f"filter({numbers}, {i} -> get({a}, {i}) IS NOT NULL AND NOT {later})"
+    of_typed, of_marked = (f"get(map_values({each}), {i})" for each in (typed, marked))
+    value = as_written(of_typed, of_marked, of_values, depth + 1)
+    made = (
+        f"map_from_arrays(transform({last}, {i} -> get({a}, {i})),"
+        f" transform({last}, {i} -> {value}))"
+    )
+    keys = f"array(transform({numbers}, {i} -> {key}))"
+    return (
+        f"CASE WHEN size({typed}) > 0 THEN get(transform({keys}, {a} -> {made}), 0)"
+        f" ELSE {typed} END"
+    )
