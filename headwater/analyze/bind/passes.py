@@ -12,6 +12,11 @@ from functools import partial
 
 from sqlglot import exp
 
+from headwater.analyze.bind.from_subqueries import (
+    group_by_commas,
+    table_first,
+    unnest_first,
+)
 from headwater.analyze.bind.grouping import bind_grouping
 from headwater.analyze.bind.join_conditions import move_to_joins
 from headwater.analyze.bind.merge_subqueries import merge_subqueries
@@ -28,11 +33,11 @@ from headwater.analyze.bind.placement import check_aggregates, check_windows
 from headwater.analyze.bind.relations import Binder, RelationBinder
 from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.bind.subqueries import bind_predicates
-from headwater.analyze.bind.unnesting import unnest_first
 from headwater.analyze.bind.windowing import complete_window_keys, recognise_date_trunc
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
+from headwater.analyze.portable.frames import settle_frames
 from headwater.analyze.typing.common_type import expect_boolean
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.window_functions import anchor_windows
@@ -123,6 +128,8 @@ def _resolve(binding: SelectBinding) -> None:
                 around = outer and not knows(column, relations)
                 seen = around and knows(column, outer)
                 resolve(column, outer if seen else relations, binding.report)
+    if group := binding.select.args.get("group"):
+        group.set("expressions", list(dict.fromkeys(group.expressions)))  # a and t.a are one key
 
 
 def _comments(binding: SelectBinding) -> None:
@@ -186,7 +193,7 @@ def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
 
 def _rewrite_date_add(root: exp.Expr) -> None:
     """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
-    for node in list(root.find_all(exp.DateAdd)):
+    for node in reversed(list(root.find_all(exp.DateAdd))):  # the inner ones first
         amount, unit = node.expression, node.text("unit").upper()
         negative = isinstance(amount, exp.Neg)
         literal = amount.this if negative else amount
@@ -232,12 +239,18 @@ PASSES: tuple[Pass, ...] = (
     Pass("windows", _windows, ("group keys", "merged"), ("window keys",)),
     Pass("types", _types, ("window keys", "order", "intervals"), ("types",)),
     Pass(
+        "settled frames",
+        lambda b: settle_frames(b.select, b.report),
+        ("types",),
+        ("settled frames",),
+    ),
+    Pass(
         "frames",
         lambda b: anchor_windows(b.select, b.relations, b.report),
-        ("types",),
+        ("settled frames",),
         ("frames",),
     ),
-    Pass("collect", lambda b: settle(b.select), ("types",), ("collections ordered",)),
+    Pass("collect", lambda b: settle(b.select), ("settled frames",), ("collections ordered",)),
     Pass("ties", lambda b: break_ties(b.select, b.report), ("types", "order"), ("ties broken",)),
     Pass(
         "windows placed",
@@ -251,7 +264,24 @@ PASSES: tuple[Pass, ...] = (
         ("window keys", "subqueries bound"),
         ("aggregates placed",),
     ),
-    Pass("joins", lambda b: move_to_joins(b.select), ("types", "merged"), ("join conditions",)),
+    Pass(
+        "table first",
+        lambda b: table_first(b.select, b.report),
+        ("types", "merged", "ties broken", "frames"),
+        ("table first",),
+    ),
+    Pass(
+        "commas",
+        lambda b: group_by_commas(b.select, b.report),
+        ("table first",),
+        ("commas grouped",),
+    ),
+    Pass(
+        "joins",
+        lambda b: move_to_joins(b.select),
+        ("types", "merged", "commas grouped"),
+        ("join conditions",),
+    ),
     Pass("unnest", lambda b: unnest_first(b.select), ("join conditions",), ("unnested",)),
     Pass(
         "lift groups",

@@ -12,10 +12,16 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, function_edge_cases, trino
+from headwater.analyze.portable import (
+    collecting_aggregates,
+    function_edge_cases,
+    map_equality,
+    trino,
+)
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
+from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.window_functions import NUMBERED
@@ -239,6 +245,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArrayAgg: collecting_aggregates.spark_list,
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
+        exp.Unnest: spark_unnest,
+        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.spark_equal),
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -266,6 +274,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
+        exp.Unnest: duckdb_unnest,
+        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.duckdb_equal),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
     "trino": {**trino.FIXES, exp.ApproxQuantile: _ranked_as_double},
