@@ -21,8 +21,8 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, OnError, View
 from headwater.analyze.failing.failing_rows import fails, is_certain, negated, safe
-from headwater.analyze.failing.fallible import can_fail, failing, fails_on_ordinary_data
-from headwater.analyze.failing.nonzero_divisors import PROVEN, Facts, facts_of, mark_proven
+from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.failing.nonzero_divisors import Facts, facts_of, mark_proven
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
     conjuncts,
@@ -175,29 +175,6 @@ def guard_of(
                 view, bad, bad.ordinary, "are read once (CREATE TABLE quarantines them)"
             )
     return None if read_once or corrected else guard
-
-
-def tolerant(query: exp.Query) -> exp.Query:
-    """Return a guarded query that raises on no row, whatever an engine computes first.
-
-    Rows that fail are not among its results, so that it returns the same.
-
-    Args:
-        query: a guarded query; not changed.
-    """
-    root = exp.Paren(this=query.copy())
-    for division in root.find_all(exp.Div, exp.Mod):
-        division.meta.pop(PROVEN, None)
-    for node in reversed([node for node in root.walk(bfs=True) if can_fail(node)]):
-        if isinstance(node.parent, exp.Try) or node.find(exp.AggFunc):
-            continue
-        kind = node.type
-        tried: exp.Expr = exp.Try(this=node.copy())
-        if isinstance(node, exp.Cast):
-            tried = exp.TryCast(this=node.this.copy(), to=node.args["to"].copy(), safe=True)
-        node.replace(tried)
-        tried.type = kind
-    return cast(exp.Query, root.this.pop())
 
 
 def _is_read_once(name: str, catalog: Catalog) -> bool:

@@ -1,0 +1,96 @@
+"""Queries that raise on no row: what would fail is NULL instead.
+
+In: a bound query. Out: a copy that gives the same where nothing fails. Rows on which something
+fails are left out by the guard (:mod:`headwater.plan.bad_rows`); a group, or a row of a window, has
+NULL in the column that cannot be computed.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+from sqlglot import exp
+
+from headwater.analyze.failing.failing_rows import safely
+from headwater.analyze.failing.fallible import can_fail
+from headwater.analyze.failing.nonzero_divisors import PROVEN
+from headwater.analyze.query_parts import is_aggregate
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+_WIDE = 28
+"""Digits of which a sum cannot leave 38 digits, however many rows there are."""
+_AROUND = (exp.Filter, exp.Window)
+Tree = TypeVar("Tree", bound=exp.Expr)
+
+
+def tolerant(query: Tree, *, sums: bool = True) -> Tree:
+    """Return a query that raises on no row, whatever an engine computes first.
+
+    Args:
+        query: a bound query, guarded or not; not changed.
+        sums: whether a sum that leaves its type is NULL; otherwise it raises.
+    """
+    root = exp.Paren(this=query.copy())
+    for division in root.find_all(exp.Div, exp.Mod):
+        division.meta.pop(PROVEN, None)
+    for node in reversed(list(root.walk(bfs=True))):
+        if isinstance(node.parent, exp.Try):
+            continue
+        if can_fail(node):
+            kind = type_of(node)
+            tried = safely(node.copy())
+            node.replace(tried)
+            tried.type = kind
+        elif sums and sum_leaves_type(node):
+            _sum_within(node)
+    return cast(Tree, root.this.pop())
+
+
+def sum_leaves_type(node: exp.Expr) -> bool:
+    """Return whether an aggregate is a sum of numbers that can be beyond its type."""
+    if not isinstance(node, exp.Sum):
+        return False
+    kind = type_of(node.this)
+    return kind.this is t.Type.BIGINT or (
+        kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _WIDE
+    )
+
+
+def fails_over_groups(query: exp.Query) -> bool:
+    """Return whether an expression over groups or windows can fail, or a sum leave its type."""
+    for node in query.walk():
+        if sum_leaves_type(node):
+            return True
+        if can_fail(node) and (node.find(exp.Window) or _is_over_group(node)):
+            return True
+    return False
+
+
+def _is_over_group(node: exp.Expr) -> bool:
+    select = node.find_ancestor(exp.Select)
+    inside = node.find_ancestor(exp.AggFunc, exp.Where, exp.Group, exp.Join, exp.From)
+    return select is not None and inside is None and is_aggregate(select)
+
+
+def _sum_within(node: exp.Expr) -> None:
+    """Replace a sum by one that is NULL beyond its type, in place."""
+    kind, argument = type_of(node), node.this
+    if kind.this is t.Type.DECIMAL:
+        attempt = exp.Try(this=node.copy())
+        node.replace(attempt)
+        attempt.type = kind
+        return
+    item = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
+    wide = t.decimal(t.MAX_PRECISION, 0)
+    inner = exp.Cast(this=item.copy(), to=wide.copy())
+    inner.type = wide
+    item.replace(inner)
+    node.type = wide
+    outer = node
+    while isinstance(outer.parent, _AROUND) and outer.arg_key == "this":
+        outer = outer.parent
+        outer.type = wide
+    within = exp.TryCast(this=outer.copy(), to=kind.copy(), safe=True)
+    outer.replace(within)
+    within.type = kind
