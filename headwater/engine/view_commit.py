@@ -107,7 +107,7 @@ class ViewCommitter:
         """
         with (
             self.late.of(session, epoch.spans) as late,
-            self._bad_rows.of(session, self._inputs, epoch.spans) as bad,
+            self._bad_rows.of(session, self._inputs, epoch.spans, epoch.cut_to) as bad,
             change as own,
         ):
             marker = Marker(

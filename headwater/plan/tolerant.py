@@ -14,7 +14,6 @@ from sqlglot import exp
 from headwater.analyze.failing.failing_rows import safely
 from headwater.analyze.failing.fallible import can_fail
 from headwater.analyze.failing.nonzero_divisors import PROVEN
-from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -35,8 +34,8 @@ def tolerant(query: Tree, *, sums: bool = True) -> Tree:
     for division in root.find_all(exp.Div, exp.Mod):
         division.meta.pop(PROVEN, None)
     for node in reversed(list(root.walk(bfs=True))):
-        if isinstance(node.parent, exp.Try):
-            continue
+        if node.find_ancestor(exp.Try):
+            continue  # a condition of the guard, which looks at what fails
         if can_fail(node):
             kind = type_of(node)
             tried = safely(node.copy())
@@ -52,25 +51,12 @@ def sum_leaves_type(node: exp.Expr) -> bool:
     if not isinstance(node, exp.Sum):
         return False
     kind = type_of(node.this)
-    return kind.this is t.Type.BIGINT or (
-        kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _WIDE
-    )
+    return kind.this is t.Type.BIGINT or (kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _WIDE)
 
 
-def fails_over_groups(query: exp.Query) -> bool:
-    """Return whether an expression over groups or windows can fail, or a sum leave its type."""
-    for node in query.walk():
-        if sum_leaves_type(node):
-            return True
-        if can_fail(node) and (node.find(exp.Window) or _is_over_group(node)):
-            return True
-    return False
-
-
-def _is_over_group(node: exp.Expr) -> bool:
-    select = node.find_ancestor(exp.Select)
-    inside = node.find_ancestor(exp.AggFunc, exp.Where, exp.Group, exp.Join, exp.From)
-    return select is not None and inside is None and is_aggregate(select)
+def has_sums(query: exp.Query) -> bool:
+    """Return whether a query has a sum that can leave its type."""
+    return any(map(sum_leaves_type, query.find_all(exp.Sum)))
 
 
 def _sum_within(node: exp.Expr) -> None:

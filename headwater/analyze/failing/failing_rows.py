@@ -96,8 +96,7 @@ def is_certain(expression: exp.Expr) -> bool:
         parts = children
         if isinstance(expression, _QUOTIENTS) and nullable(expression.expression, grouped=False):
             # Spark computes the divisor first, and the dividend only if it is not NULL
-            if any(failing(expression.this)):
-                return False
+            return not any(failing(expression.this)) and all(map(is_certain, children))
         if isinstance(expression, exp.Case):
             parts = [
                 part for branch in expression.args["ifs"] for part in branch.iter_expressions()
@@ -107,8 +106,12 @@ def is_certain(expression: exp.Expr) -> bool:
     first = next(iter(children), None)
     rest = [child for child in children if child is not first]
     # the other arguments of a function are not looked at if one before them is NULL
-    constant = all(isinstance(child, (exp.Literal, exp.Var, exp.DataType)) for child in rest)
+    constant = all(isinstance(_unsigned(child), (exp.Literal, exp.Var)) for child in rest)
     return isinstance(expression, exp.Func) and constant and first is not None and is_certain(first)
+
+
+def _unsigned(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Neg) else node
 
 
 def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:

@@ -103,7 +103,10 @@ def _division_fails(node: exp.Expr) -> bool:
 # -- casts
 
 
-def _cast_fails(node: exp.Cast, source: exp.DataType, target: exp.DataType) -> bool:
+def _cast_fails(node: exp.Expr) -> bool:
+    source, target = type_of(node.this), type_of(node)
+    if source == target:
+        return False
     families = (t.family(source), t.family(target))
     if "unknown" in families or "null" in families:
         return False
@@ -326,7 +329,7 @@ def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:
 
 
 FALLIBLE: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
-    exp.Cast: lambda node: _cast_fails(node, type_of(node.this), type_of(node)),
+    exp.Cast: _cast_fails,
     **dict.fromkeys((exp.Div, exp.Mod), _division_fails),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs), _leaves_type),
     exp.Round: _rounding_leaves_type,

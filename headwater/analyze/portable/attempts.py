@@ -6,6 +6,8 @@ and windows in a wider type, since its TRY takes no aggregates.
 
 from __future__ import annotations
 
+from typing import cast
+
 from sqlglot import exp
 
 from headwater.analyze.typing import types as t
@@ -51,7 +53,7 @@ def duckdb_attempt(node: exp.Expr) -> exp.Expr:
         return node
     kind = type_of(operation)
     if not isinstance(operation, (exp.Add, exp.Sub, exp.Mul)) or not t.is_integer(kind):
-        return operation.copy()
+        return cast(exp.Expr, operation.copy())
     first = exp.Cast(this=operation.this.copy(), to=exp.DataType.build("int128"))
     wide = type(operation)(this=first, expression=operation.expression.copy())
     return exp.TryCast(this=exp.paren(wide, copy=False), to=kind.copy(), safe=True)
