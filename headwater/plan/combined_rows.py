@@ -17,7 +17,7 @@ from sqlglot import exp
 from headwater.analyze.bind.subqueries import outer_columns
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.failing_rows import fails, negated
-from headwater.analyze.failing.fallible import failing
+from headwater.analyze.failing.fallible import failing, sum_leaves_type
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
     aggregates,
@@ -30,7 +30,7 @@ from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
 from headwater.plan.sql.render import batch_read, print_sql, render
 from headwater.plan.sql.spark_text import text
-from headwater.plan.tolerant import sum_leaves_type, tolerant
+from headwater.plan.tolerant import tolerant
 
 NOW = "__now"
 """Ends the name of the temporary view that is an input at its pinned snapshot."""
@@ -87,7 +87,7 @@ class CombinedRows:
             select.set("where", exp.Where(this=exp.and_(*terms)))
         for select in self._query.find_all(exp.Select):
             causes = _failing_groups(select)
-            self.shown += [each for _, each in causes]
+            self.shown += [why.partition(": ")[2] for _, why in causes]
             if causes and not outer_columns(select):
                 queries.append(self._groups(select, causes))
         return tuple(queries)

@@ -12,13 +12,11 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.failing.failing_rows import safely
-from headwater.analyze.failing.fallible import can_fail
+from headwater.analyze.failing.fallible import can_fail, sum_leaves_type
 from headwater.analyze.failing.nonzero_divisors import PROVEN
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
-_WIDE = 28
-"""Digits of which a sum cannot leave 38 digits, however many rows there are."""
 _AROUND = (exp.Filter, exp.Window)
 Tree = TypeVar("Tree", bound=exp.Expr)
 
@@ -44,14 +42,6 @@ def tolerant(query: Tree, *, sums: bool = True) -> Tree:
         elif sums and sum_leaves_type(node):
             _sum_within(node)
     return cast(Tree, root.this.pop())
-
-
-def sum_leaves_type(node: exp.Expr) -> bool:
-    """Return whether an aggregate is a sum of numbers that can be beyond its type."""
-    if not isinstance(node, exp.Sum):
-        return False
-    kind = type_of(node.this)
-    return kind.this is t.Type.BIGINT or (kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _WIDE)
 
 
 def has_sums(query: exp.Query) -> bool:

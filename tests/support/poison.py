@@ -29,8 +29,21 @@ _NOON = "2024-02-10 12:00:00"
 def row(id_: int, group: int) -> dict[str, object]:
     """Return a row on which nothing fails."""
     return {
-        **{"id": id_, "g": group, "i": 5, "b": 7, "c": 9, "z": 2, "m": 1, "v": "12", "w": "1.5"},
-        **{"d": 0.5, "s": "8", "p": "8!%", "secs": 60, "tags": ["1", "2"], "ts": _NOON},
+        "id": id_,
+        "g": group,
+        "i": 5,
+        "b": 7,
+        "c": 9,
+        "z": 2,
+        "m": 1,
+        "v": "12",
+        "w": "1.5",
+        "d": 0.5,
+        "s": "8",
+        "p": "8!%",
+        "secs": 60,
+        "tags": ["1", "2"],
+        "ts": _NOON,
     }
 
 
@@ -38,9 +51,18 @@ def poison(id_: int = POISON, group: int = 1) -> dict[str, object]:
     """Return the row on which everything here fails."""
     return {
         **row(id_, group),
-        **{"i": -(2**31), "b": LEAST, "c": MOST, "z": 0, "m": -1, "v": MOST_DIGITS},
-        **{"w": f"{MOST_DIGITS[:28]}.{MOST_DIGITS[28:]}", "d": 1e300, "s": "x", "p": "8!x"},
-        **{"secs": MOST, "tags": ["1", "x"]},
+        "i": -(2**31),
+        "b": LEAST,
+        "c": MOST,
+        "z": 0,
+        "m": -1,
+        "v": MOST_DIGITS,
+        "w": f"{MOST_DIGITS[:28]}.{MOST_DIGITS[28:]}",
+        "d": 1e300,
+        "s": "x",
+        "p": "8!x",
+        "secs": MOST,
+        "tags": ["1", "x"],
     }
 
 
@@ -61,8 +83,17 @@ _FAILING: Mapping[str, str] = {
 }
 """By kind of parameter, an argument that fails on the poison row."""
 _GIVEN: Mapping[str, str] = {
-    **{"any": "i", "comparable": "i", "number": "i", "integer": "z", "float": "d", "text": "s"},
-    **{"boolean": "z > 1", "timestamp": "ts", "datetime": "ts", "date": "date(ts)", "array": "tags"},
+    "any": "i",
+    "comparable": "i",
+    "number": "i",
+    "integer": "z",
+    "float": "d",
+    "text": "s",
+    "boolean": "z > 1",
+    "timestamp": "ts",
+    "datetime": "ts",
+    "date": "date(ts)",
+    "array": "tags",
 }
 _FORMS: Mapping[str, str] = {
     "extract": "extract(month FROM {0})",
@@ -82,11 +113,13 @@ _FORMS: Mapping[str, str] = {
     "approx_percentile": "approx_percentile({0}, 0.5)",
     "concat_ws": "concat_ws('-', {0}, s)",
     "concat": "concat({0}, s)",
+    "greatest": "greatest({0}, 1)",
+    "least": "least({0}, 1)",
 }
 """How functions are called whose arguments are not all values."""
 
 BY_THEMSELVES = """
-abs(i) | abs(b) | -i | -b | round(b, -1) | round(i, -2) | round(v, -1) | i / -1 | b / m | i - 1
+abs(i) | abs(b) | -i | -b | round(b, -1) | round(i, -1) | round(v, -1) | i / -1 | b / m | i - 1
 b - 1 | c + 1 | i + i | c + c | c * 2 | b * c | 10 / z | 10 % z | mod(b, z) | i / z | v + v | w + v
 CASE WHEN m <> 0 THEN b / m END | if(m = 0, 0, b / m) | coalesce(b / nullif(m, 0), 1)
 CASE WHEN id < 10 THEN c + 1 ELSE 0 END | id < 10 AND c + 1 > 0 | id > 10 OR 1 / z > 0
@@ -108,7 +141,8 @@ CASE WHEN z <> 0 THEN 10 / z END | if(z = 0, 0, 10 / z) | z = 0 OR 10 / z > 1
 coalesce(id, 10 / z) | z <> 0 AND 10 / z > 1 | TRY_CAST(s AS INTEGER) | 10 / nullif(z, 0)
 CASE WHEN s = 'x' THEN 0 ELSE CAST(s AS INTEGER) END | 1e0 / z | d % (z * 1e0) | d / (z * 0e0)
 CASE WHEN c < 100 THEN c + 1 END | b % m | CAST(NULL AS BIGINT) / (10 / z)
-s LIKE p | TRY_CAST(s AS INTEGER) + c + 1 | greatest(b, c) | d * d | CASE id WHEN 3 THEN 0 ELSE 10 / z END
+s LIKE p | TRY_CAST(s AS INTEGER) + c + 1 | greatest(b, c) | d * d
+CASE id WHEN 3 THEN 0 ELSE 10 / z END
 """
 """Expressions that fail on no row, though parts of them would."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import duckdb
 import pytest
 from sqlglot import exp
@@ -20,7 +18,9 @@ from tests.support import poison
 
 
 def test_every_node_of_the_language_is_classified() -> None:
-    unknown = {node for node in {*ALLOWED, *FUNCTIONS} if node not in TOTAL and node not in FALLIBLE}
+    unknown = {
+        node for node in {*ALLOWED, *FUNCTIONS} if node not in TOTAL and node not in FALLIBLE
+    }
     assert unknown == set(), "add them to headwater/analyze/failing/total.py or fallible.py"
     assert not TOTAL & FALLIBLE.keys()
 
