@@ -41,7 +41,7 @@ from headwater.analyze.query_parts import (
 from headwater.errors import SqlError
 from headwater.plan.combined_rows import CombinedRows
 from headwater.plan.query_shape import RelationShape, relations_of
-from headwater.plan.reasons import bare, reason, refuse_over_groups, shown
+from headwater.plan.reasons import bare, reason, refuse_nested, refuse_over_groups, shown
 from headwater.plan.rules.computed import (
     facts_of_groups,
     other_expressions,
@@ -271,6 +271,7 @@ class _Finder:
     def _look_at(
         self, select: exp.Select, item: exp.Expr, *, uncertain: bool, filters: bool = False
     ) -> None:
+        refuse_nested(item, select)
         leaves = self._blamed(select, item)
         if leaves is None:
             if self._combined.look_at(select, item):

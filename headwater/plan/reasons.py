@@ -59,6 +59,25 @@ def refuse_ordinary(
             raise _refused(node, where, select)
 
 
+def refuse_nested(item: exp.Expr, select: exp.Select) -> None:
+    """Refuse what can fail and gives an array, a map or a row: Spark cannot try that.
+
+    Args:
+        item: a typed expression.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION``.
+    """
+    for node in failing(item):
+        if t.family(type_of(node)) in ("array", "map", "struct"):
+            raise SqlError(
+                "FALLIBLE_EXPRESSION",
+                f"{shown(node)} can fail, and {t.sql_type(type_of(node))} cannot be guarded",
+                hint="write its other arguments as literals, or ON ERROR FAIL before AS",
+                span=span_of(node) or span_of(select),
+            )
+
+
 def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
     way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
     return SqlError(
