@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -100,7 +100,7 @@ def reason(expression: exp.Expr) -> str:
     if more:
         return f"cannot be computed: {shown(expression)}"
     match first:
-        case exp.Div() | exp.Mod():
+        case exp.Div() | exp.Mod() if divides_by_zero(first):
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
             return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"

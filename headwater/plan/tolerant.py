@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.failing.failing_rows import safely
-from headwater.analyze.failing.fallible import can_fail, sum_leaves_type
+from headwater.analyze.failing.fallible import SAFE, can_fail, sum_leaves_type
 from headwater.analyze.failing.nonzero_divisors import PROVEN
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -30,7 +30,8 @@ def tolerant(query: Tree, *, sums: bool = True) -> Tree:
     """
     root = exp.Paren(this=query.copy())
     for division in root.find_all(exp.Div, exp.Mod):
-        division.meta.pop(PROVEN, None)
+        if division.meta.pop(PROVEN, None):  # an engine may compute it ahead of the proof
+            division.meta.pop(SAFE, None)
     for node in reversed(list(root.walk(bfs=True))):
         if node.find_ancestor(exp.Try):
             continue  # a condition of the guard, which looks at what fails

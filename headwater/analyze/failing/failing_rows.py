@@ -18,6 +18,7 @@ from headwater.analyze.failing.fallible import (
     EARLIEST,
     LATEST,
     LIMITS,
+    SAFE,
     can_fail,
     divides_by_zero,
     failing,
@@ -134,6 +135,7 @@ def safely(node: exp.Expr) -> exp.Expr:
         node: a typed node that can fail, its operands cannot; changed in place.
     """
     # A condition around the node would not do: Spark computes what occurs twice ahead of it.
+    node.meta[SAFE] = True
     match node:
         case exp.Cast():
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)

@@ -16,6 +16,9 @@ from headwater.analyze.failing.total import TOTAL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
+SAFE = "gives_null_instead"
+"""Key of ``meta`` of a node whose operands are NULL where it would fail."""
+
 LIMITS = {t.Type.INT: 2**31, t.Type.BIGINT: 2**63}
 """The first number above the range of an integer type; the least is its negative."""
 EARLIEST, LATEST = -9_223_372_022_400, 9_223_372_036_854
@@ -49,7 +52,7 @@ def can_fail(node: exp.Expr) -> bool:
     """
     kind = type(node)
     if rule := FALLIBLE.get(kind):
-        return rule(node)
+        return not node.meta.get(SAFE) and rule(node)
     return kind not in TOTAL and isinstance(node, exp.Condition)
 
 
