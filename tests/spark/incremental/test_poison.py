@@ -81,6 +81,8 @@ VIEWS: dict[str, tuple[str, list[tuple[Any, ...]], int]] = {
             [(0, 18, 2), (1, None, 3)], 1),
     "wide sum": ("SELECT g, sum(v) AS x FROM t GROUP BY g", [(0, 24), (1, None)], 1),
 }  # fmt: skip
+NOT_JUDGED = ("wide sum",)
+"""DuckDB raises for a sum of more than 38 digits."""
 HELD: dict[str, str] = {
     "held sum": "SELECT g, sum(v) AS x, count(*) AS n FROM held GROUP BY g",
     "held fraction": "SELECT g, sum(w) AS x FROM held GROUP BY g",
@@ -121,18 +123,18 @@ def _named(name: str) -> str:
 
 def _lives(world: World, names: list[str]) -> None:
     made = [f"CREATE STREAMING VIEW {_named(name)} AS {VIEWS[name][0]};" for name in names]
+    judged = [_named(name) for name in names if name not in NOT_JUDGED]
     world.statement(TABLES + "\n".join(made))
     ingest(world, "u", {"k": 0, "n": 2}, {"k": 1, "n": 3})
     ingest(world, "t", poison.row(1, 0), poison.row(2, 1))
     world.tick()
-    world.verify()
     ingest(world, "t", poison.poison(), poison.row(4, 0))
     world.tick()
-    world.verify()
+    world.verify(judged)
     world.stop()  # another process goes on
     ingest(world, "t", poison.row(5, 1))
     world.tick()
-    world.verify()
+    world.verify(judged)
     wrong = {}
     for name in names:
         _, rows, bad = VIEWS[name]
@@ -146,42 +148,47 @@ def test_a_poison_row_leaves_and_the_views_go_on(world: World) -> None:
     _lives(world, ["projection", "joined", "sum"])
 
 
-def test_whatever_the_node(world: World) -> None:
-    _lives(world, [name for name in VIEWS if name not in ("projection", "joined", "sum")])
+_OTHERS = [name for name in VIEWS if name not in ("projection", "joined", "sum")]
+
+
+@pytest.mark.parametrize("names", [_OTHERS[:7], _OTHERS[7:]], ids=["rows", "others"])
+def test_whatever_the_node(world: World, names: list[str]) -> None:
+    _lives(world, names)
 
 
 def test_sums_with_deletes_near_38_digits(world: World) -> None:
     views = [f"CREATE STREAMING VIEW {_named(name)} AS {text};" for name, text in HELD.items()]
     world.statement(TABLES + "\n".join(views))
 
-    def put(id_: int, group: int, value: int, *, gone: bool = False, long: int = 1) -> None:
+    def row(id_: int, group: int, value: int, *, gone: bool = False, long: int = 1) -> Any:
         fraction = f"{value // 10**10}.{value % 10**10:010}"
-        row = {"id": id_, "g": group, "v": str(value), "w": fraction, "b": long, "gone": gone}
-        ingest(world, "held", row)
+        return {"id": id_, "g": group, "v": str(value), "w": fraction, "b": long, "gone": gone}
+
+    def put(*rows: Any) -> None:
+        ingest(world, "held", *rows)
         world.tick()
-        world.verify()
 
     def sums(name: str) -> dict[int, Any]:
         return {row[0]: row[1] for row in table(world, _named(name))}
 
-    put(1, 1, BIG + 7)
-    put(2, 1, 5)
+    put(row(1, 1, BIG + 7), row(2, 1, 5))
+    world.verify()
     assert sums("held sum") == {1: BIG + 12}
     assert str(sums("held fraction")[1]).replace(".", "") == str(BIG + 12)
-    put(1, 1, BIG + 8)  # an update
+    put(row(1, 1, BIG + 8))  # an update
+    world.verify()
     assert sums("held sum") == {1: BIG + 13}
-    put(1, 1, 0, gone=True)
-    assert sums("held sum") == {1: 5}
-    put(3, 2, BIG, long=poison.MOST)
-    put(4, 2, BIG, long=poison.MOST)  # beyond 38 digits
-    assert sums("held sum") == {1: 5, 2: None}
+    long = poison.MOST
+    put(row(1, 1, 0, gone=True), row(3, 2, BIG, long=long), row(4, 2, BIG, long=long))
+    world.verify([_named("held long"), _named("held row")])
+    assert sums("held sum") == {1: 5, 2: None}  # beyond 38 digits
     assert sums("held long") == {1: 1, 2: None}
     assert [row[0] for row in table(world, _named("held row"))] == [2]
     assert quarantined(world, _named("held sum")) == [{"g": 2}]
     assert len(quarantined(world, _named("held row"))) == 2
     world.stop()
-    put(3, 2, 3, long=3)
-    put(4, 2, 4, long=4)
+    put(row(3, 2, 3, long=3), row(4, 2, 4, long=4))
+    world.verify()
     assert sums("held sum") == {1: 5, 2: 7}
     assert sums("held long") == {1: 1, 2: 7}
     assert [row[0] for row in table(world, _named("held row"))] == [2, 3, 4]
