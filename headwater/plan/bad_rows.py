@@ -282,7 +282,11 @@ class _Finder:
         for leaf in leaves:
             expression, origin = leaf.over(item), leaf.input
             mark_proven(expression, origin.facts)
-            if (condition := fails(expression)) is not None:
+            condition = fails(expression)
+            if condition is not None and condition.find(exp.Window):
+                # a value over rows decides whether it is computed: it is NULL, and no row leaves
+                self._shown += [shown(node) for node in failing(expression)]
+            elif condition is not None:
                 self._always |= uncertain or not is_certain(expression) or _is_outer(select)
                 own = filters and leaf.columns is None
                 (origin.filters if own else origin.others).append(condition)

@@ -65,6 +65,7 @@ VIEWS: dict[str, tuple[str, list[tuple[Any, ...]], int]] = {
         1,
     ),
     "first rows": ("SELECT id, b / m AS x FROM t ORDER BY x, id LIMIT 2", [(1, 7), (2, 7)], 1),
+    "order": ("SELECT id FROM t ORDER BY b / m, id LIMIT 2", [(1,), (2,)], 1),
     "distinct": ("SELECT DISTINCT b / m AS x FROM t", [(7,)], 1),
     "union": (
         "SELECT id, round(b, -1) AS x FROM t UNION ALL SELECT k, n FROM u",

@@ -66,6 +66,12 @@ GUARDED = {
     "what Spark may leave out": (
         "SELECT id, count(1 / k) AS n FROM t GROUP BY id", {"t": ["k = 0"]}, True
     ),
+    "in ORDER BY": ("SELECT id FROM t ORDER BY 1 / k, id LIMIT 2", {"t": ["k = 0"]}, True),
+    "in QUALIFY": (
+        "SELECT id FROM t QUALIFY 1 / k > 0 AND row_number() OVER (ORDER BY id) < 9",
+        {"t": ["k = 0"]},
+        True,
+    ),
     "both branches": (
         "SELECT 1 / k AS x FROM t UNION ALL SELECT 2 / k FROM u",
         {"t": ["k = 0"], "u": ["k = 0"]},
