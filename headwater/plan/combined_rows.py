@@ -11,12 +11,13 @@ outer join under an aggregate, whose groups must not depend on rows that left.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import outer_columns
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.failing.failing_rows import fails, negated
+from headwater.analyze.failing.failing_rows import fails, negated, safe
 from headwater.analyze.failing.fallible import failing, sum_leaves_type
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
@@ -171,15 +172,20 @@ def _failing_groups(select: exp.Select) -> list[tuple[exp.Expr, str]]:
             around = call.parent if isinstance(call.parent, exp.Filter) else call
             if sum_leaves_type(call):
                 found.append((_is_beyond(around), f"out of range: {shown(around)}"))
-        above = aggregates(item) and not item.find(exp.Window) and _fails_above(item)
-        if above and (condition := fails(item)) is not None:
-            found.append((condition, reason(item)))
+        if aggregates(item) and not item.find(exp.Window):
+            over = _with_safe_arguments(item)
+            if (condition := fails(over)) is not None:
+                found.append((condition, reason(over)))
     return found
 
 
-def _fails_above(item: exp.Expr) -> bool:
-    """Return whether something fails that is not inside of an aggregate."""
-    return any(node.find_ancestor(exp.AggFunc) is None for node in failing(item))
+def _with_safe_arguments(item: exp.Expr) -> exp.Expr:
+    """An expression over groups in which nothing fails that is computed of rows."""
+    root = exp.Paren(this=item.copy())
+    for call in aggregates(root):
+        around = call.parent if isinstance(call.parent, exp.Filter) else call
+        around.replace(safe(around))
+    return cast(exp.Expr, root.this.pop())
 
 
 def _is_beyond(total: exp.Expr) -> exp.Expr:

@@ -78,6 +78,11 @@ VIEWS: dict[str, tuple[str, list[tuple[Any, ...]], int]] = {
     "over groups": (
         "SELECT g, min(c) + max(c) AS x FROM t GROUP BY g", [(0, 18), (1, None)], 1
     ),
+    "over groups of safe rows": (
+        "SELECT g, sum(abs(b)) + max(c) AS x FROM t GROUP BY g HAVING max(c) + 1 > 0",
+        [(0, 23), (1, 23)],
+        1,
+    ),
     "sum": ("SELECT g, sum(c) AS x, count(*) AS n FROM t GROUP BY g",
             [(0, 18, 2), (1, None, 3)], 1),
     "wide sum": ("SELECT g, sum(v) AS x FROM t GROUP BY g", [(0, 24), (1, None)], 1),
