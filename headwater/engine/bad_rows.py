@@ -81,6 +81,15 @@ class BadRowFilter:
         """The program to run."""
         if self._whole and self._plan.whole is not None:
             return self._plan.whole
+        return self._of_rows
+
+    @property
+    def late(self) -> Mapping[str, str]:
+        """Per input, the query of the rows that are too late."""
+        return self._of_rows.late
+
+    @property
+    def _of_rows(self) -> Program:
         return self._plan.guarded_program if self.on else self._plan.program
 
     def turn_on(self, error: BaseException | None) -> bool:
