@@ -7,6 +7,10 @@ coordinates if it has some.
 An engine runs without the guard, so that good rows pay nothing for it. When Spark raises on a row,
 nothing of the epoch is published, and the engine goes on with the guard: the epoch is computed
 again without the bad rows, which are looked for from then on.
+
+Rows of corrected inputs, combined rows and groups are looked for in the whole inputs: quarantined
+is what the quarantine does not hold yet. If a sum leaves its type, the table of an incremental view
+cannot hold its state: the view is computed as a whole from then on, and its markers say so.
 """
 
 from __future__ import annotations
@@ -18,15 +22,17 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import OnError
-from headwater.engine.inputs import CHANGE, InputTable, SnapshotRange, register_change
+from headwater.engine.inputs import CHANGE, Cut, InputTable, SnapshotRange, register_change
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import SideWrite
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
 from headwater.plan.bad_rows import BadRows
+from headwater.plan.combined_rows import NOW
 from headwater.plan.program import Program
 from headwater.plan.sql.spark_text import name as quoted
 from headwater.plan.sql.spark_text import text
@@ -38,6 +44,9 @@ _COLUMNS = (
     *(("_input", "STRING", False), ("_snapshot", "BIGINT", True)),
     *((column, kind, True) for column, kind in _COORDINATES.items()),
 )
+WHOLE = "whole"
+"""Count in the marker of a view that is computed as a whole since a sum left its type."""
+_HELD, _WITH_NULLS = "__held", "map('ignoreNullFields', 'false')"
 _COMMENTS = {**SYSTEM_COMMENTS, "reason": "why it failed", "raw": "the row as JSON"}
 
 
@@ -61,14 +70,26 @@ class BadRowFilter:
         on: whether it does.
     """
 
-    def __init__(self, lake: Lake, plan: ViewPlan) -> None:
+    def __init__(self, lake: Lake, plan: ViewPlan, last: Marker | None = None) -> None:
         self._lake = lake
         self._plan = plan
-        self.on = plan.guard is not None and plan.guard.always
+        self._whole = plan.whole is not None and last is not None and WHOLE in last.counts
+        self.on = self._whole or (plan.guard is not None and plan.guard.always)
 
     @property
     def program(self) -> Program:
         """The program to run."""
+        if self._whole and self._plan.whole is not None:
+            return self._plan.whole
+        return self._of_rows
+
+    @property
+    def late(self) -> Mapping[str, str]:
+        """Per input, the query of the rows that are too late."""
+        return self._of_rows.late
+
+    @property
+    def _of_rows(self) -> Program:
         return self._plan.guarded_program if self.on else self._plan.program
 
     def turn_on(self, error: BaseException | None) -> bool:
@@ -80,9 +101,14 @@ class BadRowFilter:
         Returns:
             Whether the epoch is worth another attempt.
         """
-        if self.on or self._plan.guard is None or data_error(error) is None:
+        if self._plan.guard is None or data_error(error) is None:
             return False
-        self.on = True
+        if not self.on:
+            self.on = True
+            return True
+        if self._plan.whole is None or self._whole:
+            return False
+        self._whole = True
         return True
 
     def table(self) -> LakeTable | None:
@@ -96,34 +122,68 @@ class BadRowFilter:
         session: SparkSession,
         inputs: Mapping[str, InputTable],
         spans: Mapping[str, SnapshotRange],
+        cut: Cut,
     ) -> Iterator[Bad]:
         """Give the bad rows of an epoch, cached as long as the block lasts.
 
         Args:
             session: where ``<input>__change`` is or will be registered.
+            cut: up to where the epoch reads its inputs.
         """
         guard = self._plan.guard if self.on else None
         if guard is None:
             yield Bad()
             return
+        whole = {WHOLE: 1} if self._whole else {}
         queries = [
             _query(session, bad, inputs[bad.input], spans[bad.input])
             for bad in guard.bad
-            if bad.input in spans and not inputs[bad.input].corrected  # dropped, and not counted
+            if bad.input in spans and not inputs[bad.input].corrected
             if inputs[bad.input].rows_added(spans[bad.input])
         ]
+        if spans and self._plan.view.on_error != OnError.DROP:
+            queries += self._new(session, inputs, cut)
         if not queries:
-            yield Bad()
+            yield Bad(whole)
             return
         rows = session.sql("\nUNION ALL\n".join(queries)).persist()
         try:
             count = rows.count()
             if self._plan.view.on_error == OnError.DROP:
-                yield Bad({"dropped": count})
+                yield Bad({"dropped": count, **whole})
             else:
-                yield Bad({"quarantined": count}, (self._side(rows),) if count else ())
+                yield Bad({"quarantined": count, **whole}, (self._side(rows),) if count else ())
         finally:
             rows.unpersist()
+
+    def _new(
+        self, session: SparkSession, inputs: Mapping[str, InputTable], cut: Cut
+    ) -> Iterator[str]:
+        """Yield queries of what fails in the whole inputs, and is not in the quarantine yet."""
+        guard, view = self._plan.guard, self._plan.view.name
+        assert guard is not None
+        corrected = [bad for bad in guard.bad if inputs[bad.input].corrected]
+        found = {view: guard.combined} if guard.combined else {}
+        for bad in corrected:
+            found[bad.input] = (*found.get(bad.input, ()), _failing(bad, inputs[bad.input]))
+        if not found:
+            return
+        for name, item in inputs.items():
+            item.know(int(cut[name]))
+            rows = item.table.using(session).read(int(cut[name]))
+            rows.createOrReplaceTempView(name + NOW)
+        if (held := self.table()) is not None:
+            held.using(session).read().createOrReplaceTempView(view + _HELD)
+        for name, queries in found.items():
+            bad_now = "\nUNION ALL\n".join(queries)
+            if held is not None:
+                own = f"SELECT reason, raw FROM {quoted(view + _HELD)} WHERE _input = {text(name)}"
+                bad_now = f"({bad_now})\nEXCEPT ALL\n{own}"
+            yield (
+                f"SELECT current_timestamp() AS {_ARRIVED}, reason, raw, {text(name)} AS _input,"
+                " CAST(NULL AS BIGINT) AS _snapshot, CAST(NULL AS STRING) AS _path,"
+                f" CAST(NULL AS BIGINT) AS _row\nFROM (\n{bad_now}\n)"
+            )
 
     def _side(self, rows: DataFrame) -> SideWrite:
         view = self._plan.view.name
@@ -142,6 +202,19 @@ class BadRowFilter:
         return SideWrite(kept, write)
 
 
+def _failing(bad: BadRows, origin: InputTable) -> str:
+    """The rows of a corrected input on which a view fails."""
+    raw = f"to_json(struct({', '.join(map(quoted, origin.corrected))}), {_WITH_NULLS})"
+    return (
+        f"SELECT * FROM (SELECT CASE {_reasons(bad)} END AS reason, CAST({raw} AS BINARY) AS raw"
+        f" FROM {quoted(bad.input + NOW)}) WHERE reason IS NOT NULL"
+    )
+
+
+def _reasons(bad: BadRows) -> str:
+    return "\n".join(f"WHEN {condition} THEN {text(why)}" for condition, why in bad.causes)
+
+
 def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: SnapshotRange) -> str:
     origin.know(span.upto)
     rows = register_change(session, origin, span)
@@ -151,10 +224,9 @@ def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Snapsh
     ]
     arrived = _ARRIVED if _ARRIVED in rows.columns else "current_timestamp()"
     own = ", ".join(quoted(column) for column in rows.columns if not column.startswith("_"))
-    raw = f"CAST(to_json(struct({own}), map('ignoreNullFields', 'false')) AS BINARY)"
-    reasons = "\n".join(f"WHEN {condition} THEN {text(why)}" for condition, why in bad.causes)
+    raw = f"CAST(to_json(struct({own}), {_WITH_NULLS}) AS BINARY)"
     return (
-        f"SELECT * FROM (SELECT {arrived} AS {_ARRIVED}, CASE {reasons} END AS reason,"
+        f"SELECT * FROM (SELECT {arrived} AS {_ARRIVED}, CASE {_reasons(bad)} END AS reason,"
         f" {raw} AS raw, {text(bad.input)} AS _input,"
         f" CAST({span.upto} AS BIGINT) AS _snapshot, {', '.join(places)}"
         f"\nFROM {quoted(bad.input + CHANGE)}) WHERE reason IS NOT NULL"

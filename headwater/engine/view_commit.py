@@ -90,7 +90,7 @@ class ViewCommitter:
         self._bad_rows = bad_rows
         self._writer = writer
         self._fence = fence
-        self.late = LateRowFinder(lake, plan, bad_rows.program.late, inputs)
+        self.late = LateRowFinder(lake, plan, bad_rows.late, inputs)
 
     def commit(
         self, session: SparkSession, epoch: ViewEpoch, change: AbstractContextManager[Change]
@@ -107,7 +107,7 @@ class ViewCommitter:
         """
         with (
             self.late.of(session, epoch.spans) as late,
-            self._bad_rows.of(session, self._inputs, epoch.spans) as bad,
+            self._bad_rows.of(session, self._inputs, epoch.spans, epoch.cut_to) as bad,
             change as own,
         ):
             marker = Marker(

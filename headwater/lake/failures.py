@@ -155,9 +155,13 @@ _DATA_ERROR = re.compile(
     r"\[(?:DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|CAST_INVALID_INPUT|CAST_OVERFLOW\w*|INVALID_ARRAY_INDEX\w*"
     r"|(?:BINARY_)?ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|DATETIME_OVERFLOW"
     r"|NUMERIC_OUT_OF_SUPPORTED_RANGE|DECIMAL_PRECISION_EXCEEDS\w*|\w*FIELD_OUT_OF_BOUNDS)[.\w]*\][^\n]*"
-    r"|ArithmeticException: (?:long|integer) overflow"
+    r"|\[[A-Z][\w.]*\][^\n]* SQLSTATE: 22\w{3}"  # the standard's class of data exceptions
+    r"|(?:Arithmetic|DateTime|PatternSyntax)Exception: [^\n]*"
 )
 """What Spark says when an expression fails on a row."""
+
+
+_OUT = "correct the input, or write TRY_CAST(x AS type), x / NULLIF(y, 0) or a wider type"
 
 
 def gone() -> ServiceError:
@@ -199,11 +203,14 @@ def data_error(error: BaseException | None) -> str | None:
     return found[0] if found else None
 
 
-def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
+def bad_row(
+    view: str, error: BaseException | None, *, may_fail: bool = False
+) -> TerminalError | None:
     """Return the error of a view that cannot go on without a row, None for another failure.
 
     Args:
         error: the exception, with its causes.
+        may_fail: whether the view is defined with ON ERROR FAIL.
     """
     said = data_error(error)
     if said is None:
@@ -211,8 +218,7 @@ def bad_row(view: str, error: BaseException | None) -> TerminalError | None:
     found = TerminalError(
         "BAD_ROW",
         f'an expression of view "{view}" fails on a row: {plain_text(said)[:200]}',
-        hint="correct the input or the SELECT (TRY_CAST, NULLIF), or remove ON ERROR FAIL from"
-        " the view",
+        hint=f"{_OUT}, or remove ON ERROR FAIL" if may_fail else _OUT,
     )
     found.__cause__ = error
     return found

@@ -5,9 +5,10 @@ and per input the conditions and reasons of the rows that this keeps out. The SE
 has the guard; an engine runs without it until an epoch fails (``headwater.engine.bad_rows``).
 
 A row is bad if WHERE fails on it, or if it passes, comes in time, and a column, group key or
-argument of an aggregate fails: it is late or bad, whichever attempt of an epoch meets it. What can
-fail on ordinary data where no single row of an input is to blame is refused: over groups, over both
-sides of a join, on elements of an array or bounds of a window.
+argument of an aggregate fails: it is late or bad, whichever attempt of an epoch meets it. Of
+several inputs, and of elements of an array, the combined row is bad
+(:mod:`headwater.plan.combined_rows`). A division or a cast of text over groups or windows is
+refused.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, ChangelogMode, OnError, View
+from headwater.analyze.definitions import Catalog, OnError, View
 from headwater.analyze.failing.failing_rows import fails, is_certain, negated, safe
-from headwater.analyze.failing.fallible import can_fail, failing, fails_on_ordinary_data
-from headwater.analyze.failing.nonzero_divisors import PROVEN, Facts, facts_of, mark_proven
+from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.failing.nonzero_divisors import Facts, facts_of, mark_proven
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
     conjuncts,
@@ -38,8 +39,9 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.errors import SqlError
+from headwater.plan.combined_rows import CombinedRows
 from headwater.plan.query_shape import RelationShape, relations_of
-from headwater.plan.reasons import bare, reason, refuse_ordinary, refuse_over_groups, shown
+from headwater.plan.reasons import bare, reason, refuse_nested, refuse_over_groups, shown
 from headwater.plan.rules.computed import (
     facts_of_groups,
     other_expressions,
@@ -77,6 +79,8 @@ class Guard:
     Attributes:
         query: the bound query with the guard.
         bad: the rows that it keeps out.
+        combined: queries of the combined rows and of the groups on which something fails, as
+            Spark SQL over ``<input>__now``; columns ``reason`` and ``raw``.
         expressions: what is guarded, as SQL.
         always: whether an engine has to run with the guard from the start, because Spark does not
             raise on every one of these rows.
@@ -84,6 +88,7 @@ class Guard:
 
     query: exp.Query
     bad: tuple[BadRows, ...]
+    combined: tuple[str, ...]
     expressions: tuple[str, ...]
     always: bool
 
@@ -144,7 +149,6 @@ class _Leaf:
 def guard_of(
     view: View,
     catalog: Catalog,
-    modes: Mapping[str, ChangelogMode],
     allowed: timedelta | None,
 ) -> Guard | None:
     """Return the guard of a view, None if it has nothing to guard or is to fail.
@@ -165,39 +169,12 @@ def guard_of(
     guard = finder.guard()
     if guard is None or view.on_error == OnError.DROP:
         return guard
-    corrected = {bad for bad in guard.bad if modes[bad.input] is not ChangelogMode.APPEND}
-    read_once = {bad for bad in guard.bad if _is_read_once(bad.input, catalog)}
+    # rows of a SOURCE are gone once they are read: there is nothing to quarantine
+    read_once = [name for name in view.inputs if _is_read_once(name, catalog)]
     for bad in guard.bad:
-        if bad in corrected and bad.ordinary:
-            raise _not_kept(view, bad, bad.ordinary, "are corrected and cannot be quarantined")
-        if bad in read_once and bad.ordinary:
-            raise _not_kept(
-                view, bad, bad.ordinary, "are read once (CREATE TABLE quarantines them)"
-            )
-    return None if read_once or corrected else guard
-
-
-def tolerant(query: exp.Query) -> exp.Query:
-    """Return a guarded query that raises on no row, whatever an engine computes first.
-
-    Rows that fail are not among its results, so that it returns the same.
-
-    Args:
-        query: a guarded query; not changed.
-    """
-    root = exp.Paren(this=query.copy())
-    for division in root.find_all(exp.Div, exp.Mod):
-        division.meta.pop(PROVEN, None)
-    for node in reversed([node for node in root.walk(bfs=True) if can_fail(node)]):
-        if isinstance(node.parent, exp.Try) or node.find(exp.AggFunc):
-            continue
-        kind = node.type
-        tried: exp.Expr = exp.Try(this=node.copy())
-        if isinstance(node, exp.Cast):
-            tried = exp.TryCast(this=node.this.copy(), to=node.args["to"].copy(), safe=True)
-        node.replace(tried)
-        tried.type = kind
-    return cast(exp.Query, root.this.pop())
+        if bad.input in read_once and bad.ordinary:
+            raise _not_kept(view, bad, bad.ordinary)
+    return None if read_once else guard
 
 
 def _is_read_once(name: str, catalog: Catalog) -> bool:
@@ -205,10 +182,10 @@ def _is_read_once(name: str, catalog: Catalog) -> bool:
     return source is not None and not source.kept
 
 
-def _not_kept(view: View, bad: BadRows, reason_: str, why: str) -> SqlError:
+def _not_kept(view: View, bad: BadRows, reason_: str) -> SqlError:
     return SqlError(
         "FALLIBLE_EXPRESSION",
-        f"{reason_}, in rows of {bad.input}, which {why}",
+        f"{reason_}, in rows of {bad.input}, which are read once (CREATE TABLE quarantines them)",
         hint="write TRY_CAST(x AS type) or x / NULLIF(y, 0), or ON ERROR DROP before AS",
         span=view.span,
     )
@@ -219,6 +196,7 @@ class _Finder:
 
     def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
         self._query = query
+        self._combined = CombinedRows(query, catalog, allowed)
         self._allowed = allowed
         self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
         self._top = {id(select) for select in union_branches(query)}
@@ -260,9 +238,12 @@ class _Finder:
             select.set("where", exp.Where(this=exp.and_(*terms)))
             causes = tuple(dict.fromkeys(item.causes))
             bad.append(BadRows(item.relation.name, causes, item.ordinary))
-        if not bad:
+        combined = self._combined.guard()
+        self._shown += self._combined.shown
+        if not bad and not self._shown:
             return None
-        return Guard(self._query, tuple(bad), tuple(dict.fromkeys(self._shown)), self._always)
+        shown_ = tuple(dict.fromkeys(self._shown))
+        return Guard(self._query, tuple(bad), combined, shown_, self._always)
 
     def _look_at_filters(self, select: exp.Select) -> None:
         """WHERE, and ON of inner joins: a row that does not pass is not computed further."""
@@ -290,14 +271,22 @@ class _Finder:
     def _look_at(
         self, select: exp.Select, item: exp.Expr, *, uncertain: bool, filters: bool = False
     ) -> None:
+        refuse_nested(item, select)
         leaves = self._blamed(select, item)
         if leaves is None:
-            refuse_ordinary(item, "in rows of several inputs, so no row can be blamed", select)
+            if self._combined.look_at(select, item):
+                self._always |= not is_certain(item) or bool(
+                    window_calls(select) or select.args.get("limit")
+                )
             return
         for leaf in leaves:
             expression, origin = leaf.over(item), leaf.input
             mark_proven(expression, origin.facts)
-            if (condition := fails(expression)) is not None:
+            condition = fails(expression)
+            if condition is not None and condition.find(exp.Window):
+                # a value over rows decides whether it is computed: it is NULL, and no row leaves
+                self._shown += [shown(node) for node in failing(expression)]
+            elif condition is not None:
                 self._always |= uncertain or not is_certain(expression) or _is_outer(select)
                 own = filters and leaf.columns is None
                 (origin.filters if own else origin.others).append(condition)

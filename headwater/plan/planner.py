@@ -7,7 +7,7 @@ Out: one plan per view, or all errors at once. No side effects, no JVM.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -26,12 +26,14 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan.bad_rows import guard_of
+from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.operators import operators
-from headwater.plan.program import Program
+from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
-from headwater.plan.rules.contract import Facts, Input, InputKind, Rule
+from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
+from headwater.plan.rules.full import full_program
 from headwater.plan.strategy import decide
+from headwater.plan.tolerant import has_sums, tolerant
 from headwater.plan.view_plan import ViewPlan
 
 APPEND = ChangelogMode.APPEND
@@ -89,8 +91,9 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     decision = decide(Facts(view, shape, emit, inputs, mode))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
-    guard = guard_of(view, catalog, modes, allowed)
+    guard = guard_of(view, catalog, allowed)
     write = partial(_program, decision.rule, view, catalog, emit, allowed)
+    folds = decision.engine is not Engine.STREAMING and has_sums(view.query)
     return ViewPlan(
         view=view,
         shape=shape,
@@ -106,7 +109,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
         follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,
-        build_guarded=partial(write, guard.query) if guard else None,
+        build_guarded=partial(write, tolerant(guard.query, sums=False)) if guard else None,
+        build_whole=_whole(view, catalog, emit, allowed, guard) if folds and guard else None,
     )
 
 
@@ -229,6 +233,14 @@ def _program(
     """The program of a view for one of its queries: its own, or the one with the guard."""
     spark = replace(view, query=portable(query, "spark"))
     return rule.program(spark, shape_of(spark, catalog, emit), catalog, allowed)
+
+
+def _whole(
+    view: View, catalog: Catalog, emit: Emit, allowed: timedelta | None, guard: Guard
+) -> Callable[[], FullProgram]:
+    """What writes the program that needs no state, in which a sum may leave its type."""
+    spark = replace(view, query=portable(tolerant(guard.query), "spark"))
+    return lambda: full_program(spark, shape_of(spark, catalog, emit), catalog, allowed)
 
 
 TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
+from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -59,6 +59,25 @@ def refuse_ordinary(
             raise _refused(node, where, select)
 
 
+def refuse_nested(item: exp.Expr, select: exp.Select) -> None:
+    """Refuse what can fail and gives an array, a map or a row: Spark cannot try that.
+
+    Args:
+        item: a typed expression.
+
+    Raises:
+        SqlError: ``FALLIBLE_EXPRESSION``.
+    """
+    for node in failing(item):
+        if t.family(type_of(node)) in ("array", "map", "struct"):
+            raise SqlError(
+                "FALLIBLE_EXPRESSION",
+                f"{shown(node)} can fail, and {t.sql_type(type_of(node))} cannot be guarded",
+                hint="write its other arguments as literals, or ON ERROR FAIL before AS",
+                span=span_of(node) or span_of(select),
+            )
+
+
 def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
     way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
     return SqlError(
@@ -81,7 +100,7 @@ def reason(expression: exp.Expr) -> str:
     if more:
         return f"cannot be computed: {shown(expression)}"
     match first:
-        case exp.Div() | exp.Mod():
+        case exp.Div() | exp.Mod() if divides_by_zero(first):
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
             return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"

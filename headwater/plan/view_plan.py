@@ -14,7 +14,7 @@ from functools import cached_property
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
-from headwater.plan.program import Program
+from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Input, Rule
 
@@ -94,6 +94,7 @@ class ViewPlan:
         follows: the log of a keyed table whose columns follow its definition; empty for others.
         guard: the rows on which its expressions fail, None if they cannot.
         build_guarded: writes the program without these rows.
+        build_whole: writes the program for when a sum has left its type; None if none can.
     """
 
     view: View
@@ -111,6 +112,7 @@ class ViewPlan:
     follows: str = ""
     guard: Guard | None = None
     build_guarded: Callable[[], Program] | None = None
+    build_whole: Callable[[], FullProgram] | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -121,6 +123,15 @@ class ViewPlan:
     def guarded_program(self) -> Program:
         """The SQL to run without the rows on which expressions fail."""
         return self.build_guarded() if self.build_guarded else self.program
+
+    @cached_property
+    def whole(self) -> FullProgram | None:
+        """The query of all rows, NULL for a sum beyond its type; state columns are NULL."""
+        if self.build_whole is None:
+            return None
+        found = self.build_whole()
+        empty = "".join(f", CAST(NULL AS {kind}) AS {name}" for name, kind in self.program.hidden)
+        return FullProgram(f"SELECT *{empty} FROM (\n{found.sql}\n)") if empty else found
 
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:

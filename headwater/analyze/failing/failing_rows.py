@@ -3,12 +3,13 @@
 In: typed expressions. Out: :func:`fails`, :func:`safe`, and :func:`is_certain`: whether Spark is
 sure to raise where the condition holds. Conditions are true or false, never NULL.
 
-Operands are looked at in Spark's order: a branch of CASE that is not taken, what stands behind
-``false AND``, and the other operand of one that is NULL do not fail.
+Operands are looked at in Trino's order: a branch of CASE that is not taken, what stands behind
+``false AND``, and what stands behind an operand that is NULL do not fail.
 """
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from sqlglot import exp
@@ -17,17 +18,19 @@ from headwater.analyze.failing.fallible import (
     EARLIEST,
     LATEST,
     LIMITS,
+    SAFE,
     can_fail,
     divides_by_zero,
     failing,
     negates_least,
 )
+from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_LEFT_FIRST = (exp.Add, exp.Sub, exp.Mul, *_COMPARISONS)
-_RIGHT_FIRST = (exp.Div, exp.Mod)
+_QUOTIENTS = (exp.Div, exp.Mod)
+_LEFT_FIRST = (exp.Add, exp.Sub, exp.Mul, *_QUOTIENTS, *_COMPARISONS)
 _CONDITIONAL = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 _ONE_OPERAND = (exp.Paren, exp.Not, exp.Neg, exp.Abs, exp.Cast, exp.TryCast)
 _MAY_SKIP = (exp.Count, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
@@ -63,8 +66,6 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
             return _coalesce_fails([expression.this, *expression.expressions])
     if isinstance(expression, _LEFT_FIRST):
         inner = _in_order(expression.this, expression.expression)
-    elif isinstance(expression, _RIGHT_FIRST):
-        inner = _in_order(expression.expression, expression.this)
     else:
         inner = any_of(*(fails(child) for child in expression.iter_expressions()))
     return any_of(inner, _own(expression) if can_fail(expression) else None)
@@ -75,7 +76,7 @@ def safe(expression: exp.Expr) -> exp.Expr:
     root = exp.Paren(this=expression.copy())
     for node in reversed([node for node in root.this.walk(bfs=True) if can_fail(node)]):
         parent, key, index = node.parent, node.arg_key, node.index
-        replaced = _typed(_safely(node.copy()), type_of(node))
+        replaced = _typed(safely(node.copy()), type_of(node))
         assert parent is not None and key is not None
         parent.set(key, replaced, index)
     return cast(exp.Expr, root.this.pop())
@@ -92,8 +93,11 @@ def is_certain(expression: exp.Expr) -> bool:
     children = list(expression.iter_expressions())
     if isinstance(expression, exp.AggFunc):
         return not isinstance(expression, _MAY_SKIP) and all(map(is_certain, children))
-    if isinstance(expression, (*_LEFT_FIRST, *_RIGHT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)):
+    if isinstance(expression, (*_LEFT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)):
         parts = children
+        if isinstance(expression, _QUOTIENTS) and nullable(expression.expression, grouped=False):
+            # Spark computes the divisor first, and the dividend only if it is not NULL
+            return not any(failing(expression.this)) and all(map(is_certain, children))
         if isinstance(expression, exp.Case):
             parts = [
                 part for branch in expression.args["ifs"] for part in branch.iter_expressions()
@@ -103,8 +107,12 @@ def is_certain(expression: exp.Expr) -> bool:
     first = next(iter(children), None)
     rest = [child for child in children if child is not first]
     # the other arguments of a function are not looked at if one before them is NULL
-    constant = all(isinstance(child, (exp.Literal, exp.Var, exp.DataType)) for child in rest)
+    constant = all(isinstance(_unsigned(child), (exp.Literal, exp.Var)) for child in rest)
     return isinstance(expression, exp.Func) and constant and first is not None and is_certain(first)
+
+
+def _unsigned(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Neg) else node
 
 
 def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
@@ -120,9 +128,14 @@ def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
 # -- without failing
 
 
-def _safely(node: exp.Expr) -> exp.Expr:
-    """Return a node with NULL instead of a failure; its operands cannot fail any more."""
+def safely(node: exp.Expr) -> exp.Expr:
+    """Return a node with NULL instead of a failure.
+
+    Args:
+        node: a typed node that can fail, its operands cannot; changed in place.
+    """
     # A condition around the node would not do: Spark computes what occurs twice ahead of it.
+    node.meta[SAFE] = True
     match node:
         case exp.Cast():
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
@@ -139,7 +152,22 @@ def _safely(node: exp.Expr) -> exp.Expr:
         case exp.UnixToTime():
             node.set("this", _typed(_when(_in_time(node), node.this.copy()), type_of(node.this)))
             return node
+        case exp.Escape():
+            _make_null_unless(node.this, "expression", _is_pattern(node))
+            return node
     return exp.Try(this=node)
+
+
+def _make_null_unless(node: exp.Expr, operand: str, condition: exp.Expr) -> None:
+    given = node.args[operand]
+    node.set(operand, _typed(_when(condition, given.copy()), type_of(given)))
+
+
+def _is_pattern(node: exp.Escape) -> exp.Expr:
+    """The condition that every escape in a pattern of LIKE stands before what it can escape."""
+    sign = re.escape(node.expression.name)
+    allowed = exp.Literal.string(f"^([^{sign}]|{sign}[{sign}%_])*$")
+    return exp.RegexpLike(this=_in_brackets(node.this.expression), expression=allowed)
 
 
 def _avoid(node: exp.Expr, operand: str, value: exp.Expr) -> None:
@@ -165,12 +193,27 @@ def _own(node: exp.Expr) -> exp.Expr:
             )
         case exp.UnixToTime():
             return _is_true(negated(_in_time(node)), node.this)
-    given = [_given(child) for child in _operands(node)]
-    return _all(*given, _is_null(_typed(_safely(node), type_of(node))))
+        case exp.Escape():
+            malformed = _is_true(negated(_is_pattern(node)), node.this.expression)
+            return _all(_given(node.this.this), malformed)
+        case exp.Cast() | exp.Add() | exp.Sub() | exp.Mul():
+            given = [_given(child) for child in _operands(node)]
+            return _all(*given, _is_null(_typed(safely(node), type_of(node))))
+    return _is_null(exp.Try(this=_evidence(node)))
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:
     return [child for child in node.iter_expressions() if not isinstance(child, exp.DataType)]
+
+
+def _evidence(node: exp.Expr) -> exp.Expr:
+    """Text that is there if a node has a value, or is NULL without failing."""
+    kind = type_of(node)
+    if t.family(kind) == "array":
+        node = _typed(exp.ArraySize(this=node), t.BIGINT)
+    text = node if t.family(kind) == "text" else exp.Cast(this=node, to=t.VARCHAR.copy())
+    found = exp.Coalesce(this=_typed(text, t.VARCHAR), expressions=[exp.Literal.string("")])
+    return _typed(found, t.VARCHAR)
 
 
 def _division_fails(node: exp.Expr) -> exp.Expr:

@@ -6,14 +6,18 @@ its operands counts: ``x / 2``, ``x / nullif(y, 0)`` and ``CAST(i AS BIGINT) + 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from sqlglot import exp
 
 from headwater.analyze.failing.nonzero_divisors import PROVEN
+from headwater.analyze.failing.total import TOTAL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+
+SAFE = "gives_null_instead"
+"""Key of ``meta`` of a node whose operands are NULL where it would fail."""
 
 LIMITS = {t.Type.INT: 2**31, t.Type.BIGINT: 2**63}
 """The first number above the range of an integer type; the least is its negative."""
@@ -27,24 +31,29 @@ _SMALL: Mapping[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.DateDiff), 2**50),
 }
 """Functions whose value is bounded whatever they are given."""
+_MOST_SUMMED = 28
+"""Digits of numbers whose sum has not over 38, as long as they are fewer than 10**10."""
+_MOST_YEARS = 10_000
+_PER_YEAR = {"SECOND": 31_536_000, "MINUTE": 525_600, "HOUR": 8760, "DAY": 365, "MONTH": 12}
+_LANGUAGES: Mapping[type[exp.Expr], tuple[str, ...]] = {
+    exp.Pad: ("expression", "fill_pattern"),
+    exp.SplitPart: ("delimiter", "part_index"),
+    exp.RegexpReplace: ("expression", "replacement"),
+    exp.RegexpExtract: ("expression", "group"),
+}
+"""Arguments that ``check`` reads if they are literals; of other functions it is the second."""
 _MEANINGLESS_IF_EMPTY = (exp.Sum, exp.Avg, exp.Min, exp.Max)
 
 
 def can_fail(node: exp.Expr) -> bool:
-    """Return whether a typed node can fail, given operands that do not."""
-    kind = type_of(node)
-    match node:
-        case exp.TryCast():
-            return False
-        case exp.Cast():
-            return _cast_fails(node, type_of(node.this), kind)
-        case exp.Div() | exp.Mod():
-            return divides_by_zero(node)
-        case exp.Add() | exp.Sub() | exp.Mul() | exp.Neg() | exp.Abs():
-            return _overflows(node, kind)
-        case exp.UnixToTime():
-            return (bound := _bound(node.this)) is None or bound > LATEST
-    return False
+    """Return whether a typed node can fail, given operands that do not.
+
+    What is neither in :data:`FALLIBLE` nor in :data:`~headwater.analyze.failing.total.TOTAL` can.
+    """
+    kind = type(node)
+    if rule := FALLIBLE.get(kind):
+        return not node.meta.get(SAFE) and rule(node)
+    return kind not in TOTAL and isinstance(node, exp.Condition)
 
 
 def failing(expression: exp.Expr) -> Iterator[exp.Expr]:
@@ -52,6 +61,16 @@ def failing(expression: exp.Expr) -> Iterator[exp.Expr]:
     for node in expression.walk(prune=lambda node: isinstance(node, exp.Query)):
         if can_fail(node):
             yield node
+
+
+def sum_leaves_type(node: exp.Expr) -> bool:
+    """Return whether an aggregate is a sum of numbers that can be beyond its type."""
+    if not isinstance(node, exp.Sum):
+        return False
+    kind = type_of(node.this)
+    return kind.this is t.Type.BIGINT or (
+        kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _MOST_SUMMED
+    )
 
 
 def fails_on_ordinary_data(node: exp.Expr) -> bool:
@@ -70,8 +89,9 @@ def divides_by_zero(node: exp.Expr) -> bool:
     Args:
         node: ``exp.Div`` or ``exp.Mod``.
     """
-    if t.family(type_of(node)) != "number" or node.meta.get(PROVEN):
-        return False
+    kind = type_of(node)
+    if t.family(kind) != "number" or t.is_float(kind) or node.meta.get(PROVEN):
+        return False  # x / 0e0 is infinite or NaN
     if _never_zero(node.expression):
         return False
     return not any(_null_if_none(part, node.expression) for part in _factors(node.this))
@@ -80,31 +100,35 @@ def divides_by_zero(node: exp.Expr) -> bool:
 def negates_least(node: exp.Expr) -> bool:
     """Return whether a division can be of the least integer by -1, which has no quotient.
 
-    It is asked of divisions that can also be by 0; whoever excludes that is not bothered with it.
-
     Args:
-        node: ``exp.Div`` or ``exp.Mod``.
+        node: ``exp.Div`` or ``exp.Mod``; the rest of a division by -1 is 0.
     """
-    kind, divisor = type_of(node), node.expression
+    kind = type_of(node)
     if not isinstance(node, exp.Div) or not t.is_integer(kind):
         return False
-    while isinstance(divisor, (exp.Paren, exp.Cast)):
-        divisor = divisor.this
-    positive = isinstance(divisor, (exp.Literal, exp.Count, exp.CountIf, exp.Length))
-    return not positive and _overflows(node, kind)
+    return _can_be_minus_one(node.expression) and _leaves_type(node)
+
+
+def _division_fails(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Mod) and _aligned_leave_type(node):
+        return True
+    return divides_by_zero(node) or negates_least(node)
 
 
 # -- casts
 
 
-def _cast_fails(node: exp.Cast, source: exp.DataType, target: exp.DataType) -> bool:
+def _cast_fails(node: exp.Expr) -> bool:
+    source, target = type_of(node.this), type_of(node)
+    if source == target:
+        return False
     families = (t.family(source), t.family(target))
     if "unknown" in families or "null" in families:
         return False
     if families[0] == "text":
         return families[1] != "text" and not _good_literal(node.this, target)
     if families != ("number", "number") or t.is_float(target):
-        return False
+        return False  # a DOUBLE beyond REAL is infinite
     if t.is_float(source):
         return True
     bound = _bound(node.this)
@@ -132,15 +156,77 @@ def _good_literal(node: exp.Expr, target: exp.DataType) -> bool:
 # -- ranges
 
 
-def _overflows(node: exp.Expr, kind: exp.DataType) -> bool:
+def _leaves_type(node: exp.Expr) -> bool:
+    """Return whether the value of a calculation can be beyond its type."""
+    kind = type_of(node)
+    if t.family(kind) == "time":
+        return _is_far(node)
     if t.is_integer(kind):
         bound = _bound(node)
         return bound is None or bound >= LIMITS[kind.this]
-    if kind.this is not t.Type.DECIMAL or not isinstance(node, (exp.Add, exp.Sub)):
+    return isinstance(node, (exp.Add, exp.Sub)) and _aligned_leave_type(node, carry=1)
+
+
+def _aligned_leave_type(node: exp.Expr, carry: int = 0) -> bool:
+    """Return whether two decimals, with their points under one another, can have over 38 digits."""
+    sizes = [t.digits(kind) for kind in map(type_of, (node.this, node.expression)) if _exact(kind)]
+    if type_of(node).this is not t.Type.DECIMAL or len(sizes) < 2:
         return False
-    sizes = [type_of(node.this), type_of(node.expression)]
-    wide = [t.digits(size)[0] for size in sizes if size.this is t.Type.DECIMAL]
-    return max(wide, default=0) >= t.MAX_PRECISION
+    whole = max(precision - scale for precision, scale in sizes)
+    return whole + max(scale for _, scale in sizes) + carry > t.MAX_PRECISION
+
+
+def _exact(kind: exp.DataType) -> bool:
+    return kind.this is t.Type.DECIMAL or t.is_integer(kind)
+
+
+def _rounding_leaves_type(node: exp.Expr) -> bool:
+    kind, digits = type_of(node.this), node.args.get("decimals")
+    if t.is_integer(kind):
+        return isinstance(digits, exp.Neg)
+    return kind.this is t.Type.DECIMAL and t.digits(kind)[0] >= t.MAX_PRECISION
+
+
+def _is_far(node: exp.Expr) -> bool:
+    """Return whether a time can lie outside of what 64 bits of microseconds hold."""
+    # columns are within 1900 and 2200: landing quarantines other times
+    if any(_seconds_fail(each) for each in node.find_all(exp.UnixToTime)):
+        return True
+    lengths = (_years(each) for each in node.find_all(exp.Interval))
+    return any(years is None or years > _MOST_YEARS for years in lengths)
+
+
+def _years(node: exp.Interval) -> float | None:
+    unit = (node.text("unit") or "day").upper().rstrip("S")
+    length = node.this.this if isinstance(node.this, exp.Neg) else node.this
+    try:
+        return abs(float(length.name)) / _PER_YEAR.get(unit, 1)
+    except (ValueError, AttributeError):
+        return None
+
+
+def _seconds_fail(node: exp.Expr) -> bool:
+    return (bound := _bound(node.this)) is None or bound > LATEST
+
+
+# -- text
+
+
+def _has_free_pattern(node: exp.Expr) -> bool:
+    """Return whether the arguments that make a language are data, and so may be malformed."""
+    return not all(isinstance(each, exp.Literal) for each in _language_of(node))
+
+
+def _language_of(node: exp.Expr) -> Iterator[exp.Expr]:
+    for key in _LANGUAGES.get(type(node), ("expression",)):
+        part = node.args.get(key)
+        if part is not None:
+            yield part.this if isinstance(part, exp.Neg) else part
+
+
+def _escapes_data(node: exp.Expr) -> bool:
+    """Return whether the pattern of a LIKE with ESCAPE is data: without it any text is one."""
+    return not node.this.expression.is_string
 
 
 def _bound(node: exp.Expr) -> int | None:
@@ -223,6 +309,24 @@ def _factors(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
+def _can_be_minus_one(node: exp.Expr) -> bool:
+    while isinstance(node, (exp.Paren, exp.Cast)):
+        node = node.this
+    if isinstance(node, exp.Neg):
+        inner = node.this.unnest()
+        return not (isinstance(inner, exp.Literal) and inner.name != "1")
+    if isinstance(node, exp.Nullif):
+        return _can_be_minus_one(node.this)
+    if isinstance(node, (exp.Coalesce, exp.Greatest)):
+        # the greatest of values is one of them, and at least each of them
+        each = map(_can_be_minus_one, (node.this, *node.expressions))
+        given = (node.this, *node.expressions)
+        if isinstance(node, exp.Greatest) and any(map(_is_positive, given)):
+            return False
+        return any(each)
+    return not isinstance(node, (exp.Literal, *_SMALL)) or isinstance(node, exp.DateDiff)
+
+
 def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:
     """Return whether an aggregate is NULL if the divisor counts no rows: ``sum(x) / count(x)``."""
     while isinstance(divisor, (exp.Paren, exp.Cast)):
@@ -237,3 +341,18 @@ def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:
         return False
     same = isinstance(counted.this, exp.Star) or counted.this == value.this
     return same and filters[0] == filters[1]
+
+
+FALLIBLE: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
+    exp.Cast: _cast_fails,
+    **dict.fromkeys((exp.Div, exp.Mod), _division_fails),
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs), _leaves_type),
+    exp.Round: _rounding_leaves_type,
+    exp.UnixToTime: _seconds_fail,
+    exp.Escape: _escapes_data,
+    **dict.fromkeys((exp.RegexpLike, exp.RegexpReplace, exp.RegexpExtract), _has_free_pattern),
+    **dict.fromkeys((exp.Pad, exp.Split, exp.SplitPart), _has_free_pattern),
+    # of a group, not of a row: sum_leaves_type
+    **dict.fromkeys((exp.Sum, exp.Avg), lambda node: False),
+}
+"""Node class → whether a node of it fails for some values of its operands."""

@@ -158,7 +158,8 @@ def duckdb_reverse(node: exp.Expr) -> exp.Expr:
     text = node.this.sql("duckdb")
     points = f"LIST_REVERSE(REGEXP_EXTRACT_ALL({text}, '(?s).'))"
     return exp.Anonymous(
-        this="ARRAY_TO_STRING", expressions=[exp.maybe_parse(points), _literal("")]
+        this="ARRAY_TO_STRING",
+        expressions=[exp.maybe_parse(points, dialect="duckdb"), _literal("")],
     )
 
 

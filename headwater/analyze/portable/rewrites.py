@@ -13,7 +13,9 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.portable import (
+    attempts,
     collecting_aggregates,
+    division,
     function_edge_cases,
     map_equality,
     trino,
@@ -115,15 +117,6 @@ def _spark_if(node: exp.Expr) -> exp.Expr:
     return node
 
 
-_ATTEMPTS = {exp.Add: "try_add", exp.Sub: "try_subtract", exp.Mul: "try_multiply"}
-
-
-def _spark_attempt(node: exp.Expr) -> exp.Expr:
-    """Spark has no TRY of any expression, but functions for the operators."""
-    operation = node.this
-    return _call(_ATTEMPTS[type(operation)], operation.this, operation.expression)
-
-
 def _spark_seconds_to_time(node: exp.Expr) -> exp.Expr:
     """Not by way of text, as sqlglot does: it wraps around where 64 bits end."""
     return _call("TIMESTAMP_SECONDS", node.this)
@@ -139,6 +132,8 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 def _spark_division(node: exp.Expr) -> exp.Expr:
     """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
     fixed, kind = _whole_division(node), type_of(node)
+    if t.is_float(kind):
+        return division.spark_quotient(node)
     return _cast(fixed, kind) if kind.this is t.Type.INT else fixed
 
 
@@ -232,9 +227,10 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.If: _spark_if,
         exp.Cast: spark_cast,
         exp.TryCast: spark_cast,
-        exp.Try: _spark_attempt,
+        exp.Try: attempts.spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
+        exp.Mod: division.spark_rest,
         exp.Sign: _kept_type,
         exp.Window: _spark_window,
         exp.Avg: spark_average,
@@ -249,6 +245,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.spark_equal),
     },
     "duckdb": {
+        exp.Try: attempts.duckdb_attempt,
         exp.Round: _rounded,
         exp.Floor: function_edge_cases.whole,
         exp.Ceil: function_edge_cases.whole,
@@ -261,6 +258,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Reverse: function_edge_cases.duckdb_reverse,
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
+        exp.Mod: division.duckdb_rest,
         exp.Add: _duckdb_wide,
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
@@ -278,6 +276,10 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.duckdb_equal),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
-    "trino": {**trino.FIXES, exp.ApproxQuantile: _ranked_as_double},
+    "trino": {
+        **trino.FIXES,
+        exp.Try: attempts.trino_attempt,
+        exp.ApproxQuantile: _ranked_as_double,
+    },
 }
 """The corrections by dialect and node class."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import NULLABLE
+from headwater.analyze.failing.fallible import can_fail, sum_leaves_type
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import NUMBERED, SHARES, VALUES
 
@@ -64,7 +65,9 @@ def nullable(expression: exp.Expr, grouped: bool) -> bool:
 def _adds_null(node: exp.Expr, grouped: bool) -> bool:
     """Return whether a node can be NULL although its operands are not."""
     if isinstance(node, exp.AggFunc):
-        return not (grouped and isinstance(node, _KEEPS))
+        return not (grouped and isinstance(node, _KEEPS)) or sum_leaves_type(node)
+    if node.find(exp.AggFunc, exp.Window) and can_fail(node):
+        return True  # a group has NULL where a row would leave
     if isinstance(node, exp.Filter):
         return not isinstance(node.this, _NEVER)
     if isinstance(node, (exp.Null, exp.TryCast, exp.Dot, exp.Bracket, *VALUES)):

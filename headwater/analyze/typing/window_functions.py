@@ -73,6 +73,11 @@ def window_call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         if count is not None and not (isinstance(count, exp.Literal) and count.is_int):
             message = f"the number of {name} must be a literal"
             report.add("WRONG_ARGUMENTS", message, node, "write the value itself")
+        elif (
+            isinstance(node, (exp.Ntile, exp.NthValue)) and count is not None and count.name == "0"
+        ):
+            message = f"the number of {name} must be 1 or more"
+            report.add("WRONG_ARGUMENTS", message, count, "write 1 for the first")
     if type(node) in SHARES:
         return t.DOUBLE
     if type(node) in NUMBERED:

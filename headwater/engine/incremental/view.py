@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
-from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.definitions import Catalog, ChangelogMode, OnError
 from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
 from headwater.engine.incremental.contract import Tick
@@ -85,9 +85,9 @@ class IncrementalView:
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
         self._inputs = open_inputs(lake, plan, catalog)
-        self._guarded = BadRowFilter(lake, plan)
         self._lake = lake
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
+        self._guarded = BadRowFilter(lake, plan, self._last)
         self._followed = followed(plan, self.target, self._last)
         self._committer = self._open_committer()
         sides = [table for table in (self._committer.late.table, self._guarded.table()) if table]
@@ -138,11 +138,12 @@ class IncrementalView:
             return self._step(own)
         except Exception as error:
             if not self._guarded.turn_on(error):
-                if bad := bad_row(self.plan.view.name, error):
+                may_fail = self.plan.view.on_error == OnError.FAIL
+                if bad := bad_row(self.plan.view.name, error, may_fail=may_fail):
                     raise bad from error
                 raise
         self._committer = self._open_committer()
-        return self._step(own)
+        return self._attempt(own)
 
     def _open_committer(self) -> ViewCommitter:
         return ViewCommitter(

@@ -22,11 +22,12 @@ _DATA_LOSS = re.compile(
 """What Spark says when records that a batch is to have are not in Kafka any more."""
 
 
-def failed(view: str, error: BaseException | None) -> HeadwaterError:
+def failed(view: str, error: BaseException | None, *, may_fail: bool = False) -> HeadwaterError:
     """Return our own error, what a known failure means, or ``QUERY_FAILED`` in Spark's words.
 
     Args:
         error: what the batch raised or, if it was none of ours, what Spark says of its query.
+        may_fail: whether the view is defined with ON ERROR FAIL.
     """
     if isinstance(error, HeadwaterError):
         return error
@@ -48,7 +49,7 @@ def failed(view: str, error: BaseException | None) -> HeadwaterError:
             hint="retain records longer (retention.ms) than the project may stand still; to begin "
             "with the remaining records, define a view of another name",
         )
-    if bad := bad_row(view, error):
+    if bad := bad_row(view, error, may_fail=may_fail):
         return bad
     found = ServiceError(
         "QUERY_FAILED",

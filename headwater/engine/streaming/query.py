@@ -20,7 +20,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, OnError
 from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
 from headwater.checkpoints.replicas import COPY_EVERY, CheckpointReplicas
 from headwater.connectors.contract import StreamConfig
@@ -284,7 +284,8 @@ class StreamingView:
                 or learned(self._lake.spark, error, self._catalog.sources, self._config, self._cuts)
                 or self._guarded.turn_on(error)
             ):
-                raise failed(self.plan.view.name, error)
+                view = self.plan.view
+                raise failed(view.name, error, may_fail=view.on_error == OnError.FAIL)
             self.stop()
             self.start()
         self._told.hear(query)

@@ -23,6 +23,7 @@ def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
         for item in select.selects:
             if used is None or item.alias_or_name in used:
                 yield item.unalias()
+        yield from _after(select)
         return
     group = select.args.get("group")
     keys = list(group.expressions) if group else []
@@ -35,12 +36,23 @@ def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
             yield item
 
 
+def _after(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield what QUALIFY and ORDER BY compute of each row; a name of an output is no such thing."""
+    if (qualify := select.args.get("qualify")) is not None:
+        yield qualify.this
+    order = select.args.get("order")
+    for item in order.expressions if order is not None else ():
+        if any(column.table for column in item.find_all(exp.Column)):
+            yield item.this
+
+
 def other_expressions(select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the expressions of a bound SELECT outside its list and WHERE."""
     if (having := select.args.get("having")) is not None:
         yield having.this
     if (group := select.args.get("group")) is not None:
         yield from group.expressions
+    yield from _after(select)
     for join in select.args.get("joins") or []:
         yield from join.this.expressions if isinstance(join.this, exp.Unnest) else ()
         if (on := join.args.get("on")) is not None:

@@ -65,6 +65,10 @@ class Fold:
     value: str = "{0}"
 
 
+_EXACT_SCALE = 6
+"""Digits after the point that Spark retains in a sum of two decimals of 38 digits."""
+_DIGITS_OF_MINUS = 34
+
 APPROXIMATE = (exp.ApproxDistinct, exp.ApproxQuantile)
 """Aggregates that are compared by their bounds."""
 
@@ -125,9 +129,23 @@ def _sum(call: exp.Expr, condition: str) -> Fold | None:
 
 
 def _add(scale: int) -> str:
-    """The sum of two DECIMAL(38, scale): from 38 digits each, Spark would round it."""
+    """The sum of two DECIMAL(38, scale), exact; it raises where it has more digits."""
+    if scale <= _EXACT_SCALE:
+        return "{t} + {s}"
+    # of more digits after the point Spark would cut one off; whoever has 38 is computed as a whole
     narrow = f"DECIMAL({MAX_PRECISION - 1}, {scale})"
     return f"CAST({{t}} AS {narrow}) + CAST({{s}} AS {narrow})"
+
+
+def _negative(value: str, kind: exp.DataType) -> str:
+    """A number with the other sign: Spark's own minus keeps 34 digits of a decimal (4.1.3)."""
+    precision, scale = digits(kind)
+    if precision <= _DIGITS_OF_MINUS:
+        return f"-{value}"
+    if scale <= _EXACT_SCALE:
+        return f"0 - {value}"
+    text = f"replace(concat('-', CAST({value} AS STRING)), '--', '')"
+    return f"CAST({text} AS DECIMAL({MAX_PRECISION}, {scale}))"
 
 
 def _by(extreme: str, merge: str) -> Folding:
@@ -208,7 +226,8 @@ def _signed_total(call: exp.Expr, condition: str) -> tuple[StatePart, StatePart]
     scale = digits(kind)[1] if kind.this is exp.DataType.Type.DECIMAL else 0
     wide = f"DECIMAL({MAX_PRECISION}, {scale})"
     value = f"CAST({call.this.sql(dialect='spark')} AS {wide})"
-    total = f"sum(CASE WHEN {SIGN} > 0 THEN {value} ELSE -{value} END){_where(condition)}"
+    total = f"sum(CASE WHEN {SIGN} > 0 THEN {value} ELSE {_negative(value, kind)} END)"
+    total += _where(condition)
     partial = f"coalesce({total}, CAST(0 AS {wide}))"
     return StatePart("sum", wide, partial, _add(scale)), _counted("count", *_known(call, condition))
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
-from headwater.plan.bad_rows import tolerant
 from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, Window, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
@@ -33,6 +32,7 @@ from headwater.plan.sql.render import (
     render,
     timestamp,
 )
+from headwater.plan.tolerant import tolerant
 from headwater.plan.view_plan import ViewPlan
 
 DIALECTS = ("trino", "duckdb", "spark")
@@ -92,9 +92,8 @@ def at_rest_sql(
         return _read(item, plan, catalog, dialect, named(item.name))
 
     query = plan.view.query
-    if plan.guard:
-        # Spark computes the terms of a condition in order; others do not
-        query = plan.guard.query if dialect == "spark" else tolerant(plan.guard.query)
+    if plan.view.on_error != OnError.FAIL:
+        query = tolerant(plan.guard.query if plan.guard else query)
     query = render(portable(query, dialect), catalog, read)
     if final:
         _only_final(query, plan, catalog, watermark)

@@ -66,6 +66,12 @@ GUARDED = {
     "what Spark may leave out": (
         "SELECT id, count(1 / k) AS n FROM t GROUP BY id", {"t": ["k = 0"]}, True
     ),
+    "in ORDER BY": ("SELECT id FROM t ORDER BY 1 / k, id LIMIT 2", {"t": ["k = 0"]}, True),
+    "in QUALIFY": (
+        "SELECT id FROM t QUALIFY 1 / k > 0 AND row_number() OVER (ORDER BY id) < 9",
+        {"t": ["k = 0"]},
+        True,
+    ),
     "both branches": (
         "SELECT 1 / k AS x FROM t UNION ALL SELECT 2 / k FROM u",
         {"t": ["k = 0"], "u": ["k = 0"]},
@@ -124,11 +130,11 @@ def test_a_late_row_is_late_with_the_guard_and_without(where: str, *, same: bool
         "SELECT CAST(sum(a) OVER (PARTITION BY k) AS BIGINT) AS x FROM t",  # of no row alone
         "SELECT id, sum(a) / count(*) AS x, sum(d) / count(d) AS y FROM t GROUP BY id",
         "SELECT sum(a) / count(*) AS x FROM t",
-        "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id HAVING sum(k) > 0",
-        "SELECT id, CASE WHEN sum(k) <> 0 THEN sum(a) / sum(k) END AS x FROM t GROUP BY id",
+        "SELECT id, sum(a) % sum(k) AS x FROM t GROUP BY id HAVING sum(k) > 0",
+        "SELECT id, CASE WHEN sum(k) <> 0 THEN sum(a) % sum(k) END AS x FROM t GROUP BY id",
+        "SELECT id, sum(d) / sum(k) AS x FROM t GROUP BY id",  # of DOUBLE
         "SELECT id, x FROM (SELECT id, id AS x, 1 / k AS y FROM t) AS q",
-        f"SELECT t.id, t.a * u.k AS x FROM {INNER}",
-        f"SELECT t.id, t.a / u.k AS x FROM {INNER} WHERE u.k > 0",
+        f"SELECT t.id, t.a % u.k AS x FROM {INNER} WHERE u.k > 0",
     ],
 )
 def test_nothing_to_guard(query: str) -> None:
@@ -140,12 +146,60 @@ REFUSED = {
     "over groups": "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id",
     "a cast over groups": "SELECT id, CAST(max(s) AS INTEGER) AS x FROM t GROUP BY id",
     "in HAVING": "SELECT id, count(*) AS n FROM t GROUP BY id HAVING sum(a) / sum(k) > 1",
-    "both sides of a join": f"SELECT t.a / u.k AS x FROM {INNER}",
-    "the optional side": f"SELECT t.id, 1 / u.k AS x FROM {LEFT}",
-    "elements": "SELECT CAST(x.tag AS INTEGER) AS n FROM t CROSS JOIN UNNEST(tags) AS x (tag)",
-    "elements of a subquery": "SELECT 1 / length(q.tag) AS n FROM (SELECT x.tag FROM t CROSS JOIN"
-    " UNNEST(tags) AS x (tag)) q JOIN u ON u.s = q.tag",
+    "an outer join under an aggregate": "SELECT t.id, sum(1 / u.k) AS x FROM t LEFT JOIN u"
+    " ON t.id = u.id GROUP BY t.id",
 }
+COMBINED = {
+    "both sides of a join": (
+        f"SELECT t.a / u.k AS x FROM {INNER}",
+        ["division by zero: a / k"],
+    ),
+    "out of range": (f"SELECT t.a * u.k AS x FROM {INNER}", ["out of range: a * k"]),
+    "the optional side": (f"SELECT t.id, 1 / u.k AS x FROM {LEFT}", ["division by zero: 1 / k"]),
+    "elements": (
+        "SELECT CAST(x.tag AS INTEGER) AS n FROM t CROSS JOIN UNNEST(tags) AS x (tag)",
+        ["not valid as INTEGER: CAST(tag AS INTEGER)"],
+    ),
+    "elements of a subquery": (
+        "SELECT 1 / length(q.tag) AS n FROM (SELECT x.tag FROM t CROSS JOIN"
+        " UNNEST(tags) AS x (tag)) q JOIN u ON u.s = q.tag",
+        ["division by zero: 1 / LENGTH(tag)"],
+    ),
+    "a group": (
+        "SELECT id, sum(a) + 1 AS x FROM t GROUP BY id",
+        ["out of range: SUM(a) + 1"],
+    ),
+    "a sum": (
+        "SELECT id, sum(CAST(a AS BIGINT)) AS x FROM t GROUP BY id",
+        ["out of range: SUM(CAST(a AS BIGINT))"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_combined_rows_and_groups_are_found_in_the_whole_inputs(name: str) -> None:
+    query, reasons = COMBINED[name]
+    guard = plan(query).guard
+    assert guard is not None
+    assert guard.bad == ()
+    assert [why for text in guard.combined for why in reasons if f"'{why}'" in text] == reasons
+    assert all("__now" in text for text in guard.combined)
+
+
+def test_a_sum_that_leaves_its_type_needs_a_program_without_state() -> None:
+    query = "SELECT id, sum(CAST(a AS BIGINT)) + 1 AS x FROM t GROUP BY id"
+    made = plan(query)
+    assert made.whole is not None
+    assert "CAST(NULL AS BIGINT) AS _state_0_value" in made.whole.sql
+    assert made.guarded_program.hidden == made.program.hidden
+    assert plan("SELECT id, sum(a) AS x FROM t GROUP BY id").whole is None
+
+
+def test_rows_of_corrected_inputs_are_guarded() -> None:
+    before = "CREATE STREAMING VIEW w AS SELECT id, count(*) AS k FROM t GROUP BY id;\n"
+    guard = plan("SELECT id, 1 / (k - 1) AS x FROM w", before=before).guard
+    assert guard is not None
+    assert [bad.input for bad in guard.bad] == ["w"]
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -84,10 +84,6 @@ REFUSED = {
         view(WINDOW.replace("*", "DISTINCT customer").format("ON WINDOW CLOSE")),
         "NOT_YET",
     ),
-    "a row that is corrected and cannot be computed": (
-        UPDATING + view("SELECT 1 / many AS share FROM u"),
-        "FALLIBLE_EXPRESSION",
-    ),
     "an engine that cannot": (
         view(COUNT.format("customer", "orders"), "WITH (engine = 'streaming')"),
         "ENGINE_CANNOT",
