@@ -67,8 +67,8 @@ def _is_ordered(func: exp.Func) -> bool:
 
 
 def _arity_fits(known: f.Function, count: int) -> bool:
-    if known.params and known.params[0].endswith("*"):
-        return count > 0
+    if known.params and known.params[-1].endswith("*"):
+        return count >= len(known.params)
     least = sum(1 for param in known.params if not param.endswith("?"))
     return least <= count <= len(known.params)
 
