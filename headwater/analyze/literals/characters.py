@@ -139,6 +139,7 @@ def character(code: int, plain: str = " _") -> str:
     """Return one character as part of a pattern.
 
     Args:
+        code: its code point.
         plain: ASCII characters beside letters and digits that mean themselves.
     """
     char = chr(code)

@@ -15,7 +15,7 @@ _INSTEAD = {
     ".": "name each key on the way: $.a.b",
     "*": "name one element: [0]",
     "'": 'write double quotes: ["key"]',
-    "-": "count from the start: [0]; a key with a hyphen is [\"a-b\"]",
+    "-": 'count from the start: [0]; a key with a hyphen is ["a-b"]',
     "?": "filters do not exist; use UNNEST",
 }
 _MOST_NUMBERS = 3

@@ -25,6 +25,7 @@ def check_pattern(pattern: str, escape: str) -> None:
     """Refuse a pattern in which the escape character stands before another character.
 
     Args:
+        pattern: the pattern.
         escape: the escape character, empty if there is none.
 
     Raises:

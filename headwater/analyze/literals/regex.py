@@ -1,8 +1,8 @@
-"""Regular expressions as Trino reads them, as far as all engines can mean the same.
+r"""Regular expressions as Trino reads them, as far as all engines can mean the same.
 
 In: the text of a pattern. Out: a :class:`~headwater.analyze.literals.regex_tree.Regex`. Trino 476
 has Joni with Java's syntax, Spark java.util.regex, DuckDB RE2. They agree on what is parsed here,
-once letters such as ``\\w`` and ``.`` are written as the sets of characters that they mean in Trino.
+once letters such as ``\w`` and ``.`` are written as the sets of characters that Trino means.
 """
 
 from __future__ import annotations
@@ -262,7 +262,8 @@ class _Parser:
         if high != 1 and nullable(body):
             self._at = start
             raise self._differs(
-                f"the repeat {self._text[start : at + 1]}", "repeat what is at least one character long"
+                f"the repeat {self._text[start : at + 1]}",
+                "repeat what is at least one character long",
             )
         return Repeat(body, low, high, lazy, at)
 
@@ -285,7 +286,7 @@ class _Parser:
         return c.complement(chars) if negated else chars
 
     def _member(self) -> c.Ranges:
-        """One character, range or letter such as ``\\d`` of a class."""
+        r"""One character, range or letter such as ``\d`` of a class."""
         start = self._at
         low = self._class_letter()
         if not isinstance(low, int):

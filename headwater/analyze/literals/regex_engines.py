@@ -1,7 +1,7 @@
-"""A parsed pattern → the pattern of an engine.
+r"""A parsed pattern → the pattern of an engine.
 
 In: a :class:`~headwater.analyze.literals.regex_tree.Regex`. Out: text for Spark (java.util.regex)
-and DuckDB (RE2). Sets are spelled out, so that no engine's own ``\\w``, ``.`` or ``(?i)`` is asked.
+and DuckDB (RE2). Sets are spelled out, so that no engine's own ``\w``, ``.`` or ``(?i)`` is asked.
 
 ``$`` is also before a last line feed. Spark looks ahead; RE2 cannot, so DuckDB matches the line
 feed in a group of its own, which the caller puts back.
@@ -27,6 +27,7 @@ from headwater.analyze.literals.regex_tree import (
     children,
     ends,
     last_places,
+    longest,
     nullable,
     shortest,
     walk,
@@ -100,6 +101,13 @@ def check(regex: Regex) -> None:
                 portable=False,
             )
     _check_lines(regex.root)
+    if all(map(_is_optional_end, regex.branches)):
+        raise Mistake(
+            "what may be missing before the end does not mean the same in every engine",
+            "write + for ? or *, or test the whole text: ^…$",
+            0,
+            portable=False,
+        )
 
 
 def check_extract(regex: Regex, group: int) -> None:
@@ -189,6 +197,18 @@ def _no_line(anchor: Anchor) -> Mistake:
 def _end_of(branch: Node) -> Anchor | None:
     last = branch.items[-1] if isinstance(branch, Sequence) and branch.items else branch
     return last if isinstance(last, Anchor) and last.place == "end" else None
+
+
+def _is_optional_end(branch: Node) -> bool:
+    """Return whether Trino 476 misses a branch: its Joni looks for a short end from too far back.
+
+    ``1?$`` is not found in a text whose last character has more bytes than the match may have.
+    """
+    items = branch.items if isinstance(branch, Sequence) else (branch,)
+    last = items[-1] if items else None
+    at_end = isinstance(last, Anchor) and last.place in ("end", "very end")
+    at_start = bool(items) and isinstance(items[0], Anchor) and items[0].place == "start"
+    return at_end and not at_start and nullable(branch) and bool(longest(branch))
 
 
 def _takes_line_feed(branch: Node) -> bool:

@@ -123,6 +123,25 @@ def shortest(node: Node) -> int:
     return 0
 
 
+def longest(node: Node) -> int | None:
+    """Return how many characters a node matches at most, None if there is no limit."""
+    match node:
+        case Chars():
+            return 1
+        case Sequence() | Choice():
+            lengths = [longest(child) for child in children(node)]
+            known = [length for length in lengths if length is not None]
+            if len(known) < len(lengths):
+                return None
+            return sum(known) if isinstance(node, Sequence) else max(known)
+        case Group():
+            return longest(node.body)
+        case Repeat():
+            length = longest(node.body)
+            return None if length is None or node.high is None else length * node.high
+    return 0
+
+
 def nullable(node: Node) -> bool:
     """Return whether a node can match the empty text."""
     return shortest(node) == 0

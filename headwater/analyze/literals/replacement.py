@@ -22,6 +22,7 @@ def parse(text: str, pattern: Regex) -> tuple[Part, ...]:
     """Return the parts of a replacement.
 
     Args:
+        text: the replacement.
         pattern: the pattern, which has the groups.
 
     Raises:
@@ -63,6 +64,7 @@ def re2(parts: Sequence[Part], numbers: Mapping[int, int]) -> str:
     """Return a replacement for DuckDB.
 
     Args:
+        parts: the parts of a replacement.
         numbers: the new numbers of groups.
     """
     return "".join(

@@ -8,6 +8,8 @@ pattern is that of RFC 8259, stricter than both engines' parsers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from headwater.analyze.literals import json_path
@@ -66,7 +68,7 @@ def trino_scalar(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=valid, true=node.copy())])
 
 
-def _first(found: list[exp.Expr]) -> exp.Expr:
+def _first(found: Sequence[exp.Expr]) -> exp.Expr:
     return found[0] if len(found) == 1 else call("COALESCE", *found)
 
 

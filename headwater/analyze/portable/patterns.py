@@ -21,7 +21,9 @@ def spark_like(node: exp.Expr) -> exp.Expr:
         node: a typed LIKE; changed in place.
     """
     pattern = node.expression
-    if isinstance(node.parent, exp.Escape) or (pattern.is_string and _BACKSLASH not in pattern.name):
+    if isinstance(node.parent, exp.Escape) or (
+        pattern.is_string and _BACKSLASH not in pattern.name
+    ):
         return node
     if pattern.is_string:
         node.set("expression", text(pattern.name.replace(_BACKSLASH, 2 * _BACKSLASH)))

@@ -17,6 +17,7 @@ from headwater.analyze.portable import (
     json_values,
     patterns,
     texts,
+    times,
     trino,
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
@@ -219,6 +220,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Upper: texts.spark_upper,
         exp.Lower: texts.spark_lower,
         exp.JSONExtractScalar: json_values.spark_scalar,
+        exp.TimeToStr: times.spark_written,
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -268,6 +270,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArgMin: collecting_aggregates.duckdb_by,
         exp.ArgMax: collecting_aggregates.duckdb_by,
         exp.JSONExtractScalar: json_values.duckdb_scalar,
+        exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),

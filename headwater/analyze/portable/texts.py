@@ -73,7 +73,7 @@ def _in_range(number: exp.Expr, least: int = -_LARGE) -> exp.Expr:
     if isinstance(literal, exp.Literal):
         return exp.Literal.number(max(least, min(int(number.to_py()), _LARGE)))
     most = call("LEAST", number, exp.Literal.number(_LARGE))
-    bounded = call("GREATEST", most, exp.Literal.number(least))
+    bounded: exp.Expr = call("GREATEST", most, exp.Literal.number(least))
     given = exp.Not(this=_is_null(number))  # Spark's own leave NULL out
     bounded = exp.Case(ifs=[exp.If(this=given, true=bounded)])
     return exp.Cast(this=bounded, to=exp.DataType.build("INT"))
@@ -174,9 +174,7 @@ def _is_null(node: exp.Expr) -> exp.Expr:
     return exp.Is(this=exp.paren(node.copy()), expression=exp.Null())
 
 
-def _unless(
-    condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None
-) -> exp.Expr:
+def _unless(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
     """A value; if a condition is true, another one, by default an empty text."""
     if otherwise is not None:
         return exp.Case(ifs=[exp.If(this=condition, true=value)], default=otherwise)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.literals import moment
+from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.rules import literals
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -182,13 +183,10 @@ def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
         message = "a date made from constants must be written as one"
         report.add("NON_DETERMINISTIC", message, node, "write DATE '2026-01-31'")
         return
-    text = value.name.strip().removesuffix(" UTC").replace(" +", "+")
     try:
-        (date if target == t.DATE else datetime).fromisoformat(text)
-    except ValueError:
-        message = f"'{value.name}' is not a {t.sql_type(target)}"
-        hint = "write it like 2026-01-31" + ("" if target == t.DATE else " 23:59:59")
-        report.add("INVALID_LITERAL", message, value, hint)
+        moment.read(value.name, is_date=target == t.DATE)
+    except Mistake as mistake:
+        report.add_within(mistake, value)
 
 
 def _contains(node: exp.Expr, report: Diagnostics) -> None:

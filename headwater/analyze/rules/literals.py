@@ -6,17 +6,21 @@ In: a node whose arguments are typed. Out: errors at the place inside the litera
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.literals import json_path, like, regex, regex_engines, replacement
+from headwater.analyze.literals import (
+    json_path,
+    like,
+    regex,
+    regex_engines,
+    replacement,
+    time_format,
+)
 from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.literals.regex_tree import Regex
-
-_FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
 
 
 def _pattern(node: exp.Expr, report: Diagnostics) -> Regex | None:
@@ -105,10 +109,11 @@ def _date_format(node: exp.Expr, report: Diagnostics) -> None:
     if not isinstance(pattern, exp.Literal):
         message = "argument 2 of date_format must be a literal"
         report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
-    elif not _FORMAT.fullmatch(pattern.name):
-        message = f"'{pattern.name}' does not mean the same in every engine"
-        hint = "use %Y %m %d %H %i %s %T %y %I %p %a %b and - / : . , _; the rest with ||"
-        report.add("NOT_PORTABLE", message, pattern, hint)
+        return
+    try:
+        time_format.check(pattern.name)
+    except Mistake as mistake:
+        report.add_within(mistake, pattern)
 
 
 def _delimiter(node: exp.Expr, report: Diagnostics) -> None:
