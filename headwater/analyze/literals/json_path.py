@@ -48,7 +48,7 @@ def parse(text: str) -> tuple[str, ...]:
         at = end
     if sum(step.isdecimal() for step in steps) > _MOST_NUMBERS:
         message = f"a JSON path with more than {_MOST_NUMBERS} numbers is not supported"
-        raise Mistake(message, "UNNEST one level first", 0, len(text), portable=False)
+        raise Mistake(message, "UNNEST one level first", 0, len(text), condition="NOT_PORTABLE")
     return tuple(steps)
 
 
@@ -83,9 +83,13 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
 def _check(step: str, at: int) -> None:
     if any(char in step for char in "'?\"\\") or not step.isprintable():
         message = f"the key {step} cannot be looked up in every engine"
-        raise Mistake(message, "rename the key where the JSON is made", at, portable=False)
+        raise Mistake(
+            message, "rename the key where the JSON is made", at, condition="NOT_PORTABLE"
+        )
     if step.isdecimal() and (not step.isascii() or int(step) >= 2**31):
-        raise Mistake(f"there is no element {step}", "write a smaller number", at, portable=False)
+        raise Mistake(
+            f"there is no element {step}", "write a smaller number", at, condition="NOT_PORTABLE"
+        )
 
 
 def _wrong(text: str, at: int) -> Mistake:

@@ -62,5 +62,11 @@ def _zone(zone: str | None, text: str) -> str:
         at = text.rindex(zone)
         message = f"{zone} is no time zone that every engine knows"
         hint = "write UTC, or the offset: +02:00"
-        raise Mistake(message, hint, at, len(zone), portable=found is not None)
+        raise Mistake(
+            message,
+            hint,
+            at,
+            len(zone),
+            condition="NOT_PORTABLE" if found is None else "INVALID_LITERAL",
+        )
     return f"{found[1]}{found[2]}:{found[3] or '00'}"

@@ -156,7 +156,7 @@ class _Parser:
                 f"{letter} is several letters when case does not count",
                 "put it in brackets: (?:" + letter + ")",
                 at,
-                portable=False,
+                condition="NOT_PORTABLE",
             )
         return self._spelled(letter, at)[0]
 
@@ -170,7 +170,7 @@ class _Parser:
                     f"engines do not agree on the other case of {letter}",
                     "leave (?i) out and write both cases: [aA]",
                     self._text.rfind(letter, 0, end),
-                    portable=False,
+                    condition="NOT_PORTABLE",
                 )
         return _without_case(c.folded(run))
 
@@ -338,7 +338,7 @@ class _Parser:
                 "leave (?i) out and write both cases: [aA]",
                 at,
                 len(shown),
-                portable=False,
+                condition="NOT_PORTABLE",
             )
 
     # -- places and mistakes
@@ -353,7 +353,7 @@ class _Parser:
 
     def _differs(self, what: str, hint: str, length: int = 1) -> Mistake:
         message = f"{what} does not mean the same in every engine"
-        return Mistake(message, hint, self._at, length, portable=False)
+        return Mistake(message, hint, self._at, length, condition="NOT_PORTABLE")
 
 
 def _without_case(text: str) -> list[Node]:
@@ -401,6 +401,6 @@ def _check_size(node: Node, within: int = 1) -> None:
         if within > MOST_REPEATS:
             message = f"DuckDB repeats no more than {MOST_REPEATS} times"
             hint = "write * or +, and compare length(…)"
-            raise Mistake(message, hint, node.at, portable=False)
+            raise Mistake(message, hint, node.at, condition="NOT_PORTABLE")
     for child in children(node):
         _check_size(child, within)

@@ -10,6 +10,7 @@ feed in a group of its own, which the caller puts back.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass
 
 from headwater.analyze.literals import characters as c
@@ -33,6 +34,9 @@ from headwater.analyze.literals.regex_tree import (
     walk,
 )
 
+Part = str | int
+"""A part of a replacement: a text, or the number of a group."""
+
 _JAVA = {
     "start": r"\A",
     "very end": r"\z",
@@ -51,15 +55,14 @@ class Re2Groups:
 
     Attributes:
         text: the pattern.
-        numbers: new number of each group.
+        numbers: new numbers of each group; of the whole match, the first, there may be several, of
+            which one takes part.
         line_feeds: groups that hold the line feed behind ``$``.
-        wholes: groups that hold the whole match, if it is not what the pattern matches.
     """
 
     text: str
-    numbers: Mapping[int, int]
+    numbers: Mapping[int, tuple[int, ...]]
     line_feeds: tuple[int, ...] = ()
-    wholes: tuple[int, ...] = ()
 
 
 def java(regex: Regex) -> str:
@@ -74,15 +77,17 @@ def re2_test(regex: Regex) -> str:
 
 def re2_extract(regex: Regex, group: int) -> Re2Groups:
     """Return a pattern for DuckDB and what of it is the group of Trino's pattern."""
-    numbers = {number: number for number in range(regex.groups + 1)}
-    if group or not ends(regex.root):
-        return Re2Groups(_print(regex.root, _RE2), numbers)
-    return _in_groups(regex, whole=True)
+    return _in_groups(regex, whole=group == 0)
 
 
-def re2_replace(regex: Regex) -> Re2Groups:
-    """Return a pattern for DuckDB whose match may end with a line feed that is to be put back."""
-    return _in_groups(regex, whole=False)
+def re2_replace(regex: Regex, parts: Sequence_[Part]) -> Re2Groups:
+    """Return a pattern for DuckDB whose match may end with a line feed that is to be put back.
+
+    Args:
+        regex: the pattern.
+        parts: the replacement.
+    """
+    return _in_groups(regex, whole=0 in parts)
 
 
 def check(regex: Regex) -> None:
@@ -98,7 +103,7 @@ def check(regex: Regex) -> None:
                 "$ with more behind it does not mean the same in every engine",
                 "write (?m) at the start for ends of lines, or \\z for the end of the text",
                 anchor.at,
-                portable=False,
+                condition="NOT_PORTABLE",
             )
     _check_lines(regex.root)
     if all(map(_is_optional_end, regex.branches)):
@@ -106,7 +111,7 @@ def check(regex: Regex) -> None:
             "what may be missing before the end does not mean the same in every engine",
             "write + for ? or *, or test the whole text: ^…$",
             0,
-            portable=False,
+            condition="NOT_PORTABLE",
         )
 
 
@@ -122,7 +127,7 @@ def check_extract(regex: Regex, group: int) -> None:
             f"group {group} need not take part in a match: then engines differ",
             "put what is optional in brackets: (a?)",
             at,
-            portable=False,
+            condition="NOT_PORTABLE",
         )
     for node in walk(regex.root):
         if isinstance(node, Group) and node.number == group and (found := ends(node)):
@@ -131,20 +136,21 @@ def check_extract(regex: Regex, group: int) -> None:
         _check_branches(regex)
 
 
-def check_replace(regex: Regex, replacement: str) -> None:
+def check_replace(regex: Regex, parts: Sequence_[Part]) -> None:
     """Refuse patterns whose empty matches engines count differently.
 
     Raises:
         Mistake: the pattern may match the empty text, or ends otherwise in RE2.
     """
     _check_branches(regex)
-    if regex.groups + len(ends(regex.root)) > _MOST_GROUPS:
+    found = re2_replace(regex, parts)
+    if max((*found.line_feeds, *(max(n) for n in found.numbers.values()))) > _MOST_GROUPS:
         message = f"DuckDB replaces with no more than {_MOST_GROUPS} groups"
-        raise Mistake(message, "write (?:…) for brackets only", 0, portable=False)
+        raise Mistake(message, "write (?:…) for brackets only", 0, condition="NOT_PORTABLE")
     places = {node.place for node in walk(regex.root) if isinstance(node, Anchor)}
     if nullable(regex.root):
         simple = isinstance(regex.root, Anchor) and regex.root.place in ("start", "very end")
-        deletes = not replacement and not any(
+        deletes = not parts and not any(
             isinstance(node, Choice) or (isinstance(node, Repeat) and node.lazy)
             for node in walk(regex.root)
         )
@@ -153,7 +159,7 @@ def check_replace(regex: Regex, replacement: str) -> None:
                 "engines do not replace the same empty matches",
                 "write + for *: what is replaced must be at least one character long",
                 0,
-                portable=False,
+                condition="NOT_PORTABLE",
             )
     finds = any(map(_finds_line_feed, regex.branches))
     for branch in regex.branches:
@@ -163,7 +169,7 @@ def check_replace(regex: Regex, replacement: str) -> None:
 
 def _no_end(what: str, anchor: Anchor) -> Mistake:
     message = f"{what} does not mean the same in every engine"
-    return Mistake(message, _AT_END, anchor.at, portable=False)
+    return Mistake(message, _AT_END, anchor.at, condition="NOT_PORTABLE")
 
 
 def _check_branches(regex: Regex) -> None:
@@ -191,7 +197,9 @@ def _check_lines(node: Node) -> None:
 
 def _no_line(anchor: Anchor) -> Mistake:
     message = "^ of an empty line does not mean the same in every engine"
-    return Mistake(message, "match a character behind it: (?m)^.", anchor.at, portable=False)
+    return Mistake(
+        message, "match a character behind it: (?m)^.", anchor.at, condition="NOT_PORTABLE"
+    )
 
 
 def _end_of(branch: Node) -> Anchor | None:
@@ -236,8 +244,16 @@ def _finds_line_feed(branch: Node) -> bool:
 
 
 def _in_groups(regex: Regex, *, whole: bool) -> Re2Groups:
-    numbers, extra, count = {0: 0}, [], 0
-    texts = []
+    """Return a pattern in which each branch that ends with ``$`` has its line feed in a group.
+
+    Args:
+        regex: the pattern.
+        whole: whether its match without that line feed is asked for.
+    """
+    if not ends(regex.root):
+        same = {number: (number,) for number in range(regex.groups + 1)}
+        return Re2Groups(_print(regex.root, _RE2), same)
+    texts, numbers, wholes, line_feeds, count = [], {}, [], [], 0
     for branch in regex.branches:
         end = _end_of(branch)
         body: Node = branch
@@ -245,21 +261,19 @@ def _in_groups(regex: Regex, *, whole: bool) -> Re2Groups:
             body = Sequence(branch.items[:-1] if isinstance(branch, Sequence) else ())
         if whole:
             count += 1
-            extra.append(count)
+            wholes.append(count)
         for node in walk(body):
             if isinstance(node, Group):
                 count += 1
-                numbers[node.number] = count
+                numbers[node.number] = (count,)
         text = _print(body, _RE2, within="sequence")
         text = f"({text})" if whole else text
         if end is not None:
-            text += r"\n?\z" if whole else r"(\n?)\z"
-            if not whole:
-                count += 1
-                extra.append(count)
+            count += 1
+            line_feeds.append(count)
+            text += r"(\n?)\z"
         texts.append(text)
-    groups = tuple(extra)
-    return Re2Groups("|".join(texts), numbers, () if whole else groups, groups if whole else ())
+    return Re2Groups("|".join(texts), {0: tuple(wholes) or (0,), **numbers}, tuple(line_feeds))
 
 
 def _print(node: Node, places: Mapping[str, str], within: str = "choice") -> str:

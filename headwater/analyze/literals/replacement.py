@@ -10,10 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from headwater.analyze.literals.mistake import Mistake
+from headwater.analyze.literals.regex_engines import Part
 from headwater.analyze.literals.regex_tree import Regex
-
-Part = str | int
-"""A text, or the number of a group."""
 
 _NAME = re.compile(r"\$\{(\w+)\}")
 
@@ -60,7 +58,7 @@ def java(parts: Sequence[Part]) -> str:
     return written
 
 
-def re2(parts: Sequence[Part], numbers: Mapping[int, int]) -> str:
+def re2(parts: Sequence[Part], numbers: Mapping[int, tuple[int, ...]]) -> str:
     """Return a replacement for DuckDB.
 
     Args:
@@ -68,7 +66,9 @@ def re2(parts: Sequence[Part], numbers: Mapping[int, int]) -> str:
         numbers: the new numbers of groups.
     """
     return "".join(
-        f"\\{numbers[part]}" if isinstance(part, int) else part.replace("\\", "\\\\")
+        "".join(f"\\{number}" for number in numbers[part])
+        if isinstance(part, int)
+        else part.replace("\\", "\\\\")
         for part in parts
     )
 

@@ -46,5 +46,5 @@ def check(pattern: str) -> None:
             letter = wrong[0] if wrong else pattern[at]
             shown = _WRITTEN.get(letter, letter)
             message = f"{shown} in date_format does not mean the same in every engine"
-            raise Mistake(message, _HINT, 0, len(pattern), portable=False)
+            raise Mistake(message, _HINT, 0, len(pattern), condition="NOT_PORTABLE")
         at = found.end()

@@ -57,7 +57,7 @@ def duckdb_replace(node: exp.Expr) -> exp.Expr:
     """``regexp_replace`` for DuckDB; the line feed behind ``$`` is put back."""
     tree = regex.parse(node.expression.name)
     parts = replacement.parse(node.text("replacement"), tree)
-    found = regex_engines.re2_replace(tree)
+    found = regex_engines.re2_replace(tree, parts)
     written = replacement.re2(parts, found.numbers)
     written += "".join(f"\\{group}" for group in found.line_feeds)
     return call("REGEXP_REPLACE", node.this, text(found.text), text(written), text("g"))
@@ -76,7 +76,7 @@ def duckdb_extract(node: exp.Expr) -> exp.Expr:
     found = regex_engines.re2_extract(tree, group)
     values: list[exp.Expr] = [
         call("REGEXP_EXTRACT", node.this, text(found.text), exp.Literal.number(number))
-        for number in (found.wholes or (found.numbers[group],))
+        for number in found.numbers[group]
     ]
     value = values[0] if len(values) == 1 else call("CONCAT", *values)
     return _if_found(call("REGEXP_MATCHES", node.this, text(found.text)), value)

@@ -48,11 +48,12 @@ def _replace(node: exp.Expr, report: Diagnostics) -> None:
         return
     text = written.name if written is not None else ""
     try:
-        replacement.parse(text, tree)
+        parts = replacement.parse(text, tree)
     except Mistake as mistake:
         report.add_within(mistake, written or node)
+        return
     try:
-        regex_engines.check_replace(tree, text)
+        regex_engines.check_replace(tree, parts)
     except Mistake as mistake:
         report.add_within(mistake, node.expression)
 
