@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from headwater.analyze.literals import characters as c
+from headwater.analyze.literals.letters import without_case
 from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.literals.regex_tree import (
     Anchor,
@@ -172,7 +173,7 @@ class _Parser:
                     self._text.rfind(letter, 0, end),
                     condition="NOT_PORTABLE",
                 )
-        return _without_case(c.folded(run))
+        return without_case(c.folded(run))
 
     # -- the other atoms
 
@@ -354,45 +355,6 @@ class _Parser:
     def _differs(self, what: str, hint: str, length: int = 1) -> Mistake:
         message = f"{what} does not mean the same in every engine"
         return Mistake(message, hint, self._at, length, condition="NOT_PORTABLE")
-
-
-def _without_case(text: str) -> list[Node]:
-    """The nodes of a folded text; ``ss`` is also one letter."""
-    nodes: list[Node] = []
-    at = 0
-    while at < len(text):
-        end = _joined_until(text, at)
-        nodes.append(_spellings(text[at:end]))
-        at = end
-    return nodes
-
-
-def _joined_until(text: str, at: int) -> int:
-    """Where the characters end that ligatures join to the one at an offset."""
-    end = at + 1
-    start = at
-    while start < end:
-        for length in range(2, c.longest_ligature() + 1):
-            if start + length <= len(text) and c.ligatures(text[start : start + length]):
-                end = max(end, start + length)
-        start += 1
-    return end
-
-
-def _spellings(text: str) -> Node:
-    """All ways to write a folded text, with ligatures or without; the longer first."""
-    if not text:
-        return Sequence(())
-    if len(text) == 1:
-        return Chars(c.same_letter(text))
-    ways: list[Node] = []
-    for length in range(1, min(len(text), c.longest_ligature()) + 1):
-        head = c.same_letter(text[0]) if length == 1 else c.ligatures(text[:length])
-        if head:
-            rest = _spellings(text[length:])
-            tail = rest.items if isinstance(rest, Sequence) else (rest,)
-            ways.append(Sequence((Chars(head), *tail)))
-    return ways[0] if len(ways) == 1 else Choice(tuple(ways))
 
 
 def _check_size(node: Node, within: int = 1) -> None:
