@@ -12,7 +12,8 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from headwater.dialect.position import SourceText, source_of, span_of
+from headwater.analyze.literals.mistake import Mistake
+from headwater.dialect.position import SourceText, place_within, source_of, span_of
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -52,6 +53,20 @@ class Diagnostics:
         if (condition, message, span) not in self._seen:
             self._seen.add((condition, message, span))
             self.errors.append(SqlError(condition, message, hint=hint, span=span))
+
+    def add_within(self, mistake: Mistake, literal: exp.Expr) -> None:
+        """Note what is wrong inside a literal, at its place there.
+
+        Args:
+            literal: a text literal; any other node is underlined as a whole.
+        """
+        span = place_within(literal, self._source, mistake.at, mistake.length)
+        span = span or self.place(literal)
+        key = (mistake.condition, mistake.message, span)
+        if key not in self._seen:
+            self._seen.add(key)
+            error = SqlError(mistake.condition, mistake.message, hint=mistake.hint, span=span)
+            self.errors.append(error)
 
     def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note a feature of the grammar that this version does not run."""

@@ -57,6 +57,13 @@ def _own(functions: Mapping[str, Any], *foreign: str) -> dict[str, Any]:
     return {key: make for key, make in functions.items() if key not in (*_PASS_OVER_NULL, *foreign)}
 
 
+def _with_path(arguments: list[exp.Expr]) -> exp.Expr:
+    """``json_extract_scalar`` with its path as written: sqlglot's has no places and reads more."""
+    if len(arguments) != 2:
+        return exp.Anonymous(this="json_extract_scalar", expressions=arguments)
+    return exp.JSONExtractScalar(this=arguments[0], expression=arguments[1])
+
+
 def _unread(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
     return lambda arguments: exp.Anonymous(this=name, expressions=arguments)
 
@@ -155,7 +162,11 @@ class Headwater(Trino):
     class Parser(HeadwaterRules, TrinoParser):
         """Headwater's rules on Trino's."""
 
-        FUNCTIONS = _own(TrinoParser.FUNCTIONS)
+        # sqlglot reads TO_CHAR, which Trino does not have, with patterns of Teradata
+        FUNCTIONS = {
+            **_own(TrinoParser.FUNCTIONS, "TO_CHAR"),
+            "JSON_EXTRACT_SCALAR": _with_path,
+        }
         FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS)
 
         # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte

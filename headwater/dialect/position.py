@@ -111,3 +111,27 @@ def span_of(node: exp.Expr, source: SourceText | None = None) -> Span | None:
             return source.span(*offsets)
         inner = inner.parent
     return None
+
+
+def place_within(literal: exp.Expr, source: SourceText | None, at: int, length: int) -> Span | None:
+    """Return where characters of a text literal's value stand; None if the text is not as written.
+
+    Args:
+        literal: a text literal.
+        source: the text it comes from.
+        at: offset of the first character in the value.
+        length: number of characters.
+    """
+    offsets = offsets_of(literal)
+    if source is None or offsets is None or not literal.is_string:
+        return None
+    start, end = offsets
+    value = literal.name
+    if source.text[start:end] != f"'{_quoted(value)}'":
+        return None
+    first = start + 1 + len(_quoted(value[:at]))
+    return source.span(first, first + len(_quoted(value[at : at + length])))
+
+
+def _quoted(value: str) -> str:
+    return value.replace("'", "''")

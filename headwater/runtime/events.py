@@ -185,6 +185,8 @@ class DefinitionsChanged:
             f"the SQL files have changed ({'; '.join(found)}). This run goes on with the"
             f" definitions that it began with.{error} To run the new ones, {step}: headwater run"
         )
+
+
 class SourceRowsRefused:
     """A batch of a view has bad rows of a SOURCE.
 

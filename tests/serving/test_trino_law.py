@@ -23,11 +23,8 @@ SLT = Path(__file__).parents[1] / "slt"
 FILES = sorted(SLT.rglob("*.slt"))
 
 ANOTHER_MEANING = {
-    ("scalars", "JSON_EXTRACT_SCALAR(t.s, '$.x.y')"): "keeps 1.50 as it is written",
     ("odd scalars", "ROUND(t.d, 2)"): "does not overflow",
     ("odd scalars", "NULLIF(t.d, t.f)"): "NaN is not NaN",
-    ("odd scalars", "LOWER(t.s)"): "one character becomes one character",
-    ("odd scalars", "UPPER(t.s)"): "one character becomes one character",
     ("odd aggregates", "MAX(t.d)"): "NaN is not the largest number",
     ("odd aggregates", "ARG_MAX(t.s, t.d)"): "NaN is not the largest number",
     ("odd aggregates", "ARG_MAX(t.id, t.f)"): "NaN is not the largest number",

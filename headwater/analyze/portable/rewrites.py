@@ -6,7 +6,6 @@ Trino. Every function of the allow-list is run through this in Spark and DuckDB 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
@@ -17,7 +16,11 @@ from headwater.analyze.portable import (
     collecting_aggregates,
     division,
     function_edge_cases,
+    json_values,
     map_equality,
+    patterns,
+    texts,
+    times,
     trino,
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
@@ -174,15 +177,6 @@ def _duckdb_wide(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _duckdb_replace(node: exp.Expr) -> exp.Expr:
-    """Groups are ``$1`` in Trino and Spark, and have a backslash in DuckDB."""
-    text = node.args.get("replacement")
-    if text is not None and text.is_string:
-        replacement = re.sub(r"\$(\d)", r"\\\1", text.name)
-        node.set("replacement", exp.Literal.string(replacement))
-    return node
-
-
 def _duckdb_contains(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is false, not NULL, where a NULL in the array could be the value."""
     null = _call("LIST_COUNT", node.this)  # of those that are not NULL
@@ -195,12 +189,6 @@ def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is NULL, not 0, where every condition is."""
     one = exp.If(this=node.this.copy(), true=exp.Literal.number(1))
     return exp.Count(this=exp.Case(ifs=[one]))
-
-
-def _duckdb_json(node: exp.Expr) -> exp.Expr:
-    """Text that is no JSON gives NULL, not an error."""
-    valid = exp.If(this=_call("JSON_VALID", node.this), true=node.copy())
-    return exp.Case(ifs=[valid])
 
 
 _SPARK_COUNTS = (
@@ -217,9 +205,19 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Trunc: function_edge_cases.spark_whole,
         exp.Greatest: function_edge_cases.spark_extreme,
         exp.Least: function_edge_cases.spark_extreme,
-        exp.RegexpLike: function_edge_cases.spark_pattern,
-        exp.RegexpReplace: function_edge_cases.spark_pattern,
-        exp.RegexpExtract: function_edge_cases.spark_extract,
+        exp.Like: patterns.spark_like,
+        exp.RegexpLike: patterns.spark_test,
+        exp.RegexpReplace: patterns.spark_replace,
+        exp.RegexpExtract: patterns.spark_extract,
+        exp.Split: patterns.spark_split,
+        exp.SplitPart: texts.spark_part,
+        exp.Substring: texts.part_of,
+        exp.Replace: texts.spark_replaced,
+        exp.Trim: texts.trimmed,
+        exp.Upper: texts.spark_upper,
+        exp.Lower: texts.spark_lower,
+        exp.JSONExtractScalar: json_values.spark_scalar,
+        exp.TimeToStr: times.spark_written,
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -252,10 +250,14 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.DateDiff: _duckdb_elapsed,
         exp.Sign: function_edge_cases.duckdb_sign,
         exp.Atan2: function_edge_cases.positive_zero,
-        exp.Trim: function_edge_cases.only_spaces,
-        exp.Upper: function_edge_cases.duckdb_upper,
-        exp.Lower: function_edge_cases.duckdb_lower,
-        exp.Reverse: function_edge_cases.duckdb_reverse,
+        exp.Trim: texts.trimmed,
+        exp.Upper: texts.duckdb_upper,
+        exp.Lower: texts.duckdb_lower,
+        exp.Reverse: texts.duckdb_reverse,
+        exp.Replace: texts.duckdb_replaced,
+        exp.Substring: texts.part_of,
+        exp.SplitPart: texts.duckdb_part,
+        exp.RegexpLike: patterns.duckdb_test,
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
         exp.Mod: division.duckdb_rest,
@@ -264,12 +266,13 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Mul: _duckdb_wide,
         exp.Cast: duckdb_cast,
         exp.TryCast: duckdb_try_cast,
-        exp.RegexpReplace: _duckdb_replace,
-        exp.RegexpExtract: function_edge_cases.null_unless_found,
+        exp.RegexpReplace: patterns.duckdb_replace,
+        exp.RegexpExtract: patterns.duckdb_extract,
         exp.ArrayContains: _duckdb_contains,
         exp.ArgMin: collecting_aggregates.duckdb_by,
         exp.ArgMax: collecting_aggregates.duckdb_by,
-        exp.JSONExtractScalar: _duckdb_json,
+        exp.JSONExtractScalar: json_values.duckdb_scalar,
+        exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
         exp.Unnest: duckdb_unnest,

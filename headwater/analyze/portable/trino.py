@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, function_edge_cases
+from headwater.analyze.portable import collecting_aggregates, function_edge_cases, json_values
 from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -22,21 +22,6 @@ def _micros(node: exp.Expr) -> exp.Expr:
         precision = exp.DataTypeParam(this=exp.Literal.number(6))
         this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
         return exp.DataType(this=this, expressions=[precision])
-    return node
-
-
-def _part(node: exp.Expr) -> exp.Expr:
-    """Trino's split_part is NULL where there is no such part, not empty."""
-    text = exp.Coalesce(this=node.copy(), expressions=[exp.Literal.string("")])
-    return exp.Case(ifs=[exp.If(this=exp.Not(this=_is_null(node.this)), true=text)])
-
-
-def _tail(node: exp.Expr) -> exp.Expr:
-    """The end of a text that is shorter than that is all of it, not empty."""
-    start = node.args.get("start")
-    if isinstance(start, exp.Neg) and not node.args.get("length"):
-        whole = exp.Neg(this=exp.Length(this=node.this.copy()))
-        node.set("start", exp.Greatest(this=start.copy(), expressions=[whole]))
     return node
 
 
@@ -142,16 +127,11 @@ def _window(node: exp.Expr) -> exp.Expr:
 FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
-    exp.Trim: function_edge_cases.only_spaces,
     exp.Atan2: function_edge_cases.positive_zero,
     exp.DataType: _micros,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,
-    exp.RegexpLike: function_edge_cases.text_end,
-    exp.RegexpReplace: function_edge_cases.text_end,
-    exp.RegexpExtract: function_edge_cases.text_end,
-    exp.SplitPart: _part,
-    exp.Substring: _tail,
+    exp.JSONExtractScalar: json_values.trino_scalar,
     exp.EQ: _equal,
     exp.NEQ: _unequal,
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _ordered),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.failing.regex_groups import certain_groups
+from headwater.analyze.literals import moment
+from headwater.analyze.literals.mistake import Mistake
+from headwater.analyze.rules import literals
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
@@ -90,10 +91,6 @@ _LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.DataType: frozenset(("this", "expressions", "nested")),
     exp.DataTypeParam: _ONE,
     exp.ColumnDef: frozenset(("this", "kind")),
-    exp.JSONPath: _MANY,
-    exp.JSONPathRoot: frozenset(),
-    exp.JSONPathKey: _ONE,
-    exp.JSONPathSubscript: _ONE,
 }
 
 _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
@@ -115,7 +112,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.TimeToStr: frozenset(("this", "format")),
     exp.TimestampTrunc: frozenset(("this", "unit", "input_type_preserved")),
     exp.Translate: frozenset(("this", "from_", "to")),
-    exp.Trim: frozenset(("this", "position")),
+    exp.Trim: frozenset(("this", "position", "expression")),
 }
 """What a function of the allow-list may carry if that is more than ``this`` and others like it."""
 
@@ -133,7 +130,6 @@ ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
 """Node class → the arguments that may be set."""
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_FORMAT = re.compile(r"(?:%-?[YymdHMSIpaAbB]|%T|[ \-/:.,_0-9])*")
 
 
 def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
@@ -163,18 +159,6 @@ def _interval(node: exp.Expr, report: Diagnostics) -> None:
         report.add("UNSUPPORTED_SYNTAX", message, node, "write it like INTERVAL '10' SECOND")
 
 
-def _json_path(node: exp.Expr, report: Diagnostics) -> None:
-    if not isinstance(node.expression, exp.JSONPath):
-        message = "argument 2 of json_extract_scalar must be a path"
-        report.add("WRONG_ARGUMENTS", message, node.expression, "write it like '$.a.b'")
-
-
-def _delimiter(node: exp.Expr, report: Diagnostics) -> None:
-    if "\\E" in node.expression.name:  # Spark's pattern would end there
-        message = "split does not take \\E in the text between the parts"
-        report.add("WRONG_ARGUMENTS", message, node.expression, "replace it first: replace(…)")
-
-
 def drop_comments(root: exp.Expr) -> None:
     """Remove comments, which sqlglot would print into the SQL of an engine that reads hints there.
 
@@ -199,37 +183,10 @@ def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
         message = "a date made from constants must be written as one"
         report.add("NON_DETERMINISTIC", message, node, "write DATE '2026-01-31'")
         return
-    text = value.name.strip().removesuffix(" UTC").replace(" +", "+")
     try:
-        (date if target == t.DATE else datetime).fromisoformat(text)
-    except ValueError:
-        message = f"'{value.name}' is not a {t.sql_type(target)}"
-        hint = "write it like 2026-01-31" + ("" if target == t.DATE else " 23:59:59")
-        report.add("INVALID_LITERAL", message, value, hint)
-
-
-def _date_format(node: exp.Expr, report: Diagnostics) -> None:
-    pattern = node.args.get("format")
-    if not isinstance(pattern, exp.Literal):
-        message = "argument 2 of date_format must be a literal"
-        report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
-    elif not _FORMAT.fullmatch(pattern.name):
-        message = f"'{pattern.name}' does not mean the same in every engine"
-        hint = "use %Y %m %d %H %i %s %T %y %I %p %a %b and - / : . , _; the rest with ||"
-        report.add("NOT_PORTABLE", message, pattern, hint)
-
-
-def _group(node: exp.Expr, report: Diagnostics) -> None:
-    pattern, group = node.expression, node.args["group"]
-    if not isinstance(pattern, exp.Literal) or not group.is_int:
-        return  # reported already
-    certain, number = certain_groups(pattern.name), int(group.to_py())
-    if not 0 <= number < len(certain):
-        message = f"the pattern has {len(certain) - 1} groups"
-        report.add("WRONG_ARGUMENTS", message, group, "groups are in brackets, the first one is 1")
-    elif not certain[number]:
-        message = f"group {number} need not take part in a match: then engines differ"
-        report.add("NOT_PORTABLE", message, pattern, "put what is optional in brackets: (a?)")
+        moment.read(value.name, is_date=target == t.DATE)
+    except Mistake as mistake:
+        report.add_within(mistake, value)
 
 
 def _contains(node: exp.Expr, report: Diagnostics) -> None:
@@ -245,11 +202,8 @@ def _contains(node: exp.Expr, report: Diagnostics) -> None:
 
 
 _PARTS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
-    exp.TimeToStr: _date_format,
+    **literals.CHECKS,
     exp.Interval: _interval,
-    exp.JSONExtractScalar: _json_path,
-    exp.Split: _delimiter,
-    exp.RegexpExtract: _group,
     exp.ArrayContains: _contains,
 }
 """What an argument must be where the type says too little."""

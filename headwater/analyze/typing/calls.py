@@ -14,11 +14,13 @@ from headwater.analyze.portable.averages import check_average
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
 from headwater.analyze.query_parts import aggregates, is_over
 from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.rules.literals import CHECKS
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import merge, type_of
 from headwater.dialect.syntax import GIVEN
 
+_INSTEAD = {"to_char": "write date_format(x, '%Y-%m-%d')"}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
 
@@ -54,6 +56,8 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return merge(given, f"arguments of {known.name}", report)
     if isinstance(func, exp.Avg):
         check_average(func, report)
+    if check := CHECKS.get(type(func)):
+        check(func, report)
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)
@@ -67,8 +71,8 @@ def _is_ordered(func: exp.Func) -> bool:
 
 
 def _arity_fits(known: f.Function, count: int) -> bool:
-    if known.params and known.params[0].endswith("*"):
-        return count > 0
+    if known.params and known.params[-1].endswith("*"):
+        return count >= len(known.params)
     least = sum(1 for param in known.params if not param.endswith("?"))
     return least <= count <= len(known.params)
 
@@ -144,7 +148,7 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         name = f.written_name(func)
-        hint = did_you_mean(name, f.names(), "functions")
+        hint = _INSTEAD.get(name) or did_you_mean(name, f.names(), "functions")
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
     return t.UNKNOWN

@@ -5,12 +5,14 @@ In: a cast whose operand is typed. Out: its canonical target type, or an error w
 
 from __future__ import annotations
 
-from datetime import date, datetime
+import re
 from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.literals import moment
+from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -37,7 +39,7 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         target = t.TIMESTAMPTZ
     node.set("to", target.copy())
     if node.this.is_string and not isinstance(node, exp.TryCast):
-        _check_literal(node.this, target, report)
+        _read_literal(node.this, target, report)
     _check_cast(node, type_of(node.this), target, report)
     return target
 
@@ -54,8 +56,9 @@ def _without_precision(node: exp.Expr) -> exp.DataType:
 
 
 def _has_zone(text: str) -> bool:
-    last = text.strip().rpartition(" ")[2]
-    return last.upper() in ("UTC", "Z") or last.endswith("Z") or "+" in last
+    """Return whether something other than digits stands behind the time."""
+    day, _, time = text.strip().replace("T", " ", 1).partition(" ")
+    return bool(re.search(r"[^0-9:. ]", time)) or "Z" in day
 
 
 def _check_cast(
@@ -86,15 +89,11 @@ def _whole_number(node: exp.Expr) -> bool:
     return isinstance(node, _INTEGRAL) and not node.args.get("decimals")
 
 
-def _check_literal(literal: exp.Expr, target: exp.DataType, report: Diagnostics) -> None:
-    """Report a literal date or timestamp that does not exist."""
-    text = literal.name.strip().removesuffix(" UTC").replace(" +", "+")
+def _read_literal(literal: exp.Expr, target: exp.DataType, report: Diagnostics) -> None:
+    """Write a literal date or time as every engine reads it; report one that does not exist."""
+    if t.family(target) != "time":
+        return
     try:
-        if target == t.DATE:
-            date.fromisoformat(text)
-        elif t.is_timestamp(target):
-            datetime.fromisoformat(text)
-    except ValueError:
-        name = t.sql_type(target)
-        hint = "write it like 2026-01-31" + ("" if target == t.DATE else " 23:59:59")
-        report.add("INVALID_LITERAL", f"'{literal.name}' is not a {name}", literal, hint)
+        literal.set("this", moment.read(literal.name, is_date=target == t.DATE))
+    except Mistake as mistake:
+        report.add_within(mistake, literal)

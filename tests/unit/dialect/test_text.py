@@ -189,3 +189,26 @@ def test_parsing_is_fast_and_starts_no_jvm():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written", "meant"),
+    [
+        ("postgres", r"x LIKE 'a\_b'", r"x LIKE 'a\_b' ESCAPE '\'"),
+        ("postgres", "x LIKE 'a_b'", "x LIKE 'a_b'"),
+        ("postgres", "x LIKE y", r"x LIKE y ESCAPE '\'"),
+        ("postgres", "x LIKE 'a!_' ESCAPE '!'", "x LIKE 'a!_' ESCAPE '!'"),
+        ("duckdb", r"x LIKE 'a\_b'", r"x LIKE 'a\_b'"),
+        ("spark", r"x NOT LIKE 'a\\_b'", r"x NOT LIKE 'a\_b' ESCAPE '\'"),
+        ("postgres", "x ->> 'key'", "JSON_EXTRACT_SCALAR(x, '$.key')"),
+        ("spark", "get_json_object(x, '$.a[0].b')", "JSON_EXTRACT_SCALAR(x, '$.a[0].b')"),
+        ("spark", "get_json_object(x, '$.a[*]')", "JSON_EXTRACT_SCALAR(x, '$.a[*]')"),
+        ("trino", r"x LIKE 'a\_b'", r"x LIKE 'a\_b'"),
+    ],
+)
+def test_literals_of_another_dialect_are_said_in_ours(
+    dialect: str, written: str, meant: str
+) -> None:
+    text = f"-- dialect: {dialect}\nCREATE STREAMING VIEW v AS SELECT {written} AS z FROM t"
+    (statement,) = parse(text, file="t.sql")
+    assert meant in to_sql(statement, pretty=False)

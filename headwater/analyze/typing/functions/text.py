@@ -9,7 +9,9 @@ from headwater.analyze.typing.functions.entry import Function, Table, always
 
 _TEXT, _LENGTH, _TEST = always(t.VARCHAR), always(t.BIGINT), always(t.BOOLEAN)
 _PATTERN = (
-    "Patterns mean the same everywhere: `$` is the end of the text, also before a last line break."
+    "Patterns mean what they mean in Trino: `\\w`, `\\d` and `\\s` are ASCII, `$` is also before a"
+    " last line feed. What engines read differently is refused with its place: lookaround,"
+    " backreferences, `\\b`, `\\p{…}`, `[[:alpha:]]`."
 )
 
 TEXT: Table = {
@@ -18,7 +20,7 @@ TEXT: Table = {
         "concat(text, …)",
         "Joins texts; the operator `||` does the same.",
         (("concat('head', 'water')", "'headwater'"), ("concat('head', NULL)", "NULL")),
-        params=("text*",),
+        params=("text", "text*"),
         result=_TEXT,
     ),
     exp.ConcatWs: Function(
@@ -26,16 +28,15 @@ TEXT: Table = {
         "concat_ws(separator, text, …)",
         "Joins texts with a separator between them and leaves out texts that are NULL.",
         (("concat_ws('-', 'a', NULL, 'b')", "'a-b'"),),
-        params=("text*",),
+        params=("text", "text*"),
         result=_TEXT,
     ),
     exp.Lower: Function(
         "lower",
         "lower(text)",
         "Returns the text in lower case.",
-        (("lower('ÅRE')", "'åre'"),),
-        "A few characters that change their length differ in Trino; `verify --engine trino` reports"
-        " a view that meets one as different.",
+        (("lower('ÅRE')", "'åre'"), ("lower('ΣΑΣ')", "'σασ'")),
+        "Each letter becomes one letter, as in Trino; Spark looks at the word around it.",
         params=("text",),
         result=_TEXT,
     ),
@@ -43,20 +44,24 @@ TEXT: Table = {
         "upper",
         "upper(text)",
         "Returns the text in upper case.",
-        (("upper('straße')", "'STRASSE'"),),
-        "DuckDB keeps `ß` as one letter; Headwater translates. A few characters that change their"
-        " length differ in Trino.",
+        (("upper('åre')", "'ÅRE'"), ("upper('straße')", "'STRAßE'")),
+        "Each letter becomes one letter, as in Trino; Spark writes `SS` for `ß`, DuckDB `ẞ`.",
         params=("text",),
         result=_TEXT,
     ),
     exp.Trim: Function(
         "trim",
-        "trim(text)",
-        "Removes spaces from both ends; `ltrim` and `rtrim` remove them from one end.",
-        (("trim('  a b ')", "'a b'"), ("ltrim('  a b ')", "'a b '")),
-        "Trino and DuckDB remove all white space by default; Headwater removes spaces only, as"
-        " Spark does.",
-        params=("text",),
+        "trim([BOTH characters FROM] text)",
+        "Removes white space, or the characters given, from both ends; `ltrim` and `rtrim` do one"
+        " end.",
+        (
+            ("trim('  a b ')", "'a b'"),
+            ("ltrim('  a b ')", "'a b '"),
+            ("trim(TRAILING '.,' FROM 'a.,.')", "'a'"),
+        ),
+        "White space is what Trino takes for it: tabs and line breaks too, but no no-break space."
+        " Spark removes blanks only.",
+        params=("text", "text?"),
         result=_TEXT,
     ),
     exp.Reverse: Function(
@@ -72,7 +77,12 @@ TEXT: Table = {
         "replace",
         "replace(text, search[, replacement])",
         "Replaces every occurrence of a text; without a replacement, removes it.",
-        (("replace('a-b-c', '-', '+')", "'a+b+c'"), ("replace('a-b-c', '-')", "'abc'")),
+        (
+            ("replace('a-b-c', '-', '+')", "'a+b+c'"),
+            ("replace('a-b-c', '-')", "'abc'"),
+            ("replace('ab', '', '-')", "'-a-b-'"),
+        ),
+        "An empty text is found around every character, as in Trino; Spark and DuckDB find none.",
         params=("text", "text", "text?"),
         result=_TEXT,
     ),
@@ -81,11 +91,14 @@ TEXT: Table = {
         "substr(text, start[, length])",
         "Returns a part of the text; the first character is 1, and a negative start counts from"
         " the end.",
-        (("substr('headwater', 5)", "'water'"), ("substr('headwater', -5, 3)", "'wat'")),
-        "In Trino the end of a text that is shorter is empty; Headwater returns all of it.",
+        (
+            ("substr('headwater', 5)", "'water'"),
+            ("substr('headwater', -5, 3)", "'wat'"),
+            ("substr('ab', -5)", "''"),
+        ),
+        "A start of 0, or before the first character, gives an empty text, as in Trino.",
         params=("text", "integer", "integer?"),
         result=_TEXT,
-        constant=(1,),
     ),
     exp.Pad: Function(
         "lpad",
@@ -99,9 +112,9 @@ TEXT: Table = {
     exp.SplitPart: Function(
         "split_part",
         "split_part(text, delimiter, n)",
-        "Returns the n-th part between delimiters, or an empty text beyond the last part.",
-        (("split_part('a/b/c', '/', 2)", "'b'"), ("split_part('a/b/c', '/', 9)", "''")),
-        "Trino returns NULL beyond the last part; Headwater translates.",
+        "Returns the n-th part between delimiters, or NULL beyond the last part.",
+        (("split_part('a/b/c', '/', 2)", "'b'"), ("split_part('a/b/c', '/', 9)", "NULL")),
+        "Spark and DuckDB return an empty text beyond the last part; Headwater translates.",
         params=("text", "text", "integer"),
         result=_TEXT,
         constant=(1, 2),
@@ -152,9 +165,12 @@ TEXT: Table = {
     exp.RegexpReplace: Function(
         "regexp_replace",
         "regexp_replace(text, pattern[, replacement])",
-        "Replaces every match; `$1` is the first group, and without a replacement matches are"
-        " removed.",
-        (("regexp_replace('a1b22', '[0-9]+', '#')", "'a#b#'"),),
+        "Replaces every match; `$1` is the first group, `\\$` a dollar sign; without a"
+        " replacement, removes matches.",
+        (
+            ("regexp_replace('a1b22', '[0-9]+', '#')", "'a#b#'"),
+            ("regexp_replace('17 EUR', '([0-9]+) EUR', '\\$$1')", "'$17'"),
+        ),
         _PATTERN,
         params=("text", "text", "text?"),
         result=_TEXT,

@@ -91,11 +91,11 @@ TIMES: Table = {
     exp.TimeToStr: Function(
         "date_format",
         "date_format(x, pattern)",
-        "Writes a time as text; the pattern takes `%Y %m %d %H %i %s %T %y %I %p %a %b` and"
+        "Writes a time as text; the pattern takes `%Y %m %d %H %i %s %T %y %h %p %a %b %W %M` and"
         " punctuation.",
         ((f"date_format({_AT}, '%Y-%m-%d %H:%i')", "'2026-11-25 17:30'"),),
-        "Names of days and months are English everywhere. Other letters of the pattern differ"
-        " between engines and are refused.",
+        "Names of days and months are English everywhere. The time is rounded to milliseconds"
+        " first, as in Trino. Other letters differ between engines and are refused.",
         params=("timestamp",),
         result=always(t.VARCHAR),
     ),
