@@ -12,8 +12,14 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, function_edge_cases, trino
+from headwater.analyze.portable import (
+    collecting_aggregates,
+    function_edge_cases,
+    nested_equality,
+    trino,
+)
 from headwater.analyze.portable.averages import duckdb_average, spark_average
+from headwater.analyze.portable.decimal_casts import decimal_as_float
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
 from headwater.analyze.typing import types as t
@@ -131,9 +137,9 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 
 
 def _spark_division(node: exp.Expr) -> exp.Expr:
-    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
+    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not; of REALs, DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
-    return _cast(fixed, kind) if kind.this is t.Type.INT else fixed
+    return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
 
 
 def _spark_numbered(node: exp.Expr) -> exp.Expr:
@@ -224,8 +230,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
         exp.If: _spark_if,
-        exp.Cast: spark_cast,
-        exp.TryCast: spark_cast,
+        exp.Cast: lambda node: decimal_as_float(spark_cast(node)),
+        exp.TryCast: lambda node: decimal_as_float(spark_cast(node)),
+        **dict.fromkeys((exp.EQ, exp.NEQ), nested_equality.spark),
         exp.Try: _spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
@@ -256,8 +263,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Add: _duckdb_wide,
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
-        exp.Cast: duckdb_cast,
-        exp.TryCast: duckdb_try_cast,
+        exp.Cast: lambda node: decimal_as_float(duckdb_cast(node)),
+        exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node)),
+        **dict.fromkeys((exp.EQ, exp.NEQ), nested_equality.duckdb),
         exp.RegexpReplace: _duckdb_replace,
         exp.RegexpExtract: function_edge_cases.null_unless_found,
         exp.ArrayContains: _duckdb_contains,

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.portable.collecting_aggregates import LISTS
-from headwater.analyze.query_parts import is_over, union_branches
+from headwater.analyze.query_parts import is_over, is_union_all, union_branches
 from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.calls import call
@@ -24,6 +24,7 @@ from headwater.analyze.typing.common_type import (
     align,
     cast_to,
     clash,
+    coerce,
     expect_boolean,
     merge,
     type_of,
@@ -45,6 +46,8 @@ _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
     *(exp.WindowSpec, exp.OverflowTruncateBehavior),
 )
+_KEPT_SCALE = 6
+"""Digits after the point that Spark keeps if a result has more than 38 digits."""
 _OF_DISTINCT: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, *LISTS)
 
 
@@ -129,7 +132,7 @@ def _comparison(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 def _in(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if query := node.args.get("query"):
-        _compare_with(node, _output_type(query), report)
+        _compare_with(node, query, report)
         return t.BOOLEAN
     if node.args.get("unnest") or node.args.get("field"):
         return _unsupported(node, report)
@@ -143,12 +146,16 @@ def _output_type(query: exp.Expr) -> exp.DataType:
     return type_of(union_branches(query)[0].selects[0].unalias())
 
 
-def _compare_with(node: exp.Expr, kind: exp.DataType, report: Diagnostics) -> None:
-    left = type_of(node.this)
+def _compare_with(node: exp.Expr, query: exp.Expr, report: Diagnostics) -> None:
+    """Bring the value before IN and the column of its subquery to one type."""
+    left, kind = type_of(node.this), _output_type(query)
     common = t.common_type([left, kind])
-    if common is None or (t.is_timestamp(common) and left != kind):
+    members = [branch.selects[0].unalias() for branch in union_branches(query)]
+    if common is None or (not t.is_read_alike(kind, common) and not is_union_all(query)):
         message = f"cannot compare {t.sql_type(left)} and {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, node, "cast one side: CAST(x AS type)")
+    else:
+        coerce([node.this, *members], common)
 
 
 def _logic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -209,13 +216,11 @@ def _number(
     node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
 ) -> exp.DataType:
     kind = t.arithmetic_type(type(node), left, right)
-    if isinstance(node, exp.Mul) and kind.this is t.Type.DECIMAL:
-        needed = t.digits(left)[0] + t.digits(right)[0]
-        if needed > t.MAX_PRECISION:
-            message = f"the product of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
-            hint = "cast the factors to fewer digits, or CAST(x AS DOUBLE)"
-            report.add("UNSUPPORTED_SYNTAX", message, node, hint)
-            return t.UNKNOWN
+    if kind.this is t.Type.DECIMAL and (needed := _digits_needed(node, left, right)):
+        message = f"the result of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
+        hint = "cast the operands to fewer digits, or CAST(x AS DOUBLE)"
+        report.add("UNSUPPORTED_SYNTAX", message, node, hint)
+        return t.UNKNOWN
     if isinstance(node, exp.Div) and not node.args.get("typed"):
         kind = _untyped_division(node, kind)
     if isinstance(node, exp.Div) and kind.this is t.Type.DECIMAL:
@@ -226,7 +231,26 @@ def _number(
             "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
         )
         return t.UNKNOWN
+    if t.is_float(kind):
+        coerce([node.this, node.expression], kind)
     return kind
+
+
+def _digits_needed(node: exp.Expr, left: exp.DataType, right: exp.DataType) -> int:
+    """Return how many digits a result needs if an engine would cut it, otherwise 0."""
+    (precision, scale), (others, other_scale) = t.digits(left), t.digits(right)
+    if isinstance(node, exp.Mul):
+        needed, scale = precision + others, scale + other_scale
+        spark = needed + 1
+    elif isinstance(node, exp.Add | exp.Sub):
+        whole, scale = max(precision - scale, others - other_scale), max(scale, other_scale)
+        spark, needed = whole + scale + 1, whole + scale + 1
+        if scale <= _KEPT_SCALE:
+            return 0
+    else:
+        return 0
+    cut = spark > t.MAX_PRECISION and scale > _KEPT_SCALE
+    return spark if cut else needed if needed > t.MAX_PRECISION else 0
 
 
 def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:
@@ -270,11 +294,12 @@ def _negative(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 def _case(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     branches = [branch.args["true"] for branch in node.args["ifs"]]
-    for branch in node.args["ifs"]:
-        if node.this is not None:
-            align([node.this, branch.this], branch, report)
-        else:
-            expect_boolean(branch.this, "WHEN", report)
+    tests = [branch.this for branch in node.args["ifs"]]
+    if node.this is not None:
+        align([node.this, *tests], node, report)
+    else:
+        for test in tests:
+            expect_boolean(test, "WHEN", report)
     if default := node.args.get("default"):
         branches.append(default)
     return merge(branches, "branches of CASE", report)

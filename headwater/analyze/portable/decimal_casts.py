@@ -1,0 +1,48 @@
+"""Casts of decimals to floating point numbers, with Trino's result in every engine.
+
+In: typed casts. Out: casts that give Trino's last digit. Trino divides the digits as one number by
+a power of ten, and rounds both; Spark and DuckDB round the exact value once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+_EXACT_DIGITS: Mapping[exp.DType, int] = {t.Type.FLOAT: 7, t.Type.DOUBLE: 15}
+"""So many digits are exact in the type: rounding once and twice is the same."""
+_SHORT = 18
+"""Trino reads decimals with more digits from their text, and rounds once."""
+
+
+def decimal_as_float(node: exp.Expr) -> exp.Expr:
+    """Return a cast that rounds as Trino does; another cast as it is.
+
+    Args:
+        node: a typed cast.
+    """
+    source, target = type_of(node.this), node.args["to"]
+    exact = _EXACT_DIGITS.get(target.this)
+    if exact is None or source.this is not t.Type.DECIMAL:
+        return node
+    precision, scale = t.digits(source)
+    if scale == 0 or not exact < precision <= _SHORT:
+        return node
+    unit = _typed(exp.Literal.number(10**scale), t.decimal(scale + 1, 0))
+    digits = exp.Mul(this=exp.paren(node.this.copy()), expression=_cast(unit, unit.type))
+    parts = (_cast(_cast(each, t.BIGINT), target) for each in (digits, unit))
+    quotient = exp.Div(**dict(zip(("this", "expression"), parts, strict=True)), typed=True)
+    return _cast(exp.paren(quotient, copy=False), target)
+
+
+def _cast(node: exp.Expr, kind: exp.DataType) -> exp.Cast:
+    return exp.Cast(this=node.copy(), to=kind.copy())
+
+
+def _typed(node: exp.Literal, kind: exp.DataType) -> exp.Literal:
+    node.type = kind
+    return node
