@@ -14,6 +14,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
+from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
@@ -113,6 +114,7 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
     try:
         statement = parser.parse(source.text, piece.start, piece.end)
         _take_dialect(statement)
+        give_trinos_meaning(statement, piece.dialect)
         normalize(statement, Headwater.Tokenizer)
     except DialectError as error:
         span = source.span(error.start, error.end)

@@ -32,17 +32,13 @@ def decimal_as_float(node: exp.Expr) -> exp.Expr:
     precision, scale = t.digits(source)
     if scale == 0 or not exact < precision <= _SHORT:
         return node
-    unit = _typed(exp.Literal.number(10**scale), t.decimal(scale + 1, 0))
-    digits = exp.Mul(this=exp.paren(node.this.copy()), expression=_cast(unit, unit.type))
-    parts = (_cast(_cast(each, t.BIGINT), target) for each in (digits, unit))
-    quotient = exp.Div(**dict(zip(("this", "expression"), parts, strict=True)), typed=True)
+    unit = exp.Literal(this=str(10**scale), is_string=False)
+    factor = _cast(unit, t.decimal(scale + 1, 0))
+    digits = exp.Mul(this=exp.paren(node.this.copy()), expression=factor)
+    parts = [_cast(_cast(each, t.BIGINT), target) for each in (digits, unit)]
+    quotient = exp.Div(this=parts[0], expression=parts[1], typed=True)
     return _cast(exp.paren(quotient, copy=False), target)
 
 
 def _cast(node: exp.Expr, kind: exp.DataType) -> exp.Cast:
     return exp.Cast(this=node.copy(), to=kind.copy())
-
-
-def _typed(node: exp.Literal, kind: exp.DataType) -> exp.Literal:
-    node.type = kind
-    return node

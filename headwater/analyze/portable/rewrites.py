@@ -13,9 +13,9 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.portable import (
+    array_equality,
     collecting_aggregates,
     function_edge_cases,
-    nested_equality,
     trino,
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
@@ -137,7 +137,7 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 
 
 def _spark_division(node: exp.Expr) -> exp.Expr:
-    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not; of REALs, DOUBLE."""
+    """Spark's quotient of INTEGERs is a BIGINT, which holds more than theirs; of REALs, a DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
     return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
 
@@ -232,7 +232,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.If: _spark_if,
         exp.Cast: lambda node: decimal_as_float(spark_cast(node)),
         exp.TryCast: lambda node: decimal_as_float(spark_cast(node)),
-        **dict.fromkeys((exp.EQ, exp.NEQ), nested_equality.spark),
+        **dict.fromkeys((exp.EQ, exp.NEQ), array_equality.spark),
         exp.Try: _spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
@@ -265,7 +265,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Mul: _duckdb_wide,
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node)),
         exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node)),
-        **dict.fromkeys((exp.EQ, exp.NEQ), nested_equality.duckdb),
+        **dict.fromkeys((exp.EQ, exp.NEQ), array_equality.duckdb),
         exp.RegexpReplace: _duckdb_replace,
         exp.RegexpExtract: function_edge_cases.null_unless_found,
         exp.ArrayContains: _duckdb_contains,

@@ -91,7 +91,7 @@ def _also(node: exp.Expr, term: exp.Expr) -> exp.Expr:
 
 
 def _may_be_nan(node: exp.Expr) -> list[exp.Expr]:
-    """The sides of a comparison that are floating point, no literals and no integers or decimals."""
+    """The sides of a comparison that are floating point and were not an exact number before."""
     sides = (node.this, node.expression)
     return [
         side

@@ -13,7 +13,6 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 
-
 _EXACT_DIGITS = 15
 """So many digits are exact in a DOUBLE."""
 _SHORT_DIGITS = 18
@@ -74,10 +73,7 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
             clash(first, other, "cannot compare", node, report)
             return
     common = t.common_type([type_of(item) for item in operands])
-    if common is not None and common.this is t.Type.MAP and not isinstance(node, exp.EQ | exp.NEQ):
-        hint = "compare what is in them: element_at, cardinality"
-        report.add("TYPE_CLASH", "maps are compared by = and <> only", node, hint)
-    elif common is not None:
+    if common is not None:
         coerce(operands, common)
 
 
