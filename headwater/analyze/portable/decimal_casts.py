@@ -19,11 +19,12 @@ _SHORT = 18
 """Trino reads decimals with more digits from their text, and rounds once."""
 
 
-def decimal_as_float(node: exp.Expr) -> exp.Expr:
+def decimal_as_float(node: exp.Expr, dialect: str) -> exp.Expr:
     """Return a cast that rounds as Trino does; another cast as it is.
 
     Args:
         node: a typed cast.
+        dialect: ``spark`` or ``duckdb``.
     """
     source, target = type_of(node.this), node.args["to"]
     exact = _EXACT_DIGITS.get(target.this)
@@ -32,9 +33,11 @@ def decimal_as_float(node: exp.Expr) -> exp.Expr:
     precision, scale = t.digits(source)
     if scale == 0 or not exact < precision <= _SHORT:
         return node
-    unit = exp.Literal(this=str(10**scale), is_string=False)
-    factor = _cast(unit, t.decimal(scale + 1, 0))
-    digits = exp.Mul(this=exp.paren(node.this.copy()), expression=factor)
+    unit = exp.Literal.number(10**scale)
+    value: exp.Expr = exp.paren(node.this.copy())
+    if dialect == "duckdb":  # which calculates with 18 digits if both operands have no more
+        value = _cast(value, t.decimal(t.MAX_PRECISION, scale))
+    digits = exp.Mul(this=value, expression=_cast(unit, t.decimal(scale + 1, 0)))
     parts = [_cast(_cast(each, t.BIGINT), target) for each in (digits, unit)]
     quotient = exp.Div(this=parts[0], expression=parts[1], typed=True)
     return _cast(exp.paren(quotient, copy=False), target)

@@ -16,6 +16,7 @@ from headwater.analyze.portable import (
     array_equality,
     collecting_aggregates,
     function_edge_cases,
+    null_if,
     trino,
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
@@ -137,7 +138,7 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 
 
 def _spark_division(node: exp.Expr) -> exp.Expr:
-    """Spark's quotient of INTEGERs is a BIGINT, which holds more than theirs; of REALs, a DOUBLE."""
+    """Spark's quotient of INTEGERs is a BIGINT, which holds more; that of REALs is a DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
     return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
 
@@ -230,8 +231,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
         exp.If: _spark_if,
-        exp.Cast: lambda node: decimal_as_float(spark_cast(node)),
-        exp.TryCast: lambda node: decimal_as_float(spark_cast(node)),
+        exp.Cast: lambda node: decimal_as_float(spark_cast(node), "spark"),
+        exp.TryCast: lambda node: decimal_as_float(spark_cast(node), "spark"),
+        exp.Nullif: null_if.spark,
         **dict.fromkeys((exp.EQ, exp.NEQ), array_equality.spark),
         exp.Try: _spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
@@ -263,8 +265,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Add: _duckdb_wide,
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
-        exp.Cast: lambda node: decimal_as_float(duckdb_cast(node)),
-        exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node)),
+        exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
+        exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node), "duckdb"),
+        exp.Nullif: null_if.duckdb,
         **dict.fromkeys((exp.EQ, exp.NEQ), array_equality.duckdb),
         exp.RegexpReplace: _duckdb_replace,
         exp.RegexpExtract: function_edge_cases.null_unless_found,

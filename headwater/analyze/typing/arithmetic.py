@@ -56,8 +56,8 @@ def _number(
             "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
         )
         return t.UNKNOWN
-    if t.is_float(kind):
-        coerce([node.this, node.expression], kind)
+    if t.is_float(kind) or isinstance(node, exp.Mod):
+        coerce([node.this, node.expression], t.common_type([left, right]) or kind)
     return kind
 
 

@@ -17,7 +17,7 @@ from headwater.analyze.query_parts import aggregates, is_over
 from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import cast_to, coerce, merge, type_of
+from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
 from headwater.dialect.syntax import GIVEN
 
 _MATH = "cast one side: CAST(x AS DOUBLE)"
@@ -51,15 +51,25 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     fits = [_argument(known, at, item, report) for at, item in enumerate(given)]
     if not all(fits):
         return t.UNKNOWN
+    if isinstance(func, exp.Nullif):
+        return _null_if(given, report)
     if known.one_type:
-        common = merge(given, f"arguments of {known.name}", report)
-        return kinds[0] if isinstance(func, exp.Nullif) and common != t.UNKNOWN else common
+        return merge(given, f"arguments of {known.name}", report)
     _coerce_arguments(func, known, given)
     if isinstance(func, exp.Avg):
         check_average(func, report)
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)
+
+
+def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
+    """Return the type of the first argument; each engine's SQL says how both are compared."""
+    kinds = [type_of(item) for item in given]
+    if t.common_type(kinds) is None:
+        clash(*given, "arguments of nullif have the types", given[1], report)
+        return t.UNKNOWN
+    return kinds[0]
 
 
 def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Expr]) -> None:
