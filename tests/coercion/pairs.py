@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+from sqlglot import exp
 
 from headwater.analyze.typing import types as t
 
@@ -167,6 +169,14 @@ def text_of(value: Any, kind: str) -> str | None:
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat()
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def kinds_by(name: Callable[[exp.DataType], str]) -> dict[str, str]:
+    """Return the columns with their types as an engine calls them."""
+    return {
+        column: name(t.canonical(exp.DataType.build(kind, dialect="trino")))
+        for column, kind in COLUMNS.items()
+    }
 
 
 def rows_sql(kinds: Mapping[str, str], *, text: str = "VARCHAR") -> str:

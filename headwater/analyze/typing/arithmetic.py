@@ -56,7 +56,13 @@ def _number(
             "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
         )
         return t.UNKNOWN
-    if t.is_float(kind) or isinstance(node, exp.Mod):
+    if kind.this is t.Type.DECIMAL and t.digits(kind)[0] >= t.MAX_PRECISION - 1:
+        for side in (node.this, node.expression):
+            if type_of(side) == t.BIGINT:  # 20 digits in Spark, and the result would lose one
+                cast_to(side, t.decimal(*t.digits(t.BIGINT)))
+    if t.is_float(kind):
+        coerce([node.this, node.expression], kind)
+    elif isinstance(node, exp.Mod):
         coerce([node.this, node.expression], t.common_type([left, right]) or kind)
     return kind
 

@@ -67,7 +67,7 @@ def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
     """Return the type of the first argument; each engine's SQL says how both are compared."""
     kinds = [type_of(item) for item in given]
     if t.common_type(kinds) is None:
-        clash(*given, "arguments of nullif have the types", given[1], report)
+        clash(given[0], given[1], "arguments of nullif have the types", given[1], report)
         return t.UNKNOWN
     return kinds[0]
 
