@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import batched
 
 import pytest
 from pyspark.sql import SparkSession
@@ -38,7 +37,8 @@ def value_sql(view: View) -> str:
 def test_values_of_pairs_are_trinos(rows: SparkSession) -> None:
     scalars = [each for each in known() if not each[0].form.startswith("SELECT")]
     wrong = []
-    for part in batched(scalars, _AT_ONCE):
+    for start in range(0, len(scalars), _AT_ONCE):
+        part = scalars[start : start + _AT_ONCE]
         columns = (
             f"CAST({value_sql(view)} AS {_kind(view)}) AS v{at}"
             for at, (_, view) in enumerate(part)
