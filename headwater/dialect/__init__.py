@@ -14,7 +14,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
-from headwater.dialect.foreign import translate_literals
+from headwater.dialect.json_paths import paths_as_text
+from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
@@ -114,8 +115,8 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
     try:
         statement = parser.parse(source.text, piece.start, piece.end)
         _take_dialect(statement)
-        if piece.dialect != "trino":
-            translate_literals(statement, piece.dialect)
+        paths_as_text(statement)
+        give_trinos_meaning(statement, piece.dialect)
         normalize(statement, Headwater.Tokenizer)
     except DialectError as error:
         span = source.span(error.start, error.end)

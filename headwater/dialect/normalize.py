@@ -94,8 +94,8 @@ def _one_trunc(node: exp.Expr) -> exp.Expr:
     return trunc
 
 
-def _fail(node: exp.Expr, condition: str, message: str, hint: str) -> NoReturn:
-    """Raise at a node, or at the nearest one above it that has a place."""
+def fail_at(node: exp.Expr, condition: str, message: str, hint: str) -> NoReturn:
+    """Raise a DialectError at a node, or at the nearest one above it that has a place."""
     found, inner = offsets_of(node), node.parent
     while not found and inner:
         found, inner = offsets_of(inner), inner.parent
@@ -109,21 +109,21 @@ def _refuse(node: exp.Expr, depth: int) -> NoReturn:
     else:
         message = f"more than {MAX_CHAIN} parts are joined by one kind of operator"
     hint = "split the view into several"
-    _fail(node, "TOO_DEEP", message, hint)
+    fail_at(node, "TOO_DEEP", message, hint)
 
 
 def _check(node: exp.Expr) -> None:
     """Refuse what sqlglot lets pass but SQL or a view does not."""
     if what := _REFUSED.get(type(node)):
         hint = "describe the rows with SELECT … FROM … WHERE … GROUP BY"
-        _fail(node, "UNSUPPORTED_SYNTAX", f"{what} cannot be used here", hint)
+        fail_at(node, "UNSUPPORTED_SYNTAX", f"{what} cannot be used here", hint)
     if check := _CHECKS.get(type(node)):
         check(node)
 
 
 def _check_in(node: exp.Expr) -> None:
     if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
-        _fail(node, "SYNTAX_ERROR", "the list of IN is empty", "give it at least one value")
+        fail_at(node, "SYNTAX_ERROR", "the list of IN is empty", "give it at least one value")
 
 
 def _check_table(node: exp.Expr) -> None:
@@ -132,7 +132,7 @@ def _check_table(node: exp.Expr) -> None:
         near = nearest(name, _TABLE_FUNCTIONS)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(_TABLE_FUNCTIONS)}, UNNEST"
         message = f'table function "{name.lower()}" is not known'
-        _fail(node.this, "UNKNOWN_FUNCTION", message, hint)
+        fail_at(node.this, "UNKNOWN_FUNCTION", message, hint)
 
 
 def _check_interval(node: exp.Expr) -> None:
@@ -140,47 +140,47 @@ def _check_interval(node: exp.Expr) -> None:
     if unit is None or (isinstance(unit, exp.Var) and unit.name not in UNITS):
         near = nearest(unit.name, UNITS) if unit else ""
         hint = f"did you mean {near}?" if near else "write it as INTERVAL '10' SECOND"
-        _fail(node, "SYNTAX_ERROR", "the interval is not valid", hint)
+        fail_at(node, "SYNTAX_ERROR", "the interval is not valid", hint)
 
 
 def _check_query(node: exp.Expr) -> None:
     if node.parent and not isinstance(node.parent, _AROUND_QUERIES):
         hint = "put it in brackets"
-        _fail(node, "SYNTAX_ERROR", "a query stands here without brackets", hint)
+        fail_at(node, "SYNTAX_ERROR", "a query stands here without brackets", hint)
     if node.args.get("joins") and not node.args.get("from_") and isinstance(node, exp.Select):
         hint = "begin with FROM table"
-        _fail(node.args["joins"][0], "SYNTAX_ERROR", "a join stands without FROM", hint)
+        fail_at(node.args["joins"][0], "SYNTAX_ERROR", "a join stands without FROM", hint)
 
 
 def _check_alias(node: exp.Expr) -> None:
     if node.args.get("columns") and not node.this:
         hint = "write AS name (column, …)"
-        _fail(node, "SYNTAX_ERROR", "columns are named but the table is not", hint)
+        fail_at(node, "SYNTAX_ERROR", "columns are named but the table is not", hint)
 
 
 def _check_lateral(node: exp.Expr) -> None:
     if node.arg_key == "laterals" and not node.args.get("view"):
         hint = "write CROSS JOIN LATERAL (…)"
-        _fail(node, "SYNTAX_ERROR", "LATERAL stands without a join", hint)
+        fail_at(node, "SYNTAX_ERROR", "LATERAL stands without a join", hint)
 
 
 def _check_group(node: exp.Expr) -> None:
     if node.expressions and node.args.get("grouping_sets"):
         hint = "put a comma before GROUPING SETS"
-        _fail(node, "SYNTAX_ERROR", "GROUPING SETS follows other keys", hint)
+        fail_at(node, "SYNTAX_ERROR", "GROUPING SETS follows other keys", hint)
 
 
 def _check_dot(node: exp.Expr) -> None:
     if isinstance(node.this, exp.Literal | exp.Star):
         hint = "only columns and tables have parts"
-        _fail(node, "SYNTAX_ERROR", "there is nothing behind this dot", hint)
+        fail_at(node, "SYNTAX_ERROR", "there is nothing behind this dot", hint)
 
 
 def _check_type_parameter(node: exp.Expr) -> None:
     plain = isinstance(node.this, exp.Literal) and node.this.is_int
     if not plain or node.args.get("expression"):
         hint = "write it as DECIMAL(12, 2)"
-        _fail(node, "UNKNOWN_TYPE", "the parameter of a type is not a number", hint)
+        fail_at(node, "UNKNOWN_TYPE", "the parameter of a type is not a number", hint)
 
 
 _CHECKS: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {

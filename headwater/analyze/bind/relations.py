@@ -151,6 +151,12 @@ class RelationBinder:
                     message = f'column "{item.name}" of USING is not in both tables once'
                     self.report.add("UNKNOWN_COLUMN", message, item, "write ON with both columns")
                 continue
+            kinds = [each.fields[item.name].type for each in (left[0], right)]
+            if kinds[0] != kinds[1] and not any(map(t.is_unknown, kinds)):
+                names_of_types = " and ".join(map(t.sql_type, kinds))
+                message = f'column "{item.name}" of USING is {names_of_types}'
+                hint = "write ON with both columns, and select one of them"
+                self.report.add("TYPE_CLASH", message, item, hint)
             conditions.append(
                 exp.EQ(
                     this=exp.column(item.name, table=left[0].alias),

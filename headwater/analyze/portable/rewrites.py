@@ -15,15 +15,17 @@ from headwater.analyze.portable import (
     attempts,
     collecting_aggregates,
     division,
+    equality,
     function_edge_cases,
     json_values,
-    map_equality,
+    null_if,
     patterns,
     texts,
     times,
     trino,
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
+from headwater.analyze.portable.decimal_casts import decimal_as_float
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
@@ -133,11 +135,11 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 
 
 def _spark_division(node: exp.Expr) -> exp.Expr:
-    """Spark's quotient of INTEGERs is a BIGINT, which holds what theirs does not."""
+    """Spark's quotient of INTEGERs is a BIGINT, which holds more; that of REALs is a DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
     if t.is_float(kind):
-        return division.spark_quotient(node)
-    return _cast(fixed, kind) if kind.this is t.Type.INT else fixed
+        fixed = division.spark_quotient(node)
+    return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
 
 
 def _spark_numbered(node: exp.Expr) -> exp.Expr:
@@ -223,8 +225,10 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToUnix: _spark_seconds,
         exp.TimestampTrunc: _spark_trunc,
         exp.If: _spark_if,
-        exp.Cast: spark_cast,
-        exp.TryCast: spark_cast,
+        exp.Cast: lambda node: decimal_as_float(spark_cast(node), "spark"),
+        exp.TryCast: lambda node: decimal_as_float(spark_cast(node), "spark"),
+        exp.Nullif: null_if.spark,
+        **dict.fromkeys((exp.EQ, exp.NEQ), equality.spark),
         exp.Try: attempts.spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
@@ -240,7 +244,6 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
-        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.spark_equal),
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
@@ -264,8 +267,10 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Add: _duckdb_wide,
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
-        exp.Cast: duckdb_cast,
-        exp.TryCast: duckdb_try_cast,
+        exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
+        exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node), "duckdb"),
+        exp.Nullif: null_if.duckdb,
+        **dict.fromkeys((exp.EQ, exp.NEQ), equality.duckdb),
         exp.RegexpReplace: patterns.duckdb_replace,
         exp.RegexpExtract: patterns.duckdb_extract,
         exp.ArrayContains: _duckdb_contains,
@@ -276,7 +281,6 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
         exp.Unnest: duckdb_unnest,
-        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.duckdb_equal),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
     "trino": {

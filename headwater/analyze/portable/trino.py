@@ -76,9 +76,18 @@ def _also(node: exp.Expr, term: exp.Expr) -> exp.Expr:
 
 
 def _may_be_nan(node: exp.Expr) -> list[exp.Expr]:
-    """The sides of a comparison that are floating point and no literals."""
+    """The sides of a comparison that are floating point and were not an exact number before."""
     sides = (node.this, node.expression)
-    return [side for side in sides if t.is_float(type_of(side)) and not _written(side)]
+    return [
+        side
+        for side in sides
+        if t.is_float(type_of(side)) and not _written(side) and not _was_exact(side)
+    ]
+
+
+def _was_exact(side: exp.Expr) -> bool:
+    """Return whether it is a cast of an integer or a decimal, which is never NaN."""
+    return isinstance(side, exp.Cast) and type_of(side.this).this in (*t.INTEGERS, t.Type.DECIMAL)
 
 
 def _written(side: exp.Expr) -> bool:
@@ -101,7 +110,11 @@ def _greatest(node: exp.Expr) -> exp.Expr:
     values = [node.this, *node.expressions]
     if not t.is_float(type_of(node)):
         return node
-    floats = [each for each in values if t.is_float(type_of(each)) and not _written(each)]
+    floats = [
+        each
+        for each in values
+        if t.is_float(type_of(each)) and not _written(each) and not _was_exact(each)
+    ]
     if not floats:
         return node
     given = [exp.Not(this=_is_null(each)) for each in values if not _written(each)]

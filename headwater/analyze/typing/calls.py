@@ -5,6 +5,7 @@ In: a call whose arguments are typed. Out: its type, or an error that says what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from sqlglot import exp
@@ -17,7 +18,7 @@ from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.rules.literals import CHECKS
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import merge, type_of
+from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
 from headwater.dialect.syntax import GIVEN
 
 _INSTEAD = {"to_char": "write date_format(x, '%Y-%m-%d')"}
@@ -52,8 +53,11 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     fits = [_argument(known, at, item, report) for at, item in enumerate(given)]
     if not all(fits):
         return t.UNKNOWN
+    if isinstance(func, exp.Nullif):
+        return _null_if(given, report)
     if known.one_type:
         return merge(given, f"arguments of {known.name}", report)
+    _coerce_arguments(func, known, given)
     if isinstance(func, exp.Avg):
         check_average(func, report)
     if check := CHECKS.get(type(func)):
@@ -61,6 +65,30 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)
+
+
+def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
+    """Return the type of the first argument; each engine's SQL says how both are compared."""
+    kinds = [type_of(item) for item in given]
+    if t.common_type(kinds) is None:
+        clash(given[0], given[1], "arguments of nullif have the types", given[1], report)
+        return t.UNKNOWN
+    return kinds[0]
+
+
+def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Expr]) -> None:
+    """Write the casts of arguments to the types that the function takes."""
+    kinds = [type_of(item) for item in given]
+    if isinstance(func, exp.DateDiff):
+        coerce(given, t.common_type(kinds) or t.UNKNOWN)
+    elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
+        element = t.common_type([t.elements(kinds[0])[0], kinds[1]])
+        if element is not None and t.elements(kinds[0])[0] != element:
+            cast_to(given[0], t.array(element))
+        if element is not None and kinds[1] not in (element, t.NULL):
+            cast_to(given[1], element)
+    elif known.kind == "scalar" and "number" in known.params and known.result(kinds) == t.DOUBLE:
+        coerce(given, t.DOUBLE)
 
 
 def _is_ordered(func: exp.Func) -> bool:

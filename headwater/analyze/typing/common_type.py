@@ -13,6 +13,11 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 
+_EXACT_DIGITS = 15
+"""So many digits are exact in a DOUBLE."""
+_SHORT_DIGITS = 18
+"""Of decimals with more, Trino reads the text."""
+
 
 def type_of(node: exp.Expr | None) -> exp.DataType:
     """Return a node's type, UNKNOWN if it has none."""
@@ -56,7 +61,7 @@ def clash(left: exp.Expr, right: exp.Expr, what: str, at: exp.Expr, report: Diag
 
 
 def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> None:
-    """Report operands that do not compare; cast a mix of timestamps to one type.
+    """Bring operands to the type in which Trino compares them; report those that do not compare.
 
     Args:
         operands: typed expressions, at least one.
@@ -64,27 +69,57 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
     """
     first, *others = operands
     for other in others:
-        left, right = type_of(first), type_of(other)
-        if t.common_type([left, right]) is None:
+        if t.common_type([type_of(first), type_of(other)]) is None:
             clash(first, other, "cannot compare", node, report)
             return
     common = t.common_type([type_of(item) for item in operands])
-    if common is None or not t.is_timestamp(common):
-        return
+    if common is not None:
+        coerce(operands, common)
+
+
+def coerce(operands: Sequence[exp.Expr], common: exp.DataType) -> None:
+    """Write the implicit casts of operands to a type into the tree.
+
+    An operand stays as it is if every engine converts it alike: see
+    :func:`headwater.analyze.typing.types.is_read_alike`.
+
+    Args:
+        operands: typed expressions that stand in a tree.
+        common: a type that they all have in common.
+    """
     for item in operands:
-        if t.family(type_of(item)) == "time" and type_of(item) != common:
+        kind = type_of(item)
+        if kind.this not in (t.Type.NULL, t.Type.UNKNOWN) and not t.is_read_alike(kind, common):
             cast_to(item, common)
 
 
 def cast_to(node: exp.Expr, kind: exp.DataType) -> None:
     """Replace a node inside a tree by its cast to a type; a literal becomes one of that type."""
-    if isinstance(node, exp.Cast) and node.this.is_string:
+    if isinstance(node, exp.Cast) and node.this.is_string and t.family(kind) == "time":
         node.set("to", kind.copy())
         node.type = kind
         return
-    wrapped = exp.Cast(this=node.copy(), to=kind.copy())
+    literal = node.this if isinstance(node, exp.Neg) else node
+    if literal.is_number and kind == t.DOUBLE:
+        literal.set("this", _as_double(literal.name))
+        literal.type = node.type = kind
+        return
+    wrapped = exp.Cast(to=kind.copy())
     wrapped.type = kind
     node.replace(wrapped)
+    wrapped.set("this", node)
+
+
+def _as_double(text: str) -> str:
+    """Write a number as a DOUBLE, rounded as Trino rounds a DECIMAL.
+
+    Trino divides up to 18 digits as one number by a power of ten, and rounds both.
+    """
+    whole, _, fraction = text.partition(".")
+    digits = len((whole + fraction).lstrip("0"))
+    if "e" not in text.lower() and fraction and _EXACT_DIGITS < digits <= _SHORT_DIGITS:
+        text = repr(float(whole + fraction) / 10.0 ** len(fraction))
+    return text if "e" in text.lower() else f"{text}e0"
 
 
 def merge(branches: Sequence[exp.Expr], what: str, report: Diagnostics) -> exp.DataType:
@@ -101,8 +136,5 @@ def merge(branches: Sequence[exp.Expr], what: str, report: Diagnostics) -> exp.D
             clash(branches[0], branch, f"{what} have the types", branch, report)
             return t.UNKNOWN
         result = merged
-    if t.is_timestamp(result):
-        for branch in branches:
-            if t.family(type_of(branch)) == "time" and type_of(branch) != result:
-                cast_to(branch, result)
+    coerce(branches, result)
     return result

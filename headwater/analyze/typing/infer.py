@@ -15,15 +15,15 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.portable.collecting_aggregates import LISTS
-from headwater.analyze.query_parts import is_over, union_branches
+from headwater.analyze.query_parts import is_over, is_union_all, union_branches
 from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing import types as t
+from headwater.analyze.typing.arithmetic import arithmetic, negative
 from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
-    cast_to,
-    clash,
+    coerce,
     expect_boolean,
     merge,
     type_of,
@@ -129,7 +129,7 @@ def _comparison(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 def _in(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if query := node.args.get("query"):
-        _compare_with(node, _output_type(query), report)
+        _compare_with(node, query, report)
         return t.BOOLEAN
     if node.args.get("unnest") or node.args.get("field"):
         return _unsupported(node, report)
@@ -143,12 +143,16 @@ def _output_type(query: exp.Expr) -> exp.DataType:
     return type_of(union_branches(query)[0].selects[0].unalias())
 
 
-def _compare_with(node: exp.Expr, kind: exp.DataType, report: Diagnostics) -> None:
-    left = type_of(node.this)
+def _compare_with(node: exp.Expr, query: exp.Expr, report: Diagnostics) -> None:
+    """Bring the value before IN and the column of its subquery to one type."""
+    left, kind = type_of(node.this), _output_type(query)
     common = t.common_type([left, kind])
-    if common is None or (t.is_timestamp(common) and left != kind):
+    members = [branch.selects[0].unalias() for branch in union_branches(query)]
+    if common is None or (not t.is_read_alike(kind, common) and not is_union_all(query)):
         message = f"cannot compare {t.sql_type(left)} and {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, node, "cast one side: CAST(x AS type)")
+    else:
+        coerce([node.this, *members], common)
 
 
 def _logic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -185,96 +189,14 @@ def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.VARCHAR
 
 
-def _arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    left, right = type_of(node.this), type_of(node.args["expression"])
-    families = (t.family(left), t.family(right))
-    if "unknown" in families:
-        return t.UNKNOWN
-    if "null" in families:
-        return left if families[1] == "null" else right
-    if families == ("number", "number"):
-        return _number(node, left, right, report)
-    if "interval" in families or families == ("time", "time"):
-        return _time_arithmetic(node, left, right, report)
-    if "text" in families:
-        side = node.this if families[0] == "text" else node.args["expression"]
-        hint = "cast it: CAST(x AS DOUBLE)" if isinstance(side, exp.Column) else "remove the quotes"
-        report.add("TYPE_CLASH", f"cannot calculate with {t.sql_type(type_of(side))}", side, hint)
-    else:
-        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
-    return t.UNKNOWN
-
-
-def _number(
-    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
-) -> exp.DataType:
-    kind = t.arithmetic_type(type(node), left, right)
-    if isinstance(node, exp.Mul) and kind.this is t.Type.DECIMAL:
-        needed = t.digits(left)[0] + t.digits(right)[0]
-        if needed > t.MAX_PRECISION:
-            message = f"the product of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
-            hint = "cast the factors to fewer digits, or CAST(x AS DOUBLE)"
-            report.add("UNSUPPORTED_SYNTAX", message, node, hint)
-            return t.UNKNOWN
-    if isinstance(node, exp.Div) and not node.args.get("typed"):
-        kind = _untyped_division(node, kind)
-    if isinstance(node, exp.Div) and kind.this is t.Type.DECIMAL:
-        report.add(
-            "UNSUPPORTED_SYNTAX",
-            "the quotient of decimals has another scale in every engine",
-            node,
-            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
-        )
-        return t.UNKNOWN
-    return kind
-
-
-def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:
-    """Spark's and DuckDB's quotient of integers is a DOUBLE: say so, for Trino's is an integer."""
-    node.set("typed", True)
-    if not t.is_integer(kind):
-        return kind
-    cast_to(node.this, t.DOUBLE)
-    return t.DOUBLE
-
-
-def _time_arithmetic(
-    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
-) -> exp.DataType:
-    families = (t.family(left), t.family(right))
-    if isinstance(node, exp.Sub) and t.is_timestamp(left) and left == right:
-        return t.INTERVAL
-    if families == ("time", "interval") and t.is_timestamp(left):
-        return left
-    if families == ("interval", "time") and isinstance(node, exp.Add) and t.is_timestamp(right):
-        return right
-    if t.DATE in (left, right):
-        report.add(
-            "UNSUPPORTED_SYNTAX",
-            "arithmetic on a date gives another type in every engine",
-            node,
-            "cast the date first: CAST(x AS TIMESTAMP)",
-        )
-    else:
-        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
-    return t.UNKNOWN
-
-
-def _negative(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if t.family(type_of(node.this)) not in ("number", "interval", "unknown"):
-        message = f"cannot calculate with {t.sql_type(type_of(node.this))}"
-        report.add("TYPE_CLASH", message, node.this, "cast it: CAST(x AS DOUBLE)")
-        return t.UNKNOWN
-    return type_of(node.this)
-
-
 def _case(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     branches = [branch.args["true"] for branch in node.args["ifs"]]
-    for branch in node.args["ifs"]:
-        if node.this is not None:
-            align([node.this, branch.this], branch, report)
-        else:
-            expect_boolean(branch.this, "WHEN", report)
+    tests = [branch.this for branch in node.args["ifs"]]
+    if node.this is not None:
+        align([node.this, *tests], node, report)
+    else:
+        for test in tests:
+            expect_boolean(test, "WHEN", report)
     if default := node.args.get("default"):
         branches.append(default)
     return merge(branches, "branches of CASE", report)
@@ -365,12 +287,12 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Exists: lambda node, report: t.BOOLEAN,
     exp.Select: lambda node, report: _output_type(node),
     exp.Subquery: lambda node, report: _output_type(node),
-    exp.Neg: _negative,
-    exp.Add: _arithmetic,
-    exp.Sub: _arithmetic,
-    exp.Mul: _arithmetic,
-    exp.Div: _arithmetic,
-    exp.Mod: _arithmetic,
+    exp.Neg: negative,
+    exp.Add: arithmetic,
+    exp.Sub: arithmetic,
+    exp.Mul: arithmetic,
+    exp.Div: arithmetic,
+    exp.Mod: arithmetic,
     exp.Not: _logic,
     exp.Is: _is,
     exp.Like: _like,

@@ -100,6 +100,13 @@ INTERVAL = exp.DataType(this=Type.INTERVAL)
 
 _RANK = (Type.INT, Type.BIGINT, Type.DECIMAL, Type.FLOAT, Type.DOUBLE)
 _DIGITS = {Type.INT: 10, Type.BIGINT: 19}
+INTEGERS = tuple(_DIGITS)
+_EXACT = (
+    (Type.INT, Type.BIGINT),
+    (Type.INT, Type.DOUBLE),
+    (Type.BIGINT, Type.DOUBLE),
+    (Type.FLOAT, Type.DOUBLE),
+)
 
 
 class TypeRefused(ValueError):
@@ -268,6 +275,21 @@ def _common_number(left: exp.DataType, right: exp.DataType) -> exp.DataType:
     return decimal(max(left_digits - left_scale, right_digits - right_scale) + scale, scale)
 
 
+def is_read_alike(kind: exp.DataType, common: exp.DataType) -> bool:
+    """Return whether every engine reads a type as another one by itself, and all of them alike.
+
+    Args:
+        kind: the type of an operand.
+        common: the type that the operands have in common.
+    """
+    if kind == common:
+        return True
+    if common.this is Type.DECIMAL and kind.this in (*_DIGITS, Type.DECIMAL):
+        (own, own_scale), (precision, scale) = digits(kind), digits(common)
+        return own - own_scale <= precision - scale and own_scale <= scale
+    return (kind.this, common.this) in _EXACT
+
+
 def arithmetic_type(
     operator: type[exp.Expr], left: exp.DataType, right: exp.DataType
 ) -> exp.DataType:
@@ -279,11 +301,14 @@ def arithmetic_type(
         right: a number type.
     """
     widest = _common_number(left, right)
-    if widest.this is not Type.DECIMAL or operator is exp.Mod:
+    if widest.this is not Type.DECIMAL:
         return widest
     (left_digits, left_scale), (right_digits, right_scale) = digits(left), digits(right)
     if operator is exp.Mul:
         return decimal(left_digits + right_digits, left_scale + right_scale)
+    if operator is exp.Mod:
+        scale = max(left_scale, right_scale)
+        return decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
     precision, scale = digits(widest)
     return decimal(precision + 1, scale)
 

@@ -27,7 +27,7 @@ from headwater.analyze.failing.fallible import failing
 from headwater.analyze.portable.collecting_aggregates import LISTS
 from headwater.analyze.query_parts import is_aggregate, is_over, window_calls, windows_of
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import merge, type_of
+from headwater.analyze.typing.common_type import cast_to, merge, type_of
 from headwater.analyze.typing.frames import check_frame
 from headwater.analyze.typing.functions import AGGREGATES, function_name
 
@@ -87,7 +87,14 @@ def window_call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         report.add("TYPE_CLASH", message, node.this, "take one of its parts")
     default = node.args.get("default")
     given = [node.this, *([default] if default is not None else [])]
-    return merge(given, f"arguments of {name}", report)
+    common = merge(given, f"arguments of {name}", report)
+    for item in (
+        node.this,
+        node.args.get("default"),
+    ):  # engines cast the default to the value's type
+        if item is not None and type_of(item) not in (common, t.NULL, t.UNKNOWN):
+            cast_to(item, common)
+    return common
 
 
 def over(node: exp.Expr, report: Diagnostics) -> exp.DataType:

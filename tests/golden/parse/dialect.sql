@@ -32,7 +32,7 @@ SELECT a, x FROM t CROSS JOIN UNNEST(arr) AS e(x)
 -- dialect: spark
 SELECT to_timestamp(a), cast(a as timestamp), cast(a as string), a / b, nvl(a, b), ts + INTERVAL 5 MINUTES FROM t
 --- prints
-SELECT CAST(a AS TIMESTAMP), TRY_CAST(a AS TIMESTAMP WITH TIME ZONE), TRY_CAST(a AS VARCHAR), CAST(a AS DOUBLE) / NULLIF(b, 0), COALESCE(a, b), ts + INTERVAL '5' MINUTE FROM t
+SELECT CAST(a AS TIMESTAMP), CAST(a AS TIMESTAMP WITH TIME ZONE), CAST(a AS VARCHAR), CAST(a AS DOUBLE) / b, COALESCE(a, b), ts + INTERVAL '5' MINUTE FROM t
 
 ---
 -- dialect: duckdb

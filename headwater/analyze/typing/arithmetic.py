@@ -1,0 +1,124 @@
+"""The operators of arithmetic: which operands they take, and the type of their result.
+
+In: operators whose operands are typed. Out: their types by Trino's rules, the implicit casts of
+operands written out, errors for what engines calculate differently.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
+
+_KEPT_SCALE = 6
+"""Digits after the point that Spark keeps if a result has more than 38 digits."""
+
+
+def arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    """Return the type of ``+ - * / %``; report operands that do not fit."""
+    left, right = type_of(node.this), type_of(node.args["expression"])
+    families = (t.family(left), t.family(right))
+    if "unknown" in families:
+        return t.UNKNOWN
+    if "null" in families:
+        return left if families[1] == "null" else right
+    if families == ("number", "number"):
+        return _number(node, left, right, report)
+    if "interval" in families or families == ("time", "time"):
+        return _time_arithmetic(node, left, right, report)
+    if "text" in families:
+        side = node.this if families[0] == "text" else node.args["expression"]
+        hint = "cast it: CAST(x AS DOUBLE)" if isinstance(side, exp.Column) else "remove the quotes"
+        report.add("TYPE_CLASH", f"cannot calculate with {t.sql_type(type_of(side))}", side, hint)
+    else:
+        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
+    return t.UNKNOWN
+
+
+def _number(
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
+) -> exp.DataType:
+    kind = t.arithmetic_type(type(node), left, right)
+    if kind.this is t.Type.DECIMAL and (needed := _digits_needed(node, left, right)):
+        message = f"the result of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
+        hint = "cast the operands to fewer digits, or CAST(x AS DOUBLE)"
+        report.add("UNSUPPORTED_SYNTAX", message, node, hint)
+        return t.UNKNOWN
+    if isinstance(node, exp.Div) and not node.args.get("typed"):
+        kind = _untyped_division(node, kind)
+    if isinstance(node, exp.Div) and kind.this is t.Type.DECIMAL:
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            "the quotient of decimals has another scale in every engine",
+            node,
+            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
+        )
+        return t.UNKNOWN
+    if kind.this is t.Type.DECIMAL and t.digits(kind)[0] >= t.MAX_PRECISION - 1:
+        for side in (node.this, node.expression):
+            if type_of(side) == t.BIGINT:  # 20 digits in Spark, and the result would lose one
+                cast_to(side, t.decimal(*t.digits(t.BIGINT)))
+    if t.is_float(kind):
+        coerce([node.this, node.expression], kind)
+    elif isinstance(node, exp.Mod):
+        coerce([node.this, node.expression], t.common_type([left, right]) or kind)
+    return kind
+
+
+def _digits_needed(node: exp.Expr, left: exp.DataType, right: exp.DataType) -> int:
+    """Return how many digits a result needs if an engine would cut it, otherwise 0."""
+    (precision, scale), (others, other_scale) = t.digits(left), t.digits(right)
+    if isinstance(node, exp.Mul):
+        needed, scale = precision + others, scale + other_scale
+        spark = needed + 1
+    elif isinstance(node, exp.Add | exp.Sub):
+        whole, scale = max(precision - scale, others - other_scale), max(scale, other_scale)
+        spark, needed = whole + scale + 1, whole + scale + 1
+        if scale <= _KEPT_SCALE:
+            return 0
+    else:
+        return 0
+    cut = spark > t.MAX_PRECISION and scale > _KEPT_SCALE
+    return spark if cut else needed if needed > t.MAX_PRECISION else 0
+
+
+def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:
+    """Spark's and DuckDB's quotient of integers is a DOUBLE: say so, for Trino's is an integer."""
+    node.set("typed", True)
+    if not t.is_integer(kind):
+        return kind
+    cast_to(node.this, t.DOUBLE)
+    return t.DOUBLE
+
+
+def _time_arithmetic(
+    node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
+) -> exp.DataType:
+    families = (t.family(left), t.family(right))
+    if isinstance(node, exp.Sub) and t.is_timestamp(left) and left == right:
+        return t.INTERVAL
+    if families == ("time", "interval") and t.is_timestamp(left):
+        return left
+    if families == ("interval", "time") and isinstance(node, exp.Add) and t.is_timestamp(right):
+        return right
+    if t.DATE in (left, right):
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            "arithmetic on a date gives another type in every engine",
+            node,
+            "cast the date first: CAST(x AS TIMESTAMP)",
+        )
+    else:
+        clash(node.this, node.args["expression"], "cannot calculate with", node, report)
+    return t.UNKNOWN
+
+
+def negative(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    """Return the type of ``-x``."""
+    if t.family(type_of(node.this)) not in ("number", "interval", "unknown"):
+        message = f"cannot calculate with {t.sql_type(type_of(node.this))}"
+        report.add("TYPE_CLASH", message, node.this, "cast it: CAST(x AS DOUBLE)")
+        return t.UNKNOWN
+    return type_of(node.this)

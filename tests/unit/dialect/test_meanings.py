@@ -1,0 +1,110 @@
+"""The same words mean something else in another dialect: what they give there, run in DuckDB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+
+from headwater.analyze.bind.project import bind
+from headwater.analyze.portable.rewrites import portable
+from headwater.dialect import parse
+from headwater.errors import ErrorGroup, SqlError
+
+TABLE = """
+CREATE TABLE t (i INTEGER, j INTEGER, n INTEGER, x DOUBLE, s VARCHAR, u VARCHAR, ts TIMESTAMP)
+WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;"""
+ROW = (
+    "SELECT 7::INT AS i, 2::INT AS j, NULL::INT AS n, 2.5::DOUBLE AS x, 'abc' AS s,"
+    " NULL::VARCHAR AS u, TIMESTAMP '2026-11-29 10:00:00' AS ts"  # a Sunday
+)
+
+
+def value(dialect: str, expression: str) -> Any:
+    """Return what an expression in a dialect gives over the one row."""
+    text = f"-- dialect: {dialect}\nCREATE STREAMING VIEW v AS SELECT {expression} AS x FROM t"
+    view = bind({"t.sql": parse(TABLE), "v.sql": parse(text)}).views["v"]
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE t AS {ROW}")
+        rows = database.execute(portable(view.query, "duckdb").sql("duckdb")).fetchall()
+    return rows[0][0]
+
+
+@pytest.mark.parametrize(
+    ("dialects", "expression", "expected"),
+    [
+        ("postgres spark duckdb", "greatest(i, n)", 7),
+        ("postgres spark duckdb", "least(n, j, i)", 2),
+        ("postgres spark duckdb", "greatest(n, NULL)", None),
+        ("snowflake bigquery trino", "greatest(i, n)", None),
+        ("snowflake", "greatest_ignore_nulls(i, n)", 7),
+        ("postgres duckdb", "concat(s, u, 'd')", "abcd"),
+        ("spark snowflake bigquery trino", "concat(s, u, 'd')", None),
+        ("postgres duckdb spark trino", "concat_ws('-', s, u)", "abc"),
+        ("snowflake", "concat_ws('-', s, u)", None),
+        ("snowflake", "concat_ws('-', s, s)", "abc-abc"),
+        ("postgres duckdb spark trino snowflake", "s || u", None),
+        ("postgres spark duckdb bigquery", "substr(s, 0)", "abc"),
+        ("spark bigquery", "substr(s, 0, 2)", "ab"),
+        ("duckdb postgres", "substr(s, 0, 2)", "a"),
+        ("spark duckdb bigquery snowflake", "substr(s, -2)", "bc"),
+        ("postgres", "substr(s, -2)", "abc"),
+        ("postgres", "substr(s, -1, 3)", "a"),
+        ("postgres", "substr(s, -5, 3)", ""),
+        ("spark duckdb", "substr(s, -5)", "abc"),
+        ("spark duckdb", "substr(s, -5, 3)", "a"),
+        ("bigquery", "substr(s, -5, 2)", "ab"),
+        ("spark duckdb postgres snowflake", "split_part(s, 'b', 5)", ""),
+        ("spark duckdb", "regexp_extract(s, '(x)', 1)", ""),
+        ("postgres bigquery", r"'a_b' LIKE 'a\_b'", True),
+        ("postgres", r"'axb' NOT LIKE 'a\_b'", True),
+        ("spark", r"'axb' LIKE 'a\_b'", False),
+        ("duckdb", r"'a_b' LIKE 'a\_b'", False),
+        ("postgres duckdb", r"regexp_replace(s, '(b)', '<\1>', 'g')", "a<b>c"),
+        ("snowflake", "regexp_like(s, 'b')", False),
+        ("snowflake", "regexp_like(s, 'a.c')", True),
+        ("postgres duckdb", "extract(dow FROM ts)", 0),
+        ("spark", "extract(dow FROM ts)", 1),
+        ("bigquery", "extract(dayofweek FROM ts)", 1),
+        ("postgres duckdb", "extract(isodow FROM ts)", 7),
+        ("postgres", "CAST(12.345::numeric AS VARCHAR)", "12.345"),
+        ("duckdb", "CAST(12.3456::numeric AS VARCHAR)", "12.346"),
+        ("spark", "CAST(CAST(12.5 AS decimal) AS string)", "13"),
+        ("bigquery", "CAST(CAST(i AS NUMERIC) AS STRING)", "7.000000000"),
+        ("bigquery", "1.5 / 2.5 = 0.6", True),
+        ("postgres trino", "i / j", 3),
+        ("spark duckdb snowflake bigquery", "i / j", 3.5),
+        ("postgres trino spark duckdb", "-i % j", -1),
+        ("postgres duckdb", "-2 ^ 2", 4.0),
+        ("spark", "-2 ^ 2", -4),
+        ("spark", "i IS NOT NULL", True),
+        ("postgres", "u IS NOT NULL", False),
+    ],
+)
+def test_what_a_dialect_means(dialects: str, expression: str, expected: object) -> None:
+    found = {dialect: value(dialect, expression) for dialect in dialects.split()}
+    assert found == dict.fromkeys(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expression", "message"),
+    [
+        ("postgres", "i::numeric", "numeric without digits keeps those of each value"),
+        ("postgres", "regexp_replace(s, 'a', 'b')", "regexp_replace without the flag 'g'"),
+        ("duckdb", "regexp_replace(s, 'a', 'b')", "regexp_replace without the flag 'g'"),
+        ("spark", "i | j & i", "&, ^ and | stand beside each other"),
+        ("spark", "split_part(s, 'b', -1)", "split_part counts parts from 1"),
+        ("snowflake", "regexp_like(s, u)", "the pattern of regexp_like is no literal"),
+    ],
+)
+def test_what_depends_on_more_than_the_text_is_refused(
+    dialect: str, expression: str, message: str
+) -> None:
+    with pytest.raises((SqlError, ErrorGroup)) as raised:
+        value(dialect, expression)
+    errors = raised.value.errors if isinstance(raised.value, ErrorGroup) else [raised.value]
+    assert isinstance(errors[0], SqlError)
+    assert errors[0].condition == "NOT_PORTABLE"
+    assert errors[0].message.startswith(message)
+    assert errors[0].hint
