@@ -187,6 +187,7 @@ class DefinitionsChanged:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class SourceRowsRefused:
     """A batch of a view has bad rows of a SOURCE.
 
