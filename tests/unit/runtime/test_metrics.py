@@ -246,7 +246,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(
 
 def test_nothing_listens_unless_it_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headwater.runtime.metrics.served", pytest.fail)
-    monkeypatch.setattr("headwater.runtime.supervisor.Supervisor.run", lambda self, once: 0)
+    monkeypatch.setattr("headwater.runtime.supervisor.Supervisor.run", lambda self, **how: 0)
     assert main(["--project", str(run.folder), "run"]) == 0
 
 

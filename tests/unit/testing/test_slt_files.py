@@ -155,7 +155,12 @@ def test_one_file_is_one_epoch(tmp_path: Path) -> None:
     (tmp_path / "headwater.toml").write_text("")
     (tmp_path / "t.sql").write_text(SOURCE.format(encode="JSON"))
     source = local_source(load_project(tmp_path).catalog.sources["t"], tmp_path / "in")
-    assert source.options == {"path": str(tmp_path / "in"), "max_files_per_epoch": "1"}
+    # and each is later than the one before
+    assert source.options == {
+        "path": str(tmp_path / "in"),
+        "ordering": "name",
+        "max_files_per_epoch": "1",
+    }
 
 
 def test_events_of_a_topic_are_written_as_json_with_their_values_as_text(tmp_path: Path) -> None:
