@@ -75,6 +75,11 @@ class Broken:
         return LEFT_OUT[self.error is None]
 
     @property
+    def said(self) -> str:
+        """What is wrong with it, as the end of a sentence that begins with its name."""
+        return f"broken: {self.reason}" if self.error else self.reason
+
+    @property
     def reason(self) -> str:
         """Why it is left out, in one sentence."""
         if self.error is None:

@@ -144,7 +144,7 @@ def require_view(project: Project, name: str) -> None:
         return
     if name in project.broken:
         left_out = project.broken[name]
-        message = f'{left_out.kind} "{name}" is {left_out.state}: {left_out.reason}'
+        message = f'{left_out.kind} "{name}" is {left_out.said}'
         raise ConfigError(
             "DEFINITION_BROKEN", message, hint="correct the file, then: headwater check"
         )

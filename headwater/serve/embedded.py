@@ -130,14 +130,15 @@ class Embedded:
     def _missing(self, name: str) -> HeadwaterError:
         catalog = self._project.catalog
         if left_out := self._project.broken.get(name):
-            message = f'{left_out.kind} "{name}" is {left_out.state}: {left_out.reason}'
+            message = f'{left_out.kind} "{name}" is {left_out.said}'
             hint = "correct the file, then: headwater check"
             return ConfigError("DEFINITION_BROKEN", message, hint=hint)
         if name in catalog.sources and not catalog.sources[name].kept:
             hint = "read a view over it, or land its rows with CREATE TABLE"
             return ConfigError("NOT_KEPT", f'source "{name}" has no table in the lake', hint=hint)
         if name in catalog.sources or name in catalog.views:
-            hint = "run: headwater run --once"
+            first = "correct the errors, then " if self._project.errors else ""
+            hint = f"{first}run: headwater run --once"
             return ConfigError("NO_DATA_YET", f'table "{name}" has not been written yet', hint=hint)
         known = sorted({*self._lake.names(), *catalog.sources, *catalog.views})
         near = get_close_matches(name, known, n=1)

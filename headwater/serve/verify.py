@@ -109,6 +109,11 @@ class VerifyResult:
         """Whether the law does not hold, or cannot be said to hold any more."""
         return self.verdict in _BROKEN
 
+    @property
+    def judged(self) -> bool:
+        """Whether there is an answer."""
+        return self.verdict not in (Verdict.FAILED, Verdict.LEFT_OUT)
+
 
 _BROKEN = (Verdict.DIFFERENT, Verdict.CHANGED, Verdict.FAILED, Verdict.LEFT_OUT)
 
@@ -162,7 +167,7 @@ def verify(
     return [
         *found.values(),
         *(
-            VerifyResult(each.name, Verdict.LEFT_OUT, f"{each.state}: {each.reason}")
+            VerifyResult(each.name, Verdict.LEFT_OUT, each.said)
             for each in left_out
             if not views or each.name in views
         ),
@@ -199,7 +204,8 @@ def _verify_one(
     table = lake.table(name)
     commit = _newest_commit(table, snapshot) if table is not None else None
     if table is None or commit is None:
-        return VerifyResult(name, Verdict.NO_COMMIT, "run: headwater run --once")
+        first = "correct the errors, then " if project.errors else ""
+        return VerifyResult(name, Verdict.NO_COMMIT, f"{first}run: headwater run --once")
     if commit.marker.fingerprint not in ("", plan.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)

@@ -174,7 +174,8 @@ class World:
                 missing = [f"  in the SELECT, not in the table: {r}" for r in found.missing_rows]
                 title = f'view "{result.view}" does not equal its SELECT'
                 raise Mismatch("\n".join([title, *surplus, *missing]))
-            if views and result.verdict is not Verdict.EQUAL:
+            failed = result.verdict is Verdict.FAILED
+            if failed or (views and result.verdict is not Verdict.EQUAL):
                 raise Mismatch(f'view "{result.view}": {result.verdict.value}: {result.reason}')
 
     def stop(self) -> None:

@@ -70,9 +70,10 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
     else:
         rows = [(*_row(result), *_differences(result)) for result in results]
         context.output.rows((*COLUMNS, *DIFFERENCES), rows)
-    broken = [result.view for result in results if result.broken]
-    if broken:
-        context.output.note(f"not equal to the SELECT at rest: {', '.join(broken)}")
+    broken = [result for result in results if result.broken]
+    for text, judged in (("not equal to the SELECT at rest", True), ("not checked", False)):
+        if names := [each.view for each in broken if each.judged is judged]:
+            context.output.note(f"{text}: {', '.join(names)}")
     return EXIT_NO if broken or project.errors else EXIT_OK
 
 

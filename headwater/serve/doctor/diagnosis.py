@@ -45,7 +45,7 @@ def diagnose(
         if not names or name in names
     ]
     return found + [
-        Finding(each.name, "definition", f"{each.kind} is {each.state}: {each.reason}", _CORRECT)
+        Finding(each.name, "definition", f"the {each.kind} is {each.said}", _CORRECT)
         for each in project.broken.values()
         if not names or each.name in names
     ]
