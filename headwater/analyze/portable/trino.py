@@ -143,7 +143,6 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
     exp.Trim: function_edge_cases.only_spaces,
-    exp.Atan2: function_edge_cases.positive_zero,
     exp.DataType: _micros,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,

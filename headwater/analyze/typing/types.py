@@ -279,9 +279,12 @@ def arithmetic_type(
         right: a number type.
     """
     widest = _common_number(left, right)
-    if widest.this is not Type.DECIMAL or operator is exp.Mod:
+    if widest.this is not Type.DECIMAL:
         return widest
     (left_digits, left_scale), (right_digits, right_scale) = digits(left), digits(right)
+    if operator is exp.Mod:
+        scale = max(left_scale, right_scale)
+        return decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
     if operator is exp.Mul:
         return decimal(left_digits + right_digits, left_scale + right_scale)
     precision, scale = digits(widest)
