@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from docs.generate import conformance
 from docs.generate.commands import commands
 from docs.generate.functions import folds, functions, refused
 from docs.generate.markdown import code, listed, sentence, table
@@ -71,6 +72,9 @@ BLOCKS: Mapping[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "commits": commits,
     "configuration": configuration,
+    "conformance": conformance.results,
+    "conformance.different": conformance.different,
+    "conformance.wrong": conformance.wrong,
     "crash-points": crash_points,
     "errors": errors,
     "folds": folds,

@@ -13,6 +13,7 @@ from headwater.analyze.typing.functions import FAMILIES, FORMS, KINDS, WANTED, D
 from headwater.analyze.typing.functions.aggregates import EXAMPLE_TABLE
 from headwater.analyze.typing.functions.windows import WINDOWS
 from headwater.plan.rules.folds import FOLDS, SIGNED_FOLDS
+from tests.conformance.expected import purposes
 
 _SAMPLES: Sequence[exp.DataType] = (
     *(t.BIGINT, t.DOUBLE, t.decimal(10, 2), t.VARCHAR, t.BOOLEAN, t.DATE, t.TIMESTAMP),
@@ -87,6 +88,9 @@ def _entry(entry: Described) -> Iterator[str]:
     yield f"- **{label}:** {examples}"
     if entry.engines:
         yield f"- **Engines:** {entry.engines}"
+    for purpose in purposes():
+        if entry.name in purpose.functions:
+            yield f"- **Differs from Trino:** {purpose.reason}"
     yield ""
 
 

@@ -31,6 +31,7 @@ from headwater.dialect.vocabulary import UNITS
 
 CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
 
+_DECIMAL = re.compile(r"[+-]?(?P<whole>[0-9]*)(\.(?P<fraction>[0-9]*))?")
 _INTERVAL_UNITS = frozenset((*UNITS, *(f"{unit}S" for unit in UNITS)))
 _WORD = re.compile(r"[A-Z_]")
 
@@ -169,6 +170,11 @@ class Headwater(Trino):
         }
         FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS)
 
+        TYPE_LITERAL_PARSERS = {
+            **TrinoParser.TYPE_LITERAL_PARSERS,
+            exp.DType.DECIMAL: lambda self, this, kind: _decimal_literal(this, kind),
+        }
+
         # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte
         AMBIGUOUS_TYPES = ("INT2", "INT4", "INT8", "INT16", "INT32", "INT64")
 
@@ -204,6 +210,16 @@ class Headwater(Trino):
             return super()._parse_types(check_func, schema, allow_identifiers, with_collation)
 
     Generator = HeadwaterGenerator
+
+
+def _decimal_literal(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """``DECIMAL '1.50'`` has the digits that are written; a cast without digits has no fraction."""
+    if not kind.expressions and (digits := _DECIMAL.fullmatch(text.name.strip())):
+        whole, fraction = digits["whole"].lstrip("0"), digits["fraction"] or ""
+        sizes = (max(len(whole) + len(fraction), 1), len(fraction))
+        params = [exp.DataTypeParam(this=exp.Literal.number(size)) for size in sizes]
+        kind = exp.DataType(this=exp.DType.DECIMAL, expressions=params)
+    return exp.cast(text, kind)
 
 
 @contextmanager

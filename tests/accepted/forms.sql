@@ -8,6 +8,8 @@ CREATE TABLE y (id BIGINT, k VARCHAR, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts A
 
 -- FROM with commas
 --: ok
+SELECT id, CAST(NULL AS ROW(p BIGINT, q VARCHAR)) AS l FROM t;
+SELECT k, any_value(v) AS a FROM t GROUP BY k;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b LEFT JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b FULL JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b RIGHT JOIN c ON b.id = c.id AND b.v = c.v WHERE t.id = c.id;

@@ -138,7 +138,7 @@ def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Exp
             node.replace(exp.Null())
         elif isinstance(node, exp.Grouping) and node not in chosen:
             bits = "".join("0" if key in chosen else "1" for key in node.expressions)
-            node.replace(exp.cast(exp.Literal.number(int(bits or "0", 2)), "BIGINT"))
+            node.replace(exp.cast(exp.Literal.number(int(bits or "0", 2)), "INT"))
         elif not _is_of_rows(node) and node not in chosen:  # whatever keys it is made of
             stack.extend(node.iter_expressions())
     found = root.this

@@ -1,26 +1,65 @@
-"""``=`` and ``<>`` of arrays and maps, as Trino means them, in engines that compare them otherwise.
+"""``=`` and ``<>`` of arrays and maps, as Trino means them: NULL if a NULL decides.
 
-In: typed comparisons. Out: the same, or what computes them element by element.
+In: typed comparisons. Out: the same, or what computes them element by element. Spark and DuckDB
+take two NULL elements for equal. Spark compares no maps, and DuckDB compares entries in their
+order; here the keys are compared, and the values of each key.
 """
 
 from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Mapping
 
-from headwater.analyze.portable import array_equality, map_equality
+from sqlglot import exp, parse_one
+
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
+_ARRAYS: Mapping[str, str] = {
+    "spark": """
+CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
+  WHEN size(__left) <> size(__right) THEN FALSE
+  ELSE forall(zip_with(__left, __right, (a, b) -> a = b), same -> same) END""",
+    "duckdb": """
+CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
+  WHEN len(__left) <> len(__right) THEN FALSE
+  WHEN list_contains(list_transform(range(len(__left)),
+    lambda i: __left[i + 1] = __right[i + 1]), FALSE) THEN FALSE
+  WHEN list_count(__left) < len(__left) OR list_count(__right) < len(__right) THEN NULL
+  ELSE TRUE END""",
+}
+_MAPS: Mapping[str, str] = {
+    "spark": """
+CASE WHEN array_sort(map_keys(__left)) <> array_sort(map_keys(__right)) THEN FALSE
+  ELSE forall(map_keys(__left), k -> element_at(__left, k) = element_at(__right, k)) END""",
+    "duckdb": """
+CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
+  WHEN list_sort(map_keys(__left)) <> list_sort(map_keys(__right)) THEN FALSE
+  WHEN list_contains([__left[k] = __right[k] FOR k IN map_keys(__left)], FALSE) THEN FALSE
+  WHEN list_count([__left[k] = __right[k] FOR k IN map_keys(__left)]) = len(map_keys(__left))
+  THEN TRUE END""",
+}
+_NESTED = {t.Type.ARRAY: _ARRAYS, t.Type.MAP: _MAPS}
+
 
 def spark(node: exp.Expr) -> exp.Expr:
-    """Return a comparison as Spark computes it."""
-    if type_of(node.this).this is t.Type.ARRAY:
-        return array_equality.spark(node)
-    return map_equality.spark_equal(node)
+    """Return a comparison as Spark computes it; of other values, as it is."""
+    return _compared(node, "spark")
 
 
 def duckdb(node: exp.Expr) -> exp.Expr:
-    """Return a comparison as DuckDB computes it."""
-    if type_of(node.this).this is t.Type.ARRAY:
-        return array_equality.duckdb(node)
-    return map_equality.duckdb_equal(node)
+    """Return a comparison as DuckDB computes it; of other values, as it is."""
+    return _compared(node, "duckdb")
+
+
+def _compared(node: exp.Expr, dialect: str) -> exp.Expr:
+    texts = _NESTED.get(type_of(node.this).this) or _NESTED.get(type_of(node.expression).this)
+    if texts is None:
+        return node
+    sides = {"__left": node.this, "__right": node.expression}
+
+    def filled(part: exp.Expr) -> exp.Expr:
+        side = sides.get(part.name) if isinstance(part, exp.Column) else None
+        return exp.paren(side.copy(), copy=False) if side is not None else part
+
+    same = exp.paren(parse_one(texts[dialect], dialect=dialect).transform(filled), copy=False)
+    return exp.Not(this=same) if isinstance(node, exp.NEQ) else same

@@ -31,7 +31,10 @@ def whole(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed call of floor, ceil or truncate.
     """
-    return exp.paren(node.this.copy()) if t.is_integer(type_of(node.this)) else node
+    if not t.is_integer(type_of(node.this)):
+        return node
+    value = exp.paren(node.this.copy())
+    return exp.cast(value, type_of(node).copy()) if isinstance(node, exp.Trunc) else value
 
 
 def spark_extreme(node: exp.Expr) -> exp.Expr:
@@ -55,15 +58,3 @@ def duckdb_sign(node: exp.Expr) -> exp.Expr:
     return exp.Case(
         ifs=[exp.If(this=exp.IsNan(this=node.this.copy()), true=node.this.copy())], default=sign
     )
-
-
-def positive_zero(node: exp.Expr) -> exp.Expr:
-    """Add 0 to the arguments of atan2: Spark's knows no negative zero.
-
-    Args:
-        node: a typed call; changed in place.
-    """
-    for key in ("this", "expression"):
-        zero = exp.Literal.number("0e0")
-        node.set(key, exp.paren(exp.Add(this=node.args[key].copy(), expression=zero), copy=False))
-    return node

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.portable import (
+    arithmetic,
     attempts,
     collecting_aggregates,
     division,
@@ -68,31 +69,12 @@ def _cast(node: exp.Expr, kind: exp.DataType) -> exp.Cast:
     return exp.Cast(this=node.copy(), to=kind.copy())
 
 
-def _rounded(node: exp.Expr) -> exp.Expr:
-    """``round(x, 2)`` of a double → ``round(x * 1e2) / 1e2``: Trino's own definition."""
-    decimals = node.args.get("decimals")
-    if decimals is None or not t.is_float(type_of(node.this)):
-        return node
-    negative = isinstance(decimals, exp.Neg)
-    digits = int((decimals.this if negative else decimals).name)
-    if digits == 0:
-        return exp.Round(this=node.this.copy())
-    factor = exp.Literal.number(f"1e{digits}")
-    first, last = (exp.Div, exp.Mul) if negative else (exp.Mul, exp.Div)
-    whole = exp.Round(this=first(this=exp.paren(node.this.copy()), expression=factor))
-    return exp.paren(last(this=whole, expression=factor.copy()))
-
-
-def _kept_type(node: exp.Expr) -> exp.Expr:
-    """Trino's sign has the type of its argument."""
-    return _cast(node, type_of(node.this))
-
-
-def _ranked_as_double(node: exp.Expr) -> exp.Expr:
-    """Decimals are ranked as DOUBLE, as in Trino."""
-    if type_of(node.this).this is t.Type.DECIMAL:
-        value = _cast(node.this, t.DOUBLE)
-        value.type = t.DOUBLE
+def _ranked(node: exp.Expr) -> exp.Expr:
+    """Decimals are ranked as REAL and integers as BIGINT, as in Trino."""
+    kind = type_of(node)
+    if not t.is_unknown(kind) and type_of(node.this) != kind:
+        value = _cast(node.this, kind)
+        value.type = kind
         node.set("this", value)
     return node
 
@@ -147,12 +129,22 @@ def _spark_numbered(node: exp.Expr) -> exp.Expr:
     return _cast(node, type_of(node)) if type(node.this) in NUMBERED else node
 
 
+def _spark_average(node: exp.Expr) -> exp.Expr:
+    fixed = spark_average(node)
+    return arithmetic.real_average(node) if fixed is node else fixed
+
+
+def _duckdb_average(node: exp.Expr) -> exp.Expr:
+    fixed = duckdb_average(node)
+    return arithmetic.real_average(node) if fixed is node else fixed
+
+
 def _spark_window(node: exp.Expr) -> exp.Expr:
-    return spark_average(_spark_numbered(node))
+    return _spark_average(_spark_numbered(node))
 
 
 def _spark_filter(node: exp.Expr) -> exp.Expr:
-    fixed = spark_average(node)
+    fixed = _spark_average(node)
     return collecting_aggregates.spark_filter(node) if fixed is node else fixed
 
 
@@ -199,9 +191,11 @@ _SPARK_COUNTS = (
     *(exp.Hour, exp.Minute, exp.Second),
 )
 
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "spark": {
-        exp.Round: _rounded,
+        exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.spark_whole,
         exp.Ceil: function_edge_cases.spark_whole,
         exp.Trunc: function_edge_cases.spark_whole,
@@ -233,10 +227,14 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
         exp.Mod: division.spark_rest,
-        exp.Sign: _kept_type,
+        exp.Neg: arithmetic.spark_negative,
+        exp.Abs: arithmetic.spark_abs,
+        exp.Atan2: arithmetic.spark_atan2,
+        **dict.fromkeys(_BITS, arithmetic.kept_type),
+        exp.Sign: arithmetic.kept_type,
         exp.Window: _spark_window,
-        exp.Avg: spark_average,
-        exp.ApproxQuantile: _ranked_as_double,
+        exp.Avg: _spark_average,
+        exp.ApproxQuantile: _ranked,
         exp.In: spark_in,
         exp.ArgMin: collecting_aggregates.spark_by,
         exp.ArgMax: collecting_aggregates.spark_by,
@@ -247,12 +245,15 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
-        exp.Round: _rounded,
+        exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.whole,
         exp.Ceil: function_edge_cases.whole,
         exp.DateDiff: _duckdb_elapsed,
         exp.Sign: function_edge_cases.duckdb_sign,
-        exp.Atan2: function_edge_cases.positive_zero,
+        exp.Pow: arithmetic.duckdb_power,
+        exp.Literal: arithmetic.duckdb_literal,
+        exp.Trunc: function_edge_cases.whole,
+        **dict.fromkeys(_BITS, arithmetic.kept_type),
         exp.Trim: texts.trimmed,
         exp.Upper: texts.duckdb_upper,
         exp.Lower: texts.duckdb_lower,
@@ -279,14 +280,14 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.JSONExtractScalar: json_values.duckdb_scalar,
         exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
-        exp.ApproxQuantile: _ranked_as_double,
+        exp.ApproxQuantile: _ranked,
         exp.Unnest: duckdb_unnest,
-        **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
+        **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), _duckdb_average),
     },
     "trino": {
         **trino.FIXES,
         exp.Try: attempts.trino_attempt,
-        exp.ApproxQuantile: _ranked_as_double,
+        exp.ApproxQuantile: _ranked,
     },
 }
 """The corrections by dialect and node class."""

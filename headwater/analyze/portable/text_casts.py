@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from headwater.analyze.portable.arithmetic import duckdb_number
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -60,7 +61,8 @@ def duckdb_try_cast(node: exp.Expr) -> exp.Expr:
         text = node.this.copy()
         like = exp.RegexpLike(this=text, expression=exp.Literal.string(f"^{_whole(kind)}"))
         node.set("this", exp.Case(ifs=[exp.If(this=like, true=_stripped(text, kind))]))
-    return node
+        return node
+    return duckdb_number(node)
 
 
 def duckdb_cast(node: exp.Expr) -> exp.Expr:
@@ -71,7 +73,8 @@ def duckdb_cast(node: exp.Expr) -> exp.Expr:
     """
     if is_of_text(node):
         node.set("this", _stripped(node.this.copy(), node.args["to"]))
-    return node
+        return node
+    return duckdb_number(node)
 
 
 def trino_cast(node: exp.Expr) -> exp.Expr:

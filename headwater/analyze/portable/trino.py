@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, function_edge_cases, json_values
+from headwater.analyze.portable import collecting_aggregates, json_values
 from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -140,7 +140,6 @@ def _window(node: exp.Expr) -> exp.Expr:
 FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
-    exp.Atan2: function_edge_cases.positive_zero,
     exp.DataType: _micros,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,

@@ -152,7 +152,8 @@ def _units(func: exp.Func, report: Diagnostics) -> bool:
         dates = any(type_of(item) == t.DATE for item in f.arguments(func))
         allowed, unit = ("day",) if dates else f.DIFF_UNITS, func.args.get("unit")
     elif isinstance(func, exp.Extract):
-        allowed, unit = f.EXTRACT_UNITS, func.this
+        of_date = any(type_of(item) == t.DATE for item in f.arguments(func))
+        allowed, unit = f.EXTRACT_UNITS[: 4 if of_date else None], func.this
     else:
         return True
     name = unit.name.lower() if isinstance(unit, exp.Expression) else "day"

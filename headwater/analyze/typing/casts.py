@@ -76,7 +76,7 @@ def _check_cast(
         if t.is_float(source):
             hint = "cast to DECIMAL(p, s) first"
     elif families[0] != families[1] and families[0] not in _TEXTUAL:
-        if families[1] != "boolean":
+        if families != ("number", "boolean"):
             hint = "there is no such conversion"
     elif families[0] == "boolean" and families[1] == "time":
         hint = "there is no such conversion"

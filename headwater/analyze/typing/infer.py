@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import inf, isfinite
 
 from sqlglot import exp
 
@@ -105,12 +106,14 @@ def _literal(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if node.is_string:
         return t.VARCHAR
     text = node.name
-    if "e" in text.lower():
+    if "e" in text.lower() and isfinite(float(text)):
         return t.DOUBLE
     if "." in text:
         whole, _, fraction = text.partition(".")
-        return t.decimal(max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction))
-    value = int(text)
+        digits = max(len(whole.lstrip("0")) + len(fraction), 1)
+        if digits <= t.MAX_PRECISION:
+            return t.decimal(digits, len(fraction))
+    value = int(text) if text.isdigit() else inf
     if value >= 2**63:
         report.add("TYPE_CLASH", f"number {text} is too large", node, "write it as 1e0 or DECIMAL")
         return t.UNKNOWN

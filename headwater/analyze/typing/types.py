@@ -304,6 +304,9 @@ def arithmetic_type(
     if widest.this is not Type.DECIMAL:
         return widest
     (left_digits, left_scale), (right_digits, right_scale) = digits(left), digits(right)
+    if operator is exp.Mod:
+        scale = max(left_scale, right_scale)
+        return decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
     if operator is exp.Mul:
         return decimal(left_digits + right_digits, left_scale + right_scale)
     if operator is exp.Mod:

@@ -61,7 +61,7 @@ CAST(round(d) AS BIGINT) | CAST(p AS DECIMAL(4, 1)) | CASE WHEN i <> 0 THEN i / 
 CASE WHEN j >= 0 THEN i / j END | CASE WHEN j <> 1 THEN i / j END | j <> 0 OR i / j > 1
 j = 0 AND i / j > 1 | if(j <> 0, 0, i / j) | coalesce(i / j, 0) | i / coalesce(nullif(j, 0), 0)
 i / greatest(j, 0) | 1 / (i - j) | i / -1 | b / nullif(c, 0) | CASE WHEN c <> 0 THEN b / c END
-if(c = 0, 0, b / c) | round(b, -1) | round(w) | w + 1 | w % v | v - w | s LIKE n ESCAPE '!'
+if(c = 0, 0, b / c) | round(b, -1) | round(w) | v + 1 | w % v | v - v | s LIKE n ESCAPE '!'
 ts + INTERVAL '20000' YEAR | from_unixtime(b) + INTERVAL '1' HOUR | CAST(v AS DECIMAL(38, 10))
 """
 

@@ -199,7 +199,7 @@ def test_parsing_is_fast_and_starts_no_jvm():
         ("postgres", "x LIKE y", r"x LIKE y ESCAPE '\'"),
         ("postgres", "x LIKE 'a!_' ESCAPE '!'", "x LIKE 'a!_' ESCAPE '!'"),
         ("duckdb", r"x LIKE 'a\_b'", r"x LIKE 'a\_b'"),
-        ("spark", r"x NOT LIKE 'a\\_b'", r"x NOT LIKE 'a\_b' ESCAPE '\'"),
+        ("spark", r"x NOT LIKE 'a\\_b'", r"NOT x LIKE 'a\_b' ESCAPE '\'"),
         ("postgres", "x ->> 'key'", "JSON_EXTRACT_SCALAR(x, '$.key')"),
         ("spark", "get_json_object(x, '$.a[0].b')", "JSON_EXTRACT_SCALAR(x, '$.a[0].b')"),
         ("spark", "get_json_object(x, '$.a[*]')", "JSON_EXTRACT_SCALAR(x, '$.a[*]')"),

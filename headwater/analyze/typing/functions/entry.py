@@ -130,6 +130,8 @@ def rounded(arguments: Arguments) -> exp.DataType:
     kind = arguments[0]
     if kind.this is t.Type.DECIMAL:
         precision, scale = t.digits(kind)
+        if len(arguments) == 1:
+            return whole(arguments)
         return t.decimal(precision + 1, scale)
     return kind
 
@@ -143,12 +145,20 @@ def total(arguments: Arguments) -> exp.DataType:
 
 
 def mean(arguments: Arguments) -> exp.DataType:
-    """The type of the argument if it is a `DECIMAL`, otherwise `DOUBLE`."""
+    """The type of the argument if it is a `DECIMAL` or `REAL`, otherwise `DOUBLE`."""
     kind = arguments[0]
-    return kind if kind.this is t.Type.DECIMAL else t.DOUBLE
+    return kind if kind.this in (t.Type.DECIMAL, t.Type.FLOAT) else t.DOUBLE
 
 
 def ranked(arguments: Arguments) -> exp.DataType:
-    """`DOUBLE` of decimals, as in Trino, otherwise the type of the argument."""
+    """`BIGINT` of integers, `REAL` of decimals, otherwise the type of the argument."""
     kind = arguments[0]
-    return t.DOUBLE if kind.this is t.Type.DECIMAL else kind
+    if t.is_integer(kind):
+        return t.BIGINT
+    return t.REAL if kind.this is t.Type.DECIMAL else kind
+
+
+def cut(arguments: Arguments) -> exp.DataType:
+    """The type of the argument; of an integer, a `DECIMAL` of as many digits."""
+    kind = arguments[0]
+    return t.decimal(*t.digits(kind)) if t.is_integer(kind) else kind
