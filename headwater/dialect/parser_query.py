@@ -84,13 +84,15 @@ class QueryParser(ClauseParser):
         parse_bracket: bool = False,
         alias_tokens: Collection[TokenType] | None = None,
     ) -> exp.Join | None:
-        index = self._index
+        index, comma = self._index, self._curr and self._curr.token_type == TokenType.COMMA
         join = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
         if join is None and self._index > index:
             self._parse_table(alias_tokens=alias_tokens)  # says what is wrong behind the comma
             self.fail_near(hint="expected a table here")
         if join and not join.args.get("on") and self._prev.token_type == TokenType.ON:
             self.fail_near(hint="expected a condition after ON")
+        if join and not comma and set(join.args) <= {"this"}:
+            join.set("kind", "CROSS")  # JOIN without ON, which would print as a comma
         return join
 
     def _parse_function_call(

@@ -8,7 +8,7 @@ differ in an array, a map or a row that is read, that is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -62,6 +62,8 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
     order = select.args.get("order")
     outputs = {item.alias: item for item in select.selects}
     for item in order.expressions if order is not None else []:
+        if isinstance(item.this, exp.Paren) and isinstance(item.this.unnest(), exp.Column):
+            item.set("this", item.this.unnest())
         value = item.this
         if isinstance(value, exp.Literal):
             at = int(value.name) if value.is_int else 0
@@ -77,8 +79,30 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             hint = "select it with a name, and order by the name"
             report.not_yet("ORDER BY a column that is not selected", value, hint)
         else:
-            for column in list(item.find_all(exp.Column)):
-                resolve(column, relations, report)
+            _resolve_item(item, outputs, relations, report)
+
+
+def _resolve_item(
+    item: exp.Expr,
+    outputs: Mapping[str, exp.Expr],
+    relations: Sequence[Relation],
+    report: Diagnostics,
+) -> None:
+    """Resolve an expression of ORDER BY, in which a plain name is an output if there is one."""
+    for column in list(item.find_all(exp.Column)):
+        output = None if column.table else outputs.get(column.name)
+        if output is None:
+            resolve(column, relations, report)
+        elif output.this.find(exp.Window, exp.Query):
+            hint = "select the expression with a name, and order by the name"
+            report.not_yet("ORDER BY an expression over OVER or a subquery", column, hint)
+            column.type = t.UNKNOWN
+        else:
+            value = exp.Paren(this=output.this.copy())
+            for inner in list(value.find_all(exp.Column)):
+                resolve(inner, relations, report)
+            whole = isinstance(value.this, (exp.Column, exp.Dot, exp.Func))
+            column.replace(value.this if whole else value)
 
 
 def break_ties(select: exp.Select, report: Diagnostics) -> None:

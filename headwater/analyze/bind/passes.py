@@ -12,6 +12,11 @@ from functools import partial
 
 from sqlglot import exp
 
+from headwater.analyze.bind.from_subqueries import (
+    group_by_commas,
+    table_first,
+    unnest_first,
+)
 from headwater.analyze.bind.grouping import bind_grouping
 from headwater.analyze.bind.join_conditions import move_to_joins
 from headwater.analyze.bind.merge_subqueries import merge_subqueries
@@ -28,7 +33,6 @@ from headwater.analyze.bind.placement import check_aggregates, check_windows
 from headwater.analyze.bind.relations import Binder, RelationBinder
 from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.bind.subqueries import bind_predicates
-from headwater.analyze.bind.unnesting import unnest_first
 from headwater.analyze.bind.windowing import complete_window_keys, recognise_date_trunc
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
@@ -123,6 +127,8 @@ def _resolve(binding: SelectBinding) -> None:
                 around = outer and not knows(column, relations)
                 seen = around and knows(column, outer)
                 resolve(column, outer if seen else relations, binding.report)
+    if group := binding.select.args.get("group"):
+        group.set("expressions", list(dict.fromkeys(group.expressions)))  # a and t.a are one key
 
 
 def _comments(binding: SelectBinding) -> None:
@@ -251,7 +257,24 @@ PASSES: tuple[Pass, ...] = (
         ("window keys", "subqueries bound"),
         ("aggregates placed",),
     ),
-    Pass("joins", lambda b: move_to_joins(b.select), ("types", "merged"), ("join conditions",)),
+    Pass(
+        "table first",
+        lambda b: table_first(b.select, b.report),
+        ("types", "merged", "ties broken", "frames"),
+        ("table first",),
+    ),
+    Pass(
+        "commas",
+        lambda b: group_by_commas(b.select, b.report),
+        ("table first",),
+        ("commas grouped",),
+    ),
+    Pass(
+        "joins",
+        lambda b: move_to_joins(b.select),
+        ("types", "merged", "commas grouped"),
+        ("join conditions",),
+    ),
     Pass("unnest", lambda b: unnest_first(b.select), ("join conditions",), ("unnested",)),
     Pass(
         "lift groups",

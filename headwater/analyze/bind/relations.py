@@ -13,8 +13,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
-from headwater.analyze.bind.scope import Relation, as_fields, resolve
+from headwater.analyze.bind.scope import Relation, as_fields, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
@@ -25,6 +26,9 @@ from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import WindowTable
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
+
+
+_MORE_THAN_A_COMMA = ("side", "kind", "method", "on", "using")
 
 
 class Binder(Protocol):
@@ -50,6 +54,8 @@ class RelationBinder:
         self.binder = binder
         self.report = binder.report
         self.relations: list[Relation] = []
+        self._group = 0
+        """The first relation behind the last comma, which binds after the joins behind it."""
 
     def bind(self, select: exp.Select) -> list[Relation]:
         """Bind FROM and the joins of a SELECT and return its relations in order."""
@@ -60,6 +66,10 @@ class RelationBinder:
             return []
         self._add(self._relation(source.this), source.this)
         for join in list(select.args.get("joins") or []):
+            if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
+                join.set("kind", "CROSS")
+                join.meta[COMMA] = True
+                self._group = len(self.relations)
             if isinstance(join.this, exp.Lateral):
                 self._lateral(join)
             else:
@@ -76,7 +86,7 @@ class RelationBinder:
         if flat.join is None:
             join.pop()
         else:
-            self._join(flat.join)
+            self._join(flat.join, self.relations)
         if flat.computed:
             fields = [Field(name, self._computed(value)) for name, value in flat.computed.items()]
             self._add(Relation(alias, as_fields(fields), join, computed=flat.computed), join)
@@ -96,9 +106,10 @@ class RelationBinder:
             self.report.add("DUPLICATE_ALIAS", message, at, hint)
         self.relations.append(relation)
 
-    def _join(self, join: exp.Join) -> None:
+    def _join(self, join: exp.Join, visible: Sequence[Relation] | None = None) -> None:
+        """Bind a join whose condition sees some relations, by default those after the comma."""
         relation = self._relation(join.this)
-        before = list(self.relations)
+        before = [*(self.relations[self._group :] if visible is None else visible)]
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
         if using := join.args.get("using"):
             self._using(join, using)
@@ -106,12 +117,20 @@ class RelationBinder:
         if condition is not None:
             self._condition(join, condition, [*before, relation])
         if join.side in ("RIGHT", "FULL"):
-            self.relations[:-1] = [each.optional() for each in self.relations[:-1]]
+            joined = slice(self._group, -1)
+            self.relations[joined] = [each.optional() for each in self.relations[joined]]
 
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
         wrapper = exp.Paren(this=condition.copy())
         for column in list(wrapper.find_all(exp.Column)):
-            if column.find_ancestor(exp.Query) is None:
+            if column.find_ancestor(exp.Query) is not None:
+                continue
+            if not knows(column, visible) and knows(column, self.relations):
+                message = f'ON cannot see "{column.sql("trino")}": the comma binds after JOIN'
+                hint = "write CROSS JOIN instead of the comma"
+                self.report.add("UNKNOWN_COLUMN", message, column, hint)
+                column.type = t.UNKNOWN
+            else:
                 resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
@@ -125,7 +144,8 @@ class RelationBinder:
         right = self.relations[-1]
         conditions: list[exp.Expr] = []
         for item in names:
-            left = [relation for relation in self.relations[:-1] if item.name in relation.fields]
+            seen = self.relations[self._group : -1]
+            left = [relation for relation in seen if item.name in relation.fields]
             if len(left) != 1 or item.name not in right.fields:
                 if not any(relation.broken for relation in self.relations):
                     message = f'column "{item.name}" of USING is not in both tables once'
@@ -227,6 +247,10 @@ class RelationBinder:
         for item in wrapper.expressions:
             infer(item, self.report)
             kinds += self._elements(item)
+            if type_of(item).this is t.Type.MAP and len(wrapper.expressions) > 1:
+                hint = "unnest it on its own: CROSS JOIN UNNEST(m) AS e(k, v)"
+                message = "the entries of a map have no order in which to stand beside others"
+                self.report.add("NON_DETERMINISTIC", message, item, hint)
         node.set("expressions", wrapper.expressions)
         names = node.alias_column_names
         if len(names) != len(kinds):
@@ -241,8 +265,8 @@ class RelationBinder:
         kind = type_of(item)
         if kind.this in (t.Type.ARRAY, t.Type.MAP):
             inner = t.elements(kind)
-            if any(element.this is t.Type.STRUCT for element in inner):
-                self.report.not_yet("UNNEST of rows", item)
+            if len(inner) == 1 and inner[0].this is t.Type.STRUCT:
+                return list(t.elements(inner[0]))
             return list(inner)
         if not t.is_unknown(kind):
             message = f"UNNEST needs an array or a map, not {t.sql_type(kind)}"

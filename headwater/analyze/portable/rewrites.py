@@ -16,6 +16,7 @@ from headwater.analyze.portable import collecting_aggregates, function_edge_case
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
+from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.window_functions import NUMBERED
@@ -239,6 +240,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArrayAgg: collecting_aggregates.spark_list,
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
+        exp.Unnest: spark_unnest,
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -266,6 +268,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.JSONExtractScalar: _duckdb_json,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
+        exp.Unnest: duckdb_unnest,
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
     "trino": {**trino.FIXES, exp.ApproxQuantile: _ranked_as_double},
