@@ -37,6 +37,7 @@ from headwater.analyze.bind.windowing import complete_window_keys, recognise_dat
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
+from headwater.analyze.portable.frames import settle_frames
 from headwater.analyze.typing.common_type import expect_boolean
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.window_functions import anchor_windows
@@ -238,12 +239,18 @@ PASSES: tuple[Pass, ...] = (
     Pass("windows", _windows, ("group keys", "merged"), ("window keys",)),
     Pass("types", _types, ("window keys", "order", "intervals"), ("types",)),
     Pass(
+        "settled frames",
+        lambda b: settle_frames(b.select, b.report),
+        ("types",),
+        ("settled frames",),
+    ),
+    Pass(
         "frames",
         lambda b: anchor_windows(b.select, b.relations, b.report),
-        ("types",),
+        ("settled frames",),
         ("frames",),
     ),
-    Pass("collect", lambda b: settle(b.select), ("types",), ("collections ordered",)),
+    Pass("collect", lambda b: settle(b.select), ("settled frames",), ("collections ordered",)),
     Pass("ties", lambda b: break_ties(b.select, b.report), ("types", "order"), ("ties broken",)),
     Pass(
         "windows placed",

@@ -28,6 +28,7 @@ from headwater.analyze.portable.collecting_aggregates import LISTS
 from headwater.analyze.query_parts import is_aggregate, is_over, window_calls, windows_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import merge, type_of
+from headwater.analyze.typing.frames import check_frame
 from headwater.analyze.typing.functions import AGGREGATES, function_name
 
 NUMBERED: Mapping[type[exp.Expr], str] = {
@@ -51,11 +52,11 @@ VALUES: Mapping[type[exp.Expr], str] = {
 
 WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES}
 
+_WITHOUT_FRAMES = (*NUMBERED, *SHARES, exp.Lag, exp.Lead)
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
 _OF_SEVERAL = ("joins", "laterals", "group", "distinct")
 """Parts of a SELECT whose rows are not rows of FROM, or not once each."""
 _IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
-_SIDES = ("UNBOUNDED", "CURRENT ROW")
 _WHOLE = ("boolean", "number", "text", "time", "binary", "unknown")
 """Families of types whose values have no parts."""
 
@@ -105,8 +106,12 @@ def over(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         hint = "say in which order: OVER (PARTITION BY k ORDER BY ts)"
         message = f"{function_name(call)} over rows without an order could take any"
         report.add("NON_DETERMINISTIC", message, node, hint)
+    elif node.args.get("spec") is not None and type(call) in _WITHOUT_FRAMES:
+        message = f"{function_name(call)} takes no frame"
+        report.add("WRONG_ARGUMENTS", message, node, "remove ROWS or RANGE")
     else:
-        _check_frame(node, report)
+        if node.args.get("spec") is not None:
+            check_frame(node, report)
         return type_of(node.this)
     return t.UNKNOWN
 
@@ -132,20 +137,6 @@ def _bare(window: exp.Expr) -> exp.Expr:
 
 def _asks_for_order(node: exp.Expr, call: exp.Expr) -> bool:
     return type(call) in WINDOW_FUNCTIONS or node.args.get("spec") is not None
-
-
-def _check_frame(node: exp.Expr, report: Diagnostics) -> None:
-    spec = node.args.get("spec")
-    if spec is None:
-        return
-    if str(spec.args.get("kind")).upper() not in ("ROWS", "RANGE") or spec.args.get("exclude"):
-        report.not_yet("GROUPS or EXCLUDE in a frame", node, "use ROWS or RANGE")
-    for key in ("start", "end"):
-        bound = spec.args.get(key)
-        literal = isinstance(bound, (exp.Literal, exp.Interval))
-        if bound is not None and not literal and str(bound).upper() not in _SIDES:
-            hint = "write it like ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"
-            report.add("WRONG_ARGUMENTS", "the bounds of a frame must be literals", node, hint)
 
 
 def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
