@@ -12,7 +12,12 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, function_edge_cases, trino
+from headwater.analyze.portable import (
+    collecting_aggregates,
+    function_edge_cases,
+    map_equality,
+    trino,
+)
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
@@ -241,6 +246,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
+        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.spark_equal),
     },
     "duckdb": {
         exp.Round: _rounded,
@@ -269,6 +275,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked_as_double,
         exp.Unnest: duckdb_unnest,
+        **dict.fromkeys((exp.EQ, exp.NEQ), map_equality.duckdb_equal),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), duckdb_average),
     },
     "trino": {**trino.FIXES, exp.ApproxQuantile: _ranked_as_double},
