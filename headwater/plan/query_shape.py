@@ -17,6 +17,7 @@ from sqlglot import exp
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, Source, View
 from headwater.analyze.query_parts import (
+    conjuncts,
     is_aggregate,
     is_distinct,
     is_over,
@@ -342,12 +343,29 @@ def _join_bounds(
             span=span_of(join),
         )
         return NotSingle(error)
+    if not _has_equality(condition, left.alias, right.alias):
+        hint = f"add an equality: … AND {left.alias}.k = {right.alias}.k"
+        return _not_single(join, "an interval join without an equality of its sides", hint)
     lower, upper = bounds.lower // MICROSECOND, bounds.upper // MICROSECOND
     if join.side and upper % 1000 not in (0, 999):
         return _not_single(
             join, "a LEFT JOIN bounded by fractions of a millisecond", "round the bound"
         )
     return JoinBounds(left, right, join.side == "LEFT", lower, upper)
+
+
+def _has_equality(condition: exp.Expr | None, left: str, right: str) -> bool:
+    """Return whether a condition equates a value of each side, by which Spark splits the rows."""
+    for term in conjuncts(condition):
+        if isinstance(term, (exp.EQ, exp.NullSafeEQ)):
+            tables = [{c.table for c in side.find_all(exp.Column)} for side in _sides(term)]
+            if tables in ([{left}, {right}], [{right}, {left}]):
+                return True
+    return False
+
+
+def _sides(term: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    return term.this, term.expression
 
 
 def _time(relation: RelationShape) -> tuple[str, str]:

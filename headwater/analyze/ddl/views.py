@@ -20,6 +20,7 @@ from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.quantified import without_quantifiers
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
@@ -51,6 +52,7 @@ def bind_view(
         return None
     if not write_out_windows(query, report):
         return None
+    without_quantifiers(query, report)
     query = limited_unions(expand_grouping_sets(query, report))
     binder = QueryBinder(catalog, broken, report)
     fields = binder.bind(query)

@@ -93,9 +93,8 @@ def _of_null_keys(window: exp.Expr) -> exp.Expr:
     found.set("this", _aggregated(window).copy())
     current = {"start": "CURRENT ROW", "end": "CURRENT ROW"}
     found.set("spec", exp.WindowSpec(kind="RANGE", **current))
-    default = exp.Literal.number(0) if isinstance(_call(window), _COUNTS) else None
-    if default is not None:
-        default = exp.cast(default, type_of(window))
+    counts = isinstance(_call(window), _COUNTS)
+    default = exp.cast(exp.Literal.number(0), type_of(window)) if counts else None
     return exp.Case(ifs=[exp.If(this=_is_null(key.this), true=found)], default=default)
 
 

@@ -52,10 +52,13 @@ def _uses(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             yield from ((item.unalias(), "DISTINCT") for item in node.selects)
     elif isinstance(node, exp.Window):
         yield from ((key, "PARTITION BY") for key in node.args.get("partition_by") or [])
-    elif isinstance(node, exp.SetOperation):
-        if not isinstance(node, exp.Union) or node.args.get("distinct"):
-            heads = union_branches(node)[0].selects
-            yield from ((item.unalias(), node.key.upper()) for item in heads)
+    elif isinstance(node, exp.SetOperation) and not _is_union_all(node):
+        heads = union_branches(node)[0].selects
+        yield from ((item.unalias(), node.key.upper()) for item in heads)
+
+
+def _is_union_all(node: exp.SetOperation) -> bool:
+    return isinstance(node, exp.Union) and not node.args.get("distinct")
 
 
 def _is_plain_map(value: exp.Expr) -> bool:

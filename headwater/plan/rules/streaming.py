@@ -12,6 +12,7 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, Emit, View
 from headwater.analyze.query_parts import conjuncts
+from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
@@ -23,7 +24,11 @@ from headwater.plan.sql.render import (
     print_sql,
     render,
     streaming_read,
+    without_zone,
 )
+
+DECLARED = "__declared"
+"""Name of the subquery whose times get the types of the view."""
 
 
 def streaming_program(
@@ -51,8 +56,19 @@ def streaming_program(
         _hold_unmatched(query, shape.join)
     if shape.window:
         _group_by_struct(query, shape)
+    if any(without_zone(relation, catalog) for relation in shape.relations):
+        query = _as_declared(query, view)
     delays = {relation.name: relation.delay for relation in shape.relations}
     return StreamingProgram(print_sql(query, "spark"), delays, grace, stateful=True, late=late)
+
+
+def _as_declared(query: exp.Query, view: View) -> exp.Query:
+    """Give times that were read as TIMESTAMP in UTC the types that the view has for them."""
+    items = [
+        exp.alias_(exp.cast(exp.column(name), kind, dialect="spark"), name)
+        for name, kind in ((each.name, spark_type(each.type)) for each in view.fields)
+    ]
+    return exp.select(*items).from_(query.subquery(DECLARED, copy=False))
 
 
 def _settle_where(query: exp.Query, shape: Shape) -> None:

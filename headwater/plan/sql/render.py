@@ -130,6 +130,12 @@ def fields_of(relation: RelationShape, catalog: Catalog) -> dict[str, Field]:
     return {field.name: field for field in known.fields}
 
 
+def without_zone(relation: RelationShape, catalog: Catalog) -> bool:
+    """Return whether the event time of a relation is a TIMESTAMP without a time zone."""
+    field = fields_of(relation, catalog).get(relation.event_time or "")
+    return field is not None and field.type.this is exp.DataType.Type.TIMESTAMPNTZ
+
+
 def in_time(close: str, allowed: timedelta) -> str:
     """Return the condition that a row is not too late, as text that every dialect reads.
 
