@@ -64,10 +64,12 @@ def streaming_program(
 
 def _as_declared(query: exp.Query, view: View) -> exp.Query:
     """Give times that were read as TIMESTAMP in UTC the types that the view has for them."""
-    items = [
-        exp.alias_(exp.cast(exp.column(name), kind, dialect="spark"), name)
-        for name, kind in ((each.name, spark_type(each.type)) for each in view.fields)
-    ]
+    items = []
+    for name, kind in ((each.name, spark_type(each.type)) for each in view.fields):
+        column: exp.Expr = exp.column(name)
+        if "TIMESTAMP_NTZ" in kind:
+            column = exp.alias_(exp.cast(column, kind, dialect="spark"), name)
+        items.append(column)
     return exp.select(*items).from_(query.subquery(DECLARED, copy=False))
 
 

@@ -195,15 +195,17 @@ def streaming_read(
     """
     fields = fields_of(relation, catalog)
     time = relation.event_time or ""
-    time_type = spark_type(fields[time].type)
     names = sorted({*relation.columns, time})
     where = f" WHERE {' AND '.join(_plain(term) for term in filters)}" if filters else ""
-    data = f"SELECT {', '.join([*names, WATERMARK_COLUMN])} FROM {relation.name}{where}"
+    # Spark's watermarks are on TIMESTAMP only: a time without a zone is read as one in UTC
+    zoneless = without_zone(relation, catalog)
+    read = [f"CAST({n} AS TIMESTAMP) AS {n}" if n == time and zoneless else n for n in names]
+    data = f"SELECT {', '.join([*read, WATERMARK_COLUMN])} FROM {relation.name}{where}"
+    kinds = {n: "TIMESTAMP" if n == time else spark_type(fields[n].type) for n in names}
     values = [
-        f"CAST({'ts' if name == time else 'NULL'} AS {spark_type(fields[name].type)}) AS {name}"
-        for name in names
+        f"CAST({'ts' if name == time else 'NULL'} AS {kinds[name]}) AS {name}" for name in names
     ]
-    far = f"CAST('{FAR_FUTURE}' AS {time_type}) AS {WATERMARK_COLUMN}"
+    far = f"CAST('{FAR_FUTURE}' AS TIMESTAMP) AS {WATERMARK_COLUMN}"
     beats = f"SELECT {', '.join([*values, far])} FROM {relation.name}__heartbeat"
     marked = Watermarked(
         this=exp.Subquery(this=spark(f"{data} UNION ALL {beats}")),

@@ -1,0 +1,107 @@
+"""Views that `check` accepts: the table of forms, the goldens, .slt files, and random queries.
+
+In: files of the repository, and seeds. Out: projects, each with the text of its definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from headwater.testing.slt import parse as parse_slt
+from tests.fuzz.queries import first, folded, grouped, linear, query
+from tests.fuzz.schemas import STANDARD, Draw
+from tests.fuzz.streams import random_logs, random_query
+
+ROOT = Path(__file__).parents[1]
+FORMS = Path(__file__).with_name("forms.sql")
+_HEAD, _OUTCOME = "-- tables", "--: "
+_MAKERS = (query, query, folded, linear, grouped, first)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Definitions of tables and views.
+
+    Attributes:
+        name: what they are.
+        text: the statements.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A statement of the table of forms, and what `check` says of it.
+
+    Attributes:
+        text: the SELECT.
+        outcome: ``ok``, or the condition of the error.
+        tables: the definitions that it is over.
+    """
+
+    text: str
+    outcome: str
+    tables: str
+
+    @property
+    def project(self) -> Project:
+        """The form as a project with one view."""
+        return Project(self.text, f"{self.tables}\nCREATE STREAMING VIEW v AS {self.text};")
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """Return the table of forms: one SELECT a line, below the outcome that it has."""
+    tables, _, rest = FORMS.read_text(encoding="utf-8").partition("\n\n")
+    found, outcome = [], "ok"
+    for line in rest.splitlines():
+        if line.startswith(_OUTCOME):
+            outcome = line.removeprefix(_OUTCOME).strip()
+        elif line and not line.startswith("--"):
+            found.append(Form(line.removesuffix(";"), outcome, tables))
+    return tuple(found)
+
+
+def projects(random: int) -> Iterator[Project]:
+    """Yield every project that is accepted.
+
+    Args:
+        random: how many random views there are of each engine.
+    """
+    yield from (form.project for form in forms() if form.outcome == "ok")
+    plan = ROOT / "golden" / "plan"
+    tables = (plan / "tables.sql").read_text(encoding="utf-8")
+    for file in sorted(plan.glob("*.sql")):
+        if file.name != "tables.sql":
+            yield Project(f"golden {file.stem}", f"{tables}\n{file.read_text(encoding='utf-8')}")
+    for file in sorted((ROOT / "slt").rglob("*.slt")):
+        yield Project(file.name, _statements(file))
+    yield from random_projects(random)
+
+
+def random_projects(count: int) -> Iterator[Project]:
+    """Yield random views of each engine.
+
+    Args:
+        count: how many of each.
+    """
+    for number in range(count):
+        rnd = Draw(f"accepted-{number}", STANDARD if number % 4 == 0 else None)
+        text = rnd.choice(_MAKERS)(rnd).text
+        view = f"CREATE STREAMING VIEW v AS {text};"
+        yield Project(f"random {number}: {text}", f"{rnd.schema.definitions}{view}")
+        logs = random_logs(rnd)
+        asked = random_query(rnd, logs)
+        tables = "".join(log.definition for log in logs)
+        yield Project(f"stream {number}: {asked.select}", f"{tables}{asked.definition('v')}")
+
+
+def _statements(file: Path) -> str:
+    records = parse_slt(file.read_text(encoding="utf-8"), file.name)
+    good = [r for r in records if r.verb == "statement" and r.arguments[:1] == ("ok",)]
+    return "\n".join(record.sql for record in good)

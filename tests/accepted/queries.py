@@ -1,0 +1,154 @@
+"""An accepted view → the queries that engines are asked to analyse, over tables without rows.
+
+In: the catalog and the plan of a view. Out: per engine, SQL texts that read nothing: each relation
+stands in a WITH clause of its own, with the right columns. An engine that takes the text can run
+the view; the types of its columns are those that `check` inferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog
+from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
+from headwater.plan.program import (
+    CURRENT,
+    SIGN,
+    UNITS,
+    AffectedKeysProgram,
+    Program,
+    StreamingProgram,
+    UnitsProgram,
+)
+from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.view_plan import ViewPlan
+
+WATERMARK = 1_357_034_700_000_000
+_ZONED = {
+    "spark": "TIMESTAMP",
+    "duckdb": "TIMESTAMPTZ",
+    "trino": "TIMESTAMP(6) WITH TIME ZONE",
+}
+_NAMES = {"spark": spark_type, "duckdb": duckdb_type, "trino": trino_type}
+_QUOTES = {"spark": "`", "duckdb": '"', "trino": '"'}
+
+Columns = Sequence[tuple[str, str]]
+"""Name and type of each column, as an engine writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query that an engine must be able to analyse.
+
+    Attributes:
+        what: what it is for.
+        sql: the query.
+        types: the types of its columns as the engine writes them; None if they do not matter.
+    """
+
+    what: str
+    sql: str
+    types: tuple[str, ...] | None = None
+
+
+def at_rest(plan: ViewPlan, catalog: Catalog, dialect: str) -> Question:
+    """Return the SELECT at rest as a question to an engine.
+
+    Args:
+        plan: of the view.
+        catalog: what it reads.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    tables = {name: columns(name, catalog, dialect) for name in plan.view.inputs}
+    sql = at_rest_sql(plan, catalog, dialect, watermark=WATERMARK, bounds=dialect == "duckdb")
+    types = tuple(_NAMES[dialect](field.type) for field in plan.view.fields)
+    return Question("at rest", over_nothing(sql, tables, dialect), types)
+
+
+def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
+    """Yield the queries of a program that no stream runs, as questions to Spark.
+
+    Args:
+        plan: of the view.
+        catalog: what it reads.
+    """
+    types = tuple(spark_type(field.type) for field in plan.view.fields)
+    for which in ("", "guarded "):
+        program = plan.guarded_program if which else plan.program
+        if isinstance(program, StreamingProgram) or (which and plan.guard is None):
+            continue
+        tables = _relations(plan, catalog)
+        if isinstance(program, UnitsProgram):
+            tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]
+            tables[UNITS] = [("unit", "BIGINT")]
+        for what, sql in _texts(program):
+            shown = types if what.startswith(("rows", "all", "query")) else None
+            yield Question(f"{which}{what}", over_nothing(sql, tables, "spark"), shown)
+
+
+def _texts(program: Program) -> Iterator[tuple[str, str]]:
+    """The queries of a program in their order, each step a subquery of those that read it."""
+    steps: dict[str, str] = {}
+    for what, sql in program.texts().items():
+        if what == "merge":
+            continue
+        text = _with(steps, sql)
+        if what.startswith("step "):
+            steps[what.removeprefix("step ")] = sql
+        elif isinstance(program, AffectedKeysProgram) and not steps:
+            steps["__keys"] = sql
+        yield what, text
+    if isinstance(program, (UnitsProgram, AffectedKeysProgram)):
+        yield "all rows", program.all_sql
+
+
+def _with(steps: Mapping[str, str], sql: str) -> str:
+    """A query that reads steps; a comment tells where the tables of nothing go."""
+    if not steps:
+        return sql
+    named = ", ".join(f"`{name}` AS ({text})" for name, text in steps.items())
+    return f"WITH {named} SELECT * FROM ({sql})"
+
+
+def _relations(plan: ViewPlan, catalog: Catalog) -> dict[str, Columns]:
+    found: dict[str, Columns] = {}
+    for name in plan.view.inputs:
+        held = columns(name, catalog, "spark")
+        appends = next(each.appends for each in plan.inputs if each.name == name)
+        found |= {name: held, f"{name}__before": held, f"{name}__any": held}
+        found[f"{name}__change"] = held if appends else [*held, (SIGN, "INT")]
+    return found
+
+
+def columns(name: str, catalog: Catalog, dialect: str) -> Columns:
+    """Return the columns of a table or view as an engine holds them.
+
+    Args:
+        name: its name.
+        catalog: where it is defined.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    known = catalog.sources.get(name) or catalog.views[name]
+    held = [(field.name, _NAMES[dialect](field.type)) for field in known.fields]
+    if name in catalog.sources and catalog.sources[name].watermark:
+        held.append((WATERMARK_COLUMN, _ZONED[dialect]))
+    return held
+
+
+def over_nothing(sql: str, tables: Mapping[str, Columns], dialect: str) -> str:
+    """Return a query over tables without rows.
+
+    Args:
+        sql: the query.
+        tables: the columns of each table that it may read.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    quote = _QUOTES[dialect]
+    parts = []
+    for name, held in tables.items():
+        items = ", ".join(f"CAST(NULL AS {kind}) AS {quote}{c}{quote}" for c, kind in held)
+        source = " FROM range(0)" if dialect == "spark" else ""
+        where = "" if dialect == "spark" else " WHERE false"
+        parts.append(f"{quote}{name}{quote} AS (SELECT {items}{source}{where})")
+    return f"WITH {', '.join(parts)} SELECT * FROM ({sql}) AS asked" if parts else sql
