@@ -24,6 +24,7 @@ from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake_reader import LakeReader
+from headwater.serve.unnest import unnest_as_trino
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,6 +75,7 @@ class Embedded:
         query = parse_query(sql)
         with duckdb_connection() as connection:
             self._bind(connection, query)
+            unnest_as_trino(connection, query)
             with translated_errors():
                 relation = connection.sql(query.sql(dialect="duckdb"))
                 yield Result(tuple(relation.columns), rows_of(relation))

@@ -31,9 +31,26 @@ def duckdb_unnest(node: exp.Expr) -> exp.Expr:
     if len(columns) == 1:
         node.set("expressions", columns)
         return node
-    items = [exp.Anonymous(this="UNNEST", expressions=[column]) for column in columns]
+    calls = [exp.Anonymous(this="UNNEST", expressions=[column]) for column in columns]
+    names = _names(node)
+    items = [exp.alias_(call, name, quoted=True) for call, name in zip(calls, names, strict=True)]
     query = exp.Subquery(this=exp.Select(expressions=items))
     return exp.Lateral(this=query, alias=node.args["alias"])
+
+
+def _names(node: exp.Expr) -> list[str]:
+    """The names of the columns if none are given: fields have theirs."""
+    found: list[str] = []
+    for item in node.expressions:
+        kind = type_of(item)
+        inner = t.elements(kind)
+        if kind.this is t.Type.MAP:
+            found += ["key", "value"]
+        elif inner and inner[0].this is t.Type.STRUCT:
+            found += [field.name for field in inner[0].expressions]
+        else:
+            found.append(f"c{len(found) + 1}")
+    return found
 
 
 def _columns(item: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
