@@ -9,15 +9,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 
 from headwater.testing.slt import parse as parse_slt
+from tests.fuzz.functions import CALLS, fill, nested
 from tests.fuzz.queries import first, folded, grouped, linear, query
-from tests.fuzz.schemas import STANDARD, Draw
+from tests.fuzz.schemas import KINDS, STANDARD, Draw, type_of
 from tests.fuzz.streams import random_logs, random_query
 
 ROOT = Path(__file__).parents[1]
 FORMS = Path(__file__).with_name("forms.sql")
 _HEAD, _OUTCOME = "-- tables", "--: "
+_AGGREGATES = (
+    *("any_value(text)", "stddev_samp(float)", "var_samp(float)", "var_pop(float)", "sum(money)"),
+    *("stddev_pop(number)", "approx_distinct(text)", "approx_percentile(float, 0.5)", "max(day)"),
+    *("bool_and(flag)", "bool_or(flag)", "count_if(flag)", "avg(money)", "min_by(text, day)"),
+    *("listagg(text, ',') WITHIN GROUP (ORDER BY text)", "array_agg(DISTINCT day)", "avg(small)"),
+)
 _MAKERS = (query, query, folded, linear, grouped, first)
 
 
@@ -81,7 +89,29 @@ def projects(random: int) -> Iterator[Project]:
             yield Project(f"golden {file.stem}", f"{tables}\n{file.read_text(encoding='utf-8')}")
     for file in sorted((ROOT / "slt").rglob("*.slt")):
         yield Project(file.name, _statements(file))
+    yield from function_projects(random)
     yield from random_projects(random)
+
+
+def function_projects(count: int) -> Iterator[Project]:
+    """Yield every function over columns, and random nests of them.
+
+    Args:
+        count: how many nests there are.
+    """
+    columns = {kind: (f"t.{kind}",) for kind in KINDS}
+    items = [(call, fill(Random(call), columns, call)) for each in CALLS.values() for call in each]
+    items += [(call, call) for call in _AGGREGATES]
+    for number in range(count):
+        rnd = Random(f"nest-{number}")
+        call = nested(rnd, columns, rnd.choice([*CALLS]), 3)
+        items.append((f"nest {number}", call))
+    shown = ", ".join(f"{kind} {type_of(kind)}" for kind in KINDS)
+    place = "WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON"
+    table = f"CREATE TABLE t (id BIGINT, {shown}) {place};\n"
+    for name, text in items:
+        view = f"CREATE STREAMING VIEW v ON ERROR FAIL AS SELECT {text} AS x FROM t;"
+        yield Project(f"{name}: {text}", f"{table}{view}")
 
 
 def random_projects(count: int) -> Iterator[Project]:

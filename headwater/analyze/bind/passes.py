@@ -193,7 +193,7 @@ def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
 
 def _rewrite_date_add(root: exp.Expr) -> None:
     """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
-    for node in list(root.find_all(exp.DateAdd)):
+    for node in reversed(list(root.find_all(exp.DateAdd))):  # the inner ones first
         amount, unit = node.expression, node.text("unit").upper()
         negative = isinstance(amount, exp.Neg)
         literal = amount.this if negative else amount

@@ -1,0 +1,116 @@
+"""Calls of the functions of the language by the kind of their value, to be nested at random.
+
+In: a random generator and columns. Out: SQL text of a kind. :data:`CALLS` has every function: what
+engines must be able to analyse. :data:`PLAIN` are those whose meaning DuckDB shares without a
+rewrite, so that the fuzz can ask it for the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from random import Random
+
+CALLS: Mapping[str, tuple[str, ...]] = {
+    "text": (
+        *("lower({text})", "upper({text})", "trim({text})", "ltrim({text})", "rtrim({text})"),
+        *("reverse({text})", "replace({text}, 'u', 'v')", "substr({text}, 1, 2)"),
+        *("concat({text}, {text})", "concat_ws('-', {text}, {text})", "lpad({text}, 3, 'x')"),
+        *("rpad({text}, 3, 'x')", "split_part({text}, 'v', 1)", "translate({text}, 'uv', 'vu')"),
+        *("regexp_replace({text}, 'u', 'v')", "regexp_extract({text}, '(u)', 1)"),
+        *("date_format({instant}, '%Y-%m')", "CAST({number} AS VARCHAR)", "{text} || {text}"),
+        *("if({flag}, {text}, {text})", "json_extract_scalar({text}, '$.a[0]')"),
+        *("nullif({text}, 'v')", "greatest({text}, {text})", "element_at(split({text}, 'v'), 1)"),
+        "CASE {text} WHEN 'u' THEN {text} WHEN 'v' THEN 'w' END",
+    ),
+    "number": (
+        *("abs({number})", "length({text})", "strpos({text}, 'v')", "CAST({small} AS BIGINT)"),
+        *("bitwise_and({number}, 3)", "bitwise_or({number}, {number})", "mod({number}, 7)"),
+        *("bitwise_xor({number}, {number})", "sign({number})", "cardinality(split({text}, 'v'))"),
+        *("year({day})", "quarter({day})", "month({day})", "day({day})", "week({day})"),
+        *("day_of_week({day})", "day_of_year({day})", "hour({instant})", "minute({instant})"),
+        *("second({instant})", "date_diff('hour', {instant}, {instant})", "coalesce({number}, 7)"),
+        *("{number} + {small}", "{number} - {number}", "{number} * 2", "{number} / 2"),
+        *("-{number}", "least({number}, {number})", "TRY_CAST({text} AS BIGINT)"),
+        "extract(YEAR FROM {moment})",
+    ),
+    "float": (
+        *("sqrt(abs({float}))", "cbrt({float})", "exp({small})", "power({float}, 2)"),
+        *("sin({float})", "cos({float})", "tan({float})", "atan({float})", "radians({float})"),
+        *("atan2({float}, {float})", "degrees({float})", "pi()", "ceil({float})", "floor({float})"),
+        *("round({float}, 1)", "truncate({float})", "to_unixtime({instant})", "{number} / 2e0"),
+        *("sign({float})", "CAST({money} AS DOUBLE)", "{float} * {float}"),
+    ),
+    "small": ("abs({small})", "{small} % 3", "CAST({number} AS INTEGER)", "coalesce({small}, 7)"),
+    "money": ("abs({money})", "-{money}", "CAST({small} AS DECIMAL(9, 2))", "least({money}, 1.50)"),
+    "flag": (
+        *("regexp_like({text}, 'u')", "starts_with({text}, 'u')", "{text} LIKE 'u!%' ESCAPE '!'"),
+        *("contains(split({text}, 'v'), 'u')", "{number} IN (1, 2)", "NOT {flag}", "{flag} IS TRUE"),
+        *("{day} BETWEEN {day} AND {day}", "{float} > 1e0", "{text} IS NOT DISTINCT FROM 'u'"),
+        *("{number} <> ALL (VALUES 1, 2)", "{money} <= {money}", "{flag} AND {flag} OR {flag}"),
+    ),
+    "day": (
+        *("date({instant})", "last_day_of_month({day})", "date_trunc('month', {day})"),
+        *("CAST({moment} AS DATE)", "greatest({day}, DATE '2026-01-01')"),
+    ),
+    "moment": (
+        *("date_trunc('hour', {moment})", "{moment} + INTERVAL '1' DAY", "CAST({day} AS TIMESTAMP)"),
+        "CAST({instant} AS TIMESTAMP)",
+    ),
+    "instant": (
+        *("date_trunc('hour', {instant})", "from_unixtime({number})", "{instant} - INTERVAL '2' HOUR"),
+        *("CAST({moment} AS TIMESTAMP WITH TIME ZONE)", "date_add('minute', -5, {instant})"),
+    ),
+}
+"""By kind of the value; in braces stands the kind of an argument."""
+
+PLAIN: Mapping[str, tuple[str, ...]] = {
+    "text": ("coalesce({text}, {text})", "nullif({text}, 'v')", "if({flag}, {text}, {text})"),
+    "number": ("coalesce({number}, 7)", "length({text})", "CAST({small} AS BIGINT)"),
+    "flag": ("{text} IS NULL", "NOT {flag}", "{number} IN (1, 2)", "{day} <= DATE '2026-01-01'"),
+    "small": ("coalesce({small}, 7)", "nullif({small}, 1)"),
+    "day": ("coalesce({day}, DATE '2026-01-02')",),
+}
+"""Of these, what DuckDB computes as Headwater does, of every value that the fuzz has."""
+
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+def nested(
+    rnd: Random,
+    columns: Mapping[str, Sequence[str]],
+    kind: str,
+    depth: int,
+    calls: Mapping[str, Sequence[str]] = CALLS,
+) -> str:
+    """Return a call of a kind, with calls as its arguments.
+
+    Args:
+        rnd: the generator.
+        columns: texts of the values of each kind.
+        kind: of the value.
+        depth: how deep calls are nested.
+        calls: what there is to call.
+    """
+    if not depth or kind not in calls:
+        return rnd.choice(columns[kind])
+    return fill(rnd, columns, rnd.choice(calls[kind]), depth - 1, calls)
+
+
+def fill(
+    rnd: Random,
+    columns: Mapping[str, Sequence[str]],
+    call: str,
+    depth: int = 0,
+    calls: Mapping[str, Sequence[str]] = CALLS,
+) -> str:
+    """Return a call whose arguments are values of a depth.
+
+    Args:
+        rnd: the generator.
+        columns: texts of the values of each kind.
+        call: of :data:`CALLS`.
+        depth: how deep calls are nested in its arguments.
+        calls: what there is to call.
+    """
+    return _HOLE.sub(lambda hole: f"({nested(rnd, columns, hole[1], depth, calls)})", call)
