@@ -89,6 +89,7 @@ def duckdb_sql(sql: str, *, names: int = 50, renamed: Mapping[str, str] | None =
                 node.set("side", None)
             case exp.Select():
                 node.set("hint", None)
+                _unnest(node)
             case exp.CountIf():
                 return portable(node, "duckdb")
         return node
@@ -106,6 +107,27 @@ def duckdb_type(kind: str) -> str:
         kind: the type.
     """
     return exp.DataType.build(kind, dialect="spark").sql(dialect="duckdb")
+
+
+def _unnest(select: exp.Select) -> None:
+    """Spark's LATERAL VIEW → a join; several arrays stand side by side in a SELECT list only."""
+    for view in select.args.get("laterals") or []:
+        call, alias = view.this, view.args["alias"]
+        if isinstance(call, exp.Inline):
+            calls = [exp.Anonymous(this="unnest", expressions=[each]) for each in _zipped(call)]
+            query = exp.Subquery(this=exp.Select(expressions=calls))
+            item: exp.Expr = exp.Lateral(this=query, alias=alias)
+        else:
+            item = exp.Unnest(expressions=[call.this], alias=alias)
+        select.append("joins", exp.Join(this=item, kind="CROSS"))
+    select.set("laterals", None)
+
+
+def _zipped(call: exp.Inline) -> list[exp.Expr]:
+    """The arrays of ``inline(arrays_zip(coalesce(x, array()), …))``."""
+    zipped = [each.this for each in call.this.expressions]
+    assert all(isinstance(each.parent, exp.Coalesce) for each in zipped)
+    return zipped
 
 
 def _filled(node: exp.Anonymous) -> exp.Expr:

@@ -11,6 +11,7 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from tests.fuzz.functions import PLAIN, fill, holes
 from tests.fuzz.schemas import KINDS, elements
 
 _OF_VALUES = (
@@ -25,17 +26,17 @@ _NUMBERS = {"number", "small", "money", "wide"}
 _SUMMED = ("number", "money", "wide")
 _AGGREGATES = ("count", "sum", "min", "max", "avg", "any")
 _OF_PLACES = ("lag", "lead", "first", "last", "nth")
-_ROWS = (
-    "",
-    "",
-    " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
-    " ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING",
-    " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
-)
-_RANGES = (
-    " RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING",
-    " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
-)
+_STEPS = {
+    "number": "{}",
+    "small": "{}",
+    "money": "{}.5",
+    "wide": "{}.25",
+    "float": "{}.5",
+    "day": "INTERVAL '{}' DAY",
+    "moment": "INTERVAL '{}' MICROSECOND",
+    "instant": "INTERVAL '{}' MINUTE",
+}
+"""How far a bound of RANGE is from the row, by the kind of what orders it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,18 @@ def value(rnd: Random, columns: Sequence[Column], kind: str) -> str:
     text = rnd.choice(fitting)
     if rnd.random() < 0.2:
         return f"coalesce({text}, {KINDS[kind].default})"
+    if rnd.random() < 0.1:
+        known = {each: [c.text for c in columns if c.kind == each] for each in KINDS}
+        calls = [call for call in PLAIN.get(kind, ()) if all(map(known.get, holes(call)))]
+        return fill(rnd, known, rnd.choice(calls)) if calls else text
     return text
+
+
+def literal(kind: str) -> str:
+    """Return a constant of a kind, as plain as its type allows."""
+    plain = kind in ("text", "small", "float", "flag", "day", "moment", "instant")
+    constant = KINDS[kind].constant
+    return constant if plain else f"CAST({constant} AS {KINDS[kind].type})"
 
 
 def condition(rnd: Random, columns: Sequence[Column]) -> str:
@@ -139,23 +151,35 @@ def window(
     by = [*keys] if rnd.random() < 0.8 else [*keys, rnd.choice(columns).text]
     order = [_order(rnd, column.text) for column in columns]
     rnd.shuffle(order)
-    numbers = [column.text for column in columns if column.kind == "number"]
+    ranged = [column for column in columns if column.kind in _STEPS]
     one, number = value(rnd, columns, kind), value(rnd, columns, "number")
     call, frame = _call_over(rnd, kind).format(one, number), ""
     if call.startswith(_AGGREGATES):
-        if numbers and rnd.random() < 0.3:
-            order, frame = [rnd.choice(numbers)], rnd.choice(_RANGES)
-        else:
-            frame = rnd.choice(_ROWS)
         if rnd.random() < 0.15:
             call += f" FILTER (WHERE {condition(rnd, columns)})"
-    elif call.startswith(_OF_PLACES):
-        if rnd.random() < 0.3:
-            call = f"{call[:-1]} IGNORE NULLS)"
-        if not call.startswith(("lag", "lead")):
-            frame = rnd.choice(_ROWS)
+    elif call.startswith(_OF_PLACES) and rnd.random() < 0.3:
+        call = f"{call[:-1]} IGNORE NULLS)"
+    if call.startswith((*_AGGREGATES, "first", "last", "nth")):
+        if ranged and rnd.random() < 0.3 and not call.startswith("nth"):
+            column = rnd.choice(ranged)
+            order = [_order(rnd, column.text)]
+            frame = _frame(rnd, "RANGE", _STEPS[column.kind])
+        elif rnd.random() < 0.7:
+            frame = _frame(rnd, "ROWS", "{}")
     text = f"{call} OVER {_window(rnd, by, order, frame, named)}"
     return _narrow(text, kind)
+
+
+def _frame(rnd: Random, kind: str, step: str) -> str:
+    """A frame of any bounds, which may end before it begins if both are on one side of the row."""
+    places = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
+    first = rnd.randrange(4)
+    last = rnd.randrange(max(first, 1), 5)
+    one, two = (
+        f"{step.format(rnd.randint(0, 3))} {places[at]}" if at in (1, 3) else places[at]
+        for at in (first, last)
+    )
+    return f" {kind} BETWEEN {one} AND {two}"
 
 
 def _call_over(rnd: Random, kind: str) -> str:

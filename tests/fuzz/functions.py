@@ -76,6 +76,15 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
+def holes(call: str) -> list[str]:
+    """Return the kinds of the arguments of a call.
+
+    Args:
+        call: of :data:`CALLS`.
+    """
+    return _HOLE.findall(call)
+
+
 def nested(
     rnd: Random,
     columns: Mapping[str, Sequence[str]],

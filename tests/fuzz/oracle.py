@@ -17,7 +17,9 @@ from headwater.dialect.parser import Headwater
 from tests.fuzz.schemas import Row
 
 _DIFFERENT = re.compile(
-    r"\b(any_value|m(in|ax)_by|array_agg|listagg|cardinality)\(|ignore nulls", re.IGNORECASE
+    r"\b(any_value|m(in|ax)_by|array_agg|listagg|cardinality|(first|last)_value)\(|ignore nulls"
+    r"|unnest\(.*,|order by coalesce",
+    re.IGNORECASE,
 )
 _GATHERING = (exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
 
@@ -40,6 +42,12 @@ def for_duckdb(text: str) -> str:
     if not _DIFFERENT.search(text):
         return text
     root = exp.Paren(this=parse_one(text, dialect=Headwater))
+    for select in [*root.find_all(exp.Select)]:
+        _outputs_first(select)
+    for unnest in [*root.find_all(exp.Unnest)]:
+        _side_by_side(unnest)
+    for window in [*root.find_all(exp.Window)]:
+        _edge_of_range(window)
     for node in [*root.find_all(*_GATHERING)]:
         if isinstance(node, exp.AnyValue):
             node.replace(exp.Min(this=node.this))
@@ -48,6 +56,58 @@ def for_duckdb(text: str) -> str:
         else:
             _in_order(node)
     return root.this.sql("duckdb")
+
+
+def _outputs_first(select: exp.Select) -> None:
+    """Expressions of ORDER BY are over outputs: a query around has nothing else."""
+    order = select.args.get("order")
+    if order is None or all(isinstance(item.this, exp.Column) for item in order.expressions):
+        return
+    clauses = {key: select.args.get(key) for key in ("order", "limit")}
+    for key in clauses:
+        select.set(key, None)
+    around = exp.Select(expressions=[exp.Star()])
+    select.replace(around)
+    around.set("from_", exp.From(this=select.subquery("outputs", copy=False)))
+    for key, clause in clauses.items():
+        around.set(key, clause)
+
+
+def _side_by_side(unnest: exp.Unnest) -> None:
+    """DuckDB unnests several lists side by side in a SELECT list only."""
+    if len(unnest.expressions) > 1:
+        calls = [exp.Anonymous(this="unnest", expressions=[each]) for each in unnest.expressions]
+        query = exp.Subquery(this=exp.Select(expressions=calls))
+        unnest.replace(exp.Lateral(this=query, alias=unnest.args["alias"]))
+
+
+def _edge_of_range(window: exp.Window) -> None:
+    """The first (last) value of a RANGE: the least value of the rows with the first (last) key."""
+    spec, call = window.args.get("spec"), window.this
+    skips = isinstance(call, exp.IgnoreNulls)
+    call = call.this if skips else call
+    if spec is None or str(spec.args["kind"]) != "RANGE":
+        return
+    if not isinstance(call, (exp.FirstValue, exp.LastValue)):
+        return
+    key, first = window.args["order"].expressions[0], isinstance(call, exp.FirstValue)
+    desc, nulls_first = bool(key.args.get("desc")), bool(key.args.get("nulls_first"))
+    edge = exp.Ordered(
+        this=key.this.copy(),
+        desc=desc if first else not desc,
+        nulls_first=nulls_first if first else not nulls_first,
+    )
+    value = call.this
+    listed: exp.Expr = exp.ArrayAgg(
+        this=exp.Order(this=value.copy(), expressions=[edge, _ordered(value)])
+    )
+    if skips:
+        given = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        listed = exp.Filter(this=listed, expression=exp.Where(this=given))
+    over = window.copy()
+    over.set("this", listed)
+    first_one = [over, exp.Literal.number(1)]
+    window.replace(exp.Anonymous(this="list_extract", expressions=first_one))
 
 
 def _of_extreme(node: exp.ArgMin | exp.ArgMax) -> None:

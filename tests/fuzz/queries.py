@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.fuzz.expressions import Column, aggregate, comparable, condition, value, window
-from tests.fuzz.schemas import INPUTS, LOGS, MOVING, Draw, elements
+from tests.fuzz.expressions import (
+    Column,
+    aggregate,
+    comparable,
+    condition,
+    literal,
+    value,
+    window,
+)
+from tests.fuzz.schemas import INPUTS, KINDS, LOGS, MOVING, Draw, elements
 
 SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
@@ -223,14 +231,15 @@ def _select(rnd: Draw, depth: int, kinds: tuple[str, ...] | None) -> Query:
     items = [_item_of_row(rnd, columns, kind, depth) for kind in wanted]
     distinct = "DISTINCT " if way == "distinct" else ""
     text = f"SELECT {distinct}{_named(items)} FROM {source}{where}"
-    return Query(text + (_limit(rnd, wanted) if rnd.random() < 0.15 else ""), wanted)
+    limit = _limit(rnd, wanted, computed=not distinct) if rnd.random() < 0.15 else ""
+    return Query(text + limit, wanted)
 
 
 def _item_of_row(rnd: Draw, columns: Sequence[Column], kind: str, depth: int) -> str:
     if depth and rnd.random() < 0.15:
         around = columns if rnd.random() < 0.6 else ()
         return _scalar(rnd, around, kind, depth, 1)
-    text = value(rnd, columns, kind)
+    text = literal(kind) if rnd.random() < 0.08 else value(rnd, columns, kind)
     if depth and rnd.random() < 0.15:
         return f"CASE WHEN {_below(rnd, columns, depth)} THEN {text} END"
     return text
@@ -309,9 +318,12 @@ def _group_by(rnd: Draw, keys: Sequence[str], sets: str) -> str:
     return f" GROUP BY {sets} ({listed})" if sets else f" GROUP BY {listed}"
 
 
-def _limit(rnd: Draw, kinds: Sequence[str]) -> str:
+def _limit(rnd: Draw, kinds: Sequence[str], *, computed: bool = False) -> str:
     order = [f"c{n}{rnd.choice(('', ' DESC', ' NULLS FIRST'))}" for n in range(len(kinds))]
     rnd.shuffle(order)
+    if computed and rnd.random() < 0.4:  # an output, not the column of FROM of the same name
+        n = rnd.randrange(len(kinds))
+        order.insert(0, f"coalesce(c{n}, {KINDS[kinds[n]].default})")
     return f" ORDER BY {', '.join(order)} LIMIT {rnd.randint(1, 4)}"
 
 
@@ -356,12 +368,17 @@ def _from(rnd: Draw, depth: int, letter: str) -> tuple[str, list[Column]]:
     text, columns = _item(rnd, depth, f"{letter}0")
     more, columns = _unnested(rnd, columns, f"{letter}u")
     text += more
+    before: list[Column] = []
     for number in range(1, rnd.choice((1, 1, 1, 2, 2, 3))):
         item, own = _item(rnd, depth, f"{letter}{number}")
-        side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
-        text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
+        if rnd.random() < 0.1:  # binds after the joins behind it, whose ON sees nothing before it
+            text, before, columns = f"{text}, {item}", [*before, *columns], []
+        else:
+            side = rnd.choice(("", "", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
+            text += f" {side}JOIN {item} ON {_join_condition(rnd, columns, own)}"
         more, own = _unnested(rnd, own, f"{letter}{number}u")
         text, columns = text + more, [*columns, *own]
+    columns = [*before, *columns]
     if depth and rnd.random() < 0.1:
         more, own = _lateral(rnd, columns, f"{letter}l", depth)
         text, columns = text + more, [*columns, *own]
@@ -402,8 +419,14 @@ def _unnested(rnd: Draw, columns: Sequence[Column], alias: str) -> tuple[str, li
     lists += [(f"split({column.text}, 'v')", "text") for column in own if column.kind == "text"]
     if not lists or rnd.random() > 0.1:
         return "", own
-    text, kind = rnd.choice(lists)
-    return f" CROSS JOIN UNNEST({text}) AS {alias}(v)", [*own, Column(f"{alias}.v", kind)]
+    if rnd.random() < 0.5:
+        text, kind = rnd.choice(lists)
+        return f" CROSS JOIN UNNEST({text}) AS {alias}(v)", [*own, Column(f"{alias}.v", kind)]
+    some = [rnd.choice(lists) for _ in range(rnd.randint(2, 3))]
+    names = [f"v{number}" for number in range(len(some))]
+    values = ", ".join(text for text, _ in some)
+    more = [Column(f"{alias}.{n}", kind) for n, (_, kind) in zip(names, some, strict=True)]
+    return f" CROSS JOIN UNNEST({values}) AS {alias}({', '.join(names)})", [*own, *more]
 
 
 def _item(rnd: Draw, depth: int, alias: str) -> tuple[str, list[Column]]:

@@ -92,7 +92,7 @@ KINDS: Mapping[str, Kind] = {
 }
 """Kinds of values by name."""
 
-LISTS = {"number[]": (None, [], [1], [2, 2, None])}
+LISTS = {"number[]": (None, [], [1], [2, 2, None]), "text[]": (None, [], ["u", None], ["v"])}
 """Lists that inputs hold."""
 
 
