@@ -45,7 +45,12 @@ CALLS: Mapping[str, tuple[str, ...]] = {
     "money": ("abs({money})", "-{money}", "CAST({small} AS DECIMAL(9, 2))", "least({money}, 1.50)"),
     "flag": (
         *("regexp_like({text}, 'u')", "starts_with({text}, 'u')", "{text} LIKE 'u!%' ESCAPE '!'"),
-        *("contains(split({text}, 'v'), 'u')", "{number} IN (1, 2)", "NOT {flag}", "{flag} IS TRUE"),
+        *(
+            "contains(split({text}, 'v'), 'u')",
+            "{number} IN (1, 2)",
+            "NOT {flag}",
+            "{flag} IS TRUE",
+        ),
         *("{day} BETWEEN {day} AND {day}", "{float} > 1e0", "{text} IS NOT DISTINCT FROM 'u'"),
         *("{number} <> ALL (VALUES 1, 2)", "{money} <= {money}", "{flag} AND {flag} OR {flag}"),
     ),
@@ -54,11 +59,19 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         *("CAST({moment} AS DATE)", "greatest({day}, DATE '2026-01-01')"),
     ),
     "moment": (
-        *("date_trunc('hour', {moment})", "{moment} + INTERVAL '1' DAY", "CAST({day} AS TIMESTAMP)"),
+        *(
+            "date_trunc('hour', {moment})",
+            "{moment} + INTERVAL '1' DAY",
+            "CAST({day} AS TIMESTAMP)",
+        ),
         "CAST({instant} AS TIMESTAMP)",
     ),
     "instant": (
-        *("date_trunc('hour', {instant})", "from_unixtime({number})", "{instant} - INTERVAL '2' HOUR"),
+        *(
+            "date_trunc('hour', {instant})",
+            "from_unixtime({number})",
+            "{instant} - INTERVAL '2' HOUR",
+        ),
         *("CAST({moment} AS TIMESTAMP WITH TIME ZONE)", "date_add('minute', -5, {instant})"),
     ),
 }

@@ -1,4 +1,4 @@
-"""What `check` accepts, Spark can analyse: every program, every stream, and the type of each column.
+"""What `check` accepts, Spark can analyse: programs, streams, and the type of each column.
 
 Nothing runs: each relation is a query without rows, or a stream that nobody starts.
 """
