@@ -216,3 +216,61 @@ VALUES (1, 2);
 SELECT 1 AS x;
 --: UNSUPPORTED_SYNTAX, WRONG_ARGUMENTS
 SELECT t.id FROM t JOIN LATERAL (VALUES (t.id)) AS w(p) ON true;
+
+-- More
+--: ok
+SELECT id, sum(v) OVER w AS s, last_value(v) OVER (w RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS l FROM t WINDOW w AS (ORDER BY id);
+SELECT id, sum(v) OVER w AS s FROM t WINDOW w AS (ORDER BY id RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING);
+SELECT k, a AS kk, count(*) AS n FROM t GROUP BY 1, kk, t.k;
+SELECT upper(k) AS k, count(*) AS n FROM t GROUP BY k;
+SELECT upper(k) AS u, count(*) AS n FROM t GROUP BY upper(k), upper(t.k), 1;
+SELECT r.p AS p, count(*) AS n FROM t GROUP BY r.p, t.r.p;
+SELECT k, count(*) AS n FROM t GROUP BY GROUPING SETS ((k), (t.k));
+SELECT k, a, count(*) AS n FROM t GROUP BY ROLLUP (k, a);
+SELECT k, a, count(*) AS n FROM t GROUP BY ROLLUP (t.k, t.a);
+SELECT id FROM t WHERE ARRAY_CONTAINS(xs, 3);
+SELECT DISTINCT r FROM t;
+SELECT DISTINCT xs FROM t;
+SELECT r, count(*) AS n FROM t GROUP BY r;
+SELECT xs, count(*) AS n FROM t GROUP BY xs;
+SELECT t.id FROM t JOIN t AS s ON t.r = s.r;
+SELECT t.id FROM t LEFT JOIN t AS s ON t.xs = s.xs;
+SELECT xs FROM t EXCEPT SELECT xs FROM t;
+SELECT count(DISTINCT xs) AS n FROM t;
+SELECT count(DISTINCT r) AS n FROM t;
+SELECT id, row_number() OVER (PARTITION BY xs ORDER BY id) AS n FROM t;
+SELECT id, row_number() OVER (PARTITION BY r ORDER BY id) AS n FROM t;
+SELECT id FROM t WHERE xs IN (SELECT xs FROM t);
+SELECT id FROM t WHERE r = ANY (VALUES r);
+SELECT window_start, count(*) AS n FROM TUMBLE(z, ts, INTERVAL '500' MILLISECOND) GROUP BY window_start EMIT ON WINDOW CLOSE;
+SELECT window_start, max(ts) AS m FROM HOP(z, ts, INTERVAL '30' MINUTE, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW CLOSE;
+SELECT window_start, array_agg(ts) AS m FROM TUMBLE(z, ts, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW CLOSE;
+SELECT DISTINCT k, ts, v FROM z WHERE v > 3;
+SELECT date_trunc('hour', ts) AS h, count(*) AS n FROM z GROUP BY 1 EMIT ON WINDOW CLOSE;
+SELECT z.id FROM z JOIN y ON z.ts = y.ts;
+SELECT z.id FROM z, y WHERE z.ts = y.ts AND z.k = y.k;
+SELECT z.id, y.v FROM z LEFT JOIN y ON z.ts = y.ts EMIT ON WINDOW CLOSE;
+SELECT u.p, count(*) AS n FROM t CROSS JOIN UNNEST(xs, rs) AS u(x, p, q) GROUP BY u.p;
+SELECT t.id, u.x, w.y FROM t LEFT JOIN b ON t.id = b.id CROSS JOIN UNNEST(t.xs, t.ys) AS u(x, s), UNNEST(split(u.s, 'a')) AS w(y);
+SELECT id, v FROM b ORDER BY (v), -id LIMIT 3;
+SELECT id, v AS id2 FROM b ORDER BY CASE WHEN id2 > 3 THEN id END, 1 LIMIT 3;
+SELECT id AS v, v AS id FROM b ORDER BY v + 0, id LIMIT 3;
+SELECT id, 'x' AS lit FROM b ORDER BY lit || 'a' LIMIT 1;
+SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, 1 AS one FROM b) s ON s.id = t.id;
+SELECT t.id, s.one FROM t FULL JOIN (SELECT id, 'a' AS one, true AS f FROM b) s ON s.id = t.id AND s.f;
+SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, coalesce(v, 0) AS one FROM b WHERE v > 3) s ON s.id = t.id;
+--: UNSUPPORTED_SYNTAX, UNKNOWN_TABLE
+SELECT b.id, c.v FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
+SELECT b.id, c.v FROM t, (b JOIN c ON b.id = c.id);
+SELECT b.id, c.v FROM t LEFT JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
+SELECT b.id, c.v FROM t LEFT JOIN b JOIN c ON b.id = c.id ON t.id = b.id;
+--: NOT_YET, UNKNOWN_COLUMN
+SELECT u.r FROM t CROSS JOIN UNNEST(rs) WITH ORDINALITY AS u(p, q, r);
+--: TYPE_CLASH
+SELECT id FROM t WHERE r IN (SELECT r FROM t);
+--: UNKNOWN_TABLE
+SELECT TUMBLE.ts FROM TUMBLE(z, ts, INTERVAL '500' MILLISECOND);
+--: UNSUPPORTED_CAST
+SELECT z.ts AS a, y.ts AS b, CAST(z.ts AS VARCHAR) AS c FROM z JOIN y ON z.k = y.k AND y.ts >= z.ts AND y.ts <= z.ts + INTERVAL '1' HOUR WHERE hour(z.ts) = 3;
+--: NOT_YET
+SELECT z.id, y.v FROM z LEFT JOIN y ON z.v + y.v = 3 AND y.ts BETWEEN z.ts AND z.ts + INTERVAL '1' HOUR EMIT ON WINDOW CLOSE;

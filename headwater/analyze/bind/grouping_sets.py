@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import is_over, window_calls
+from headwater.analyze.query_parts import is_over, relations, window_calls
 
 MAX_SETS = 64
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -42,7 +42,22 @@ def expand_grouping_sets(query: exp.Query, report: Diagnostics) -> exp.Query:
     return found
 
 
+def _unqualify(select: exp.Select) -> None:
+    """Let ``t.a`` and ``a`` be one key if FROM has one item, and no output has the name."""
+    read = relations(select)
+    if len(read) != 1 or not (alias := read[0].alias_or_name):
+        return
+    outputs = {each.alias for each in select.selects if isinstance(each, exp.Alias)}
+    heads = [*select.selects, select.args["group"], select.args.get("having")]
+    for head in filter(None, heads):
+        for column in head.find_all(exp.Column):
+            own = column.find_ancestor(exp.Query) is select
+            if own and column.table == alias and column.name not in outputs:
+                column.set("table", None)
+
+
 def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
+    _unqualify(select)
     choices = [_sets_of(item, select) for item in group.expressions]
     sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
     if len(sets) > MAX_SETS:

@@ -25,7 +25,7 @@ from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
 from headwater.analyze.rules.event_time import relation_times
 from headwater.analyze.rules.keys import inferred_key
-from headwater.analyze.rules.map_values import comparable_maps
+from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
 from headwater.analyze.rules.time_bounds import JoinTimes, join_times
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
@@ -219,4 +219,5 @@ RULES: tuple[Rule, ...] = (
     late_rows_need_a_watermark,
     delta_views,
     comparable_maps,
+    rows_in_subqueries,
 )

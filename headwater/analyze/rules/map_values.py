@@ -21,6 +21,15 @@ _COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNE
 _SEARCHES = (exp.Between, exp.In, exp.ArrayContains)
 
 
+def rows_in_subqueries(checked: Checked) -> None:
+    """Refuse a row before IN (SELECT …), which Trino takes for a list of its fields."""
+    for node in checked.view.query.find_all(exp.In):
+        if node.args.get("query") is not None and type_of(node.this).this is t.Type.STRUCT:
+            hint = "compare its fields: EXISTS (SELECT 1 FROM … WHERE a = b AND …)"
+            message = f"IN of a subquery cannot take {t.sql_type(type_of(node.this))}"
+            checked.report.add("TYPE_CLASH", message, node.this, hint)
+
+
 def comparable_maps(checked: Checked) -> None:
     """Refuse maps, and what holds them, where an engine would have to compare or group them."""
     for node in checked.view.query.walk():
