@@ -6,7 +6,7 @@ In: forms, and a session. Out: answers by form, or the error of a form that stop
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -19,6 +19,10 @@ from tests.conformance.product import translated
 from tests.conformance.values import rows_sql, table_of
 
 _AT_ONCE = 50
+_USUAL = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
 _INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -34,9 +38,6 @@ class SparkSide:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
-        # thousands of expressions are computed over a few rows: to compile them would take longer
-        for name, value in _INTERPRETED.items():
-            session.conf.set(name, value)
         self._found: dict[Form, Answers | str] = {}
 
     def ask(self, forms: Iterable[Form]) -> None:
@@ -44,8 +45,18 @@ class SparkSide:
         accepted = [form for form in forms if not translated(form).refused]
         for columns in {form.columns for form in accepted}:
             self._session.sql(rows_sql(columns, "spark")).createOrReplaceTempView(table_of(columns))
-        for at in range(0, len(accepted), _AT_ONCE):
-            self._found |= self._answers(accepted[at : at + _AT_ONCE])
+        usual = {name: self._session.conf.get(name, default) for name, default in _USUAL.items()}
+        # thousands of expressions are computed over a few rows: to compile them would take longer
+        self._set(_INTERPRETED)
+        try:
+            for at in range(0, len(accepted), _AT_ONCE):
+                self._found |= self._answers(accepted[at : at + _AT_ONCE])
+        finally:
+            self._set(usual)
+
+    def _set(self, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            self._session.conf.set(name, value)
 
     def answer(self, form: Form) -> Answers:
         """Return the answers of a form that was asked for.

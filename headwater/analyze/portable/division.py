@@ -23,7 +23,7 @@ def spark_quotient(node: exp.Expr) -> exp.Expr:
     divisor = node.expression
     # both zeros are equal: only as text has the negative one a sign
     text = exp.Cast(this=divisor.copy(), to=t.VARCHAR.copy())
-    negative = exp.EQ(this=text, expression=exp.Literal.string("-0.0"))
+    negative = exp.StartsWith(this=text, expression=exp.Literal.string("-0.0"))
     factor = exp.Case(
         ifs=[
             exp.If(this=negative, true=_special("-Infinity")),
