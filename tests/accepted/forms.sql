@@ -276,3 +276,6 @@ SELECT TUMBLE.ts FROM TUMBLE(z, ts, INTERVAL '500' MILLISECOND);
 SELECT z.ts AS a, y.ts AS b, CAST(z.ts AS VARCHAR) AS c FROM z JOIN y ON z.k = y.k AND y.ts >= z.ts AND y.ts <= z.ts + INTERVAL '1' HOUR WHERE hour(z.ts) = 3;
 --: NOT_YET
 SELECT z.id, y.v FROM z LEFT JOIN y ON z.v + y.v = 3 AND y.ts BETWEEN z.ts AND z.ts + INTERVAL '1' HOUR EMIT ON WINDOW CLOSE;
+-- Casts to rows
+--: ok
+SELECT CAST(r AS ROW(p BIGINT, q VARCHAR)) AS w FROM t;
