@@ -161,7 +161,7 @@ tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB
 
 .PHONY: test-services
 test-services: setup ## tests with Kafka, PostgreSQL, Debezium, …, which the run starts itself
-	@$(PYTEST) -q -m "services" tests/services $(ARGS)
+	@$(PYTEST) -q $(PARALLEL) -m "services" tests/services $(ARGS)
 
 .PHONY: test-serving
 test-serving: setup ## Trino, Superset and Chromium over a live project

@@ -94,6 +94,24 @@ def is_aggregate(select: exp.Select) -> bool:
     return any(aggregates(head) for head in heads)
 
 
+def empty_of_nothing(query: exp.Query) -> bool:
+    """Return whether a bound query certainly has no rows where no table has any.
+
+    An aggregate without groups has one row of nothing, VALUES and UNNEST bring rows of their own.
+    """
+    if query.find(exp.Values, exp.Unnest, exp.GroupingSets, exp.Rollup, exp.Cube):
+        return False
+    return all(
+        select.args.get("from_") and (_has_groups(select) or not is_aggregate(select))
+        for select in query.find_all(exp.Select)
+    )
+
+
+def _has_groups(select: exp.Select) -> bool:
+    group = select.args.get("group")
+    return group is not None and any(not isinstance(key, exp.Tuple) for key in group.expressions)
+
+
 def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
     """Return the aggregate calls in an expression; subqueries have their own.
 

@@ -1,8 +1,9 @@
 """One view of the incremental engine: from pinned inputs to a commit.
 
 In: the snapshots up to which its inputs are read now. Out: one commit whose cut is exactly those
-snapshots; none if no input has a new one. A new snapshot without rows (an end of input) is
-committed without a Spark job, so that cut and watermark of the view are always those of its inputs.
+snapshots; none if no input has a new one, or none has ever had rows. A later snapshot without rows
+(an end of input) is committed without a Spark job, so that cut and watermark of the view are always
+those of its inputs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode, OnError
+from headwater.analyze.query_parts import empty_of_nothing
 from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
 from headwater.engine.incremental.contract import Tick
@@ -28,6 +30,7 @@ from headwater.engine.incremental.recompute_policy import (
 from headwater.engine.incremental.registry import writer_of
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import (
+    Cut,
     SnapshotRange,
     least_watermark,
     open_inputs,
@@ -91,6 +94,7 @@ class IncrementalView:
         self._followed = followed(plan, self.target, self._last)
         self._committer = self._open_committer()
         sides = [table for table in (self._committer.late.table, self._guarded.table()) if table]
+        self._empty_at: Cut = {}
         self._begun = begun(plan.view.name, self._last.epoch if self._last else -1, sides)
 
     @property
@@ -105,7 +109,7 @@ class IncrementalView:
             pins: the newest snapshots of inputs that nobody else writes.
             ends: those that tables of others had some time ago; further names are ignored.
         """
-        cut = self._last.cut_to if self._last else {}
+        cut = self._last.cut_to if self._last else self._empty_at
         return cut.keys() == self._inputs.keys() and all(
             cut[name] == str(pins[name])
             if name in pins
@@ -122,16 +126,25 @@ class IncrementalView:
             pins: the snapshot up to which each input is read; further names are ignored.
 
         Returns:
-            What was committed, or None if no input has a new snapshot.
+            What was committed. None if no input has a new snapshot, or if nothing was ever
+            committed and all inputs are empty, so the view is too.
 
         Raises:
             TerminalError: ``BAD_ROW`` if an expression fails on a row that cannot be left out.
             HeadwaterError: what the commit protocol raises.
         """
         own = {name: pins[name] for name in self._inputs}
+        if self._has_nothing_to_say(own):
+            self._empty_at = {name: str(pin) for name, pin in own.items()}
+            return None
         before, self._begun = self._begun, None
         done = self._attempt(before) if before else None
         return self._attempt(own) or done
+
+    def _has_nothing_to_say(self, own: Mapping[str, int]) -> bool:
+        if self._last or self._begun or not empty_of_nothing(self.plan.view.query):
+            return False
+        return not any(self._inputs[name].rows(pin) for name, pin in own.items())
 
     def _attempt(self, own: Mapping[str, int]) -> Committed | None:
         try:
