@@ -120,7 +120,7 @@ _FORMS: Mapping[str, str] = {
 
 BY_THEMSELVES = """
 abs(i) | abs(b) | -i | -b | round(b, -1) | round(i, -1) | round(v, -1) | i / -1 | b / m | i - 1
-b - 1 | c + 1 | i + i | c + c | c * 2 | b * c | 10 / z | 10 % z | mod(b, z) | i / z | v + v | w + v
+b - 1 | c + 1 | i + i | c + c | c * 2 | b * c | 10 / z | 10 % z | mod(b, z) | i / z | v + v
 CASE WHEN m <> 0 THEN b / m END | if(m = 0, 0, b / m) | coalesce(b / nullif(m, 0), 1)
 CASE WHEN id < 10 THEN c + 1 ELSE 0 END | id < 10 AND c + 1 > 0 | id > 10 OR 1 / z > 0
 s LIKE p ESCAPE '!' | from_unixtime(secs) | from_unixtime(secs) + INTERVAL '1' DAY

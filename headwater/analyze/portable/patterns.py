@@ -85,7 +85,7 @@ def duckdb_extract(node: exp.Expr) -> exp.Expr:
 def spark_split(node: exp.Expr) -> exp.Expr:
     """``split`` for Spark, whose delimiter is a pattern."""
     pattern = "".join(character(ord(char)) for char in node.expression.name)
-    return call("SPLIT", node.this, text(pattern), exp.Literal.number(-1))
+    return call("SPLIT", node.this, text(pattern))
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:

@@ -48,7 +48,8 @@ def part_of(node: exp.Expr) -> exp.Expr:
     before = exp.LT(this=exp.paren(start.copy()), expression=exp.Neg(this=size))
     zero = exp.EQ(this=exp.paren(start.copy()), expression=exp.Literal.number(0))
     cut = call("SUBSTRING", value, _in_range(start), *_lengths(length))
-    return _unless(exp.or_(zero, before), cut)
+    present = exp.Not(this=_is_null(value))
+    return _unless(exp.and_(present, exp.or_(zero, before)), cut)
 
 
 def _from_known(value: exp.Expr, start: int, length: exp.Expr | None) -> exp.Expr:

@@ -34,7 +34,7 @@ from tests.unit.analyze.small_project import view
         ("trim(origin)", "trino", "TRIM(d.origin)"),
         ("substr(origin, -2)", "spark",
          "CASE WHEN LENGTH(d.origin) < 2 THEN '' ELSE SUBSTRING(d.origin, -2) END"),
-        ("split_part(origin, '.', 2)", "spark", "GET(SPLIT(d.origin, '\\\\.', -1), 1)"),
+        ("split_part(origin, '.', 2)", "spark", "GET(SPLIT(d.origin, '\\\\.'), 1)"),
         ("CAST(origin AS TIMESTAMP)", "trino", "CAST(TRIM(d.origin) AS TIMESTAMP(6))"),
         ("CAST(origin AS INTEGER)", "spark", "CAST(d.origin AS INT)"),
         (

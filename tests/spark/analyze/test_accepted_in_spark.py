@@ -66,10 +66,11 @@ def streamed(spark: SparkSession, plan: ViewPlan, catalog: Catalog) -> str:
         _stream(spark, [("ts", "TIMESTAMP")]).createOrReplaceTempView(f"{name}__heartbeat")
     try:
         query = spark.sql(program.sql)
-        # plans the stream as far as it can be planned without a sink
-        query._jdf.queryExecution().explainString(  # type: ignore[operator]
-            spark._jvm.org.apache.spark.sql.execution.ExplainMode.fromString("simple")
-        )
+        # what Spark asks of the plan of a stream when it starts one
+        jvm = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
+        checker = jvm.catalyst.analysis.UnsupportedOperationChecker
+        append = jvm.streaming.OutputMode.Append()
+        checker.checkForStreaming(query._jdf.queryExecution().analyzed(), append)  # type: ignore[operator]
     except Exception as error:  # noqa: BLE001  a JVM's, too
         return str(error).splitlines()[0]
     types = tuple(column.spark_type for column in plan.columns)

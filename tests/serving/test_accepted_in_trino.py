@@ -18,6 +18,8 @@ from tests.accepted.queries import at_rest
 
 RANDOM = 40
 
+pytestmark = pytest.mark.services
+
 
 @pytest.fixture(scope="module")
 def cursor(stack: Path) -> Iterator[trino.dbapi.Cursor]:
