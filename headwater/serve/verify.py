@@ -205,7 +205,8 @@ def _verify_one(
     commit = _newest_commit(table, snapshot) if table is not None else None
     if table is None or commit is None:
         first = "correct the errors, then " if project.errors else ""
-        return VerifyResult(name, Verdict.NO_COMMIT, f"{first}run: headwater run --once")
+        step = f"{first}run: headwater run --once; a view of empty inputs makes no commit"
+        return VerifyResult(name, Verdict.NO_COMMIT, step)
     if commit.marker.fingerprint not in ("", plan.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)

@@ -191,3 +191,23 @@ def files(target):
     target.refresh()
     column = "_metadata.file_path" if target.one_statement else "_file"
     return dict(map(tuple, target.read().selectExpr("id", column).collect()))
+
+
+def test_a_view_of_empty_inputs_makes_no_commit(spark, lake):
+    landed = tables(lake)
+    views = {
+        "held": SUMS,
+        "counted": "SELECT count(*) AS n FROM b",
+        "above": "SELECT n, count(*) AS keys FROM held GROUP BY n",
+    }
+    text = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views.items())
+    running = Running(spark, lake, TABLES + text)
+    assert not running.tick()
+    made = {name: view.marker for name, view in running.views.items()}
+    assert [name for name, marker in made.items() if marker] == ["counted"]
+    pins = {"b": landed["b"].table.snapshot_id()}
+    assert running.views["held"].reached(pins, {}), "a run that ends with its inputs ends"
+    landed["b"].land((1, "u", 2))
+    assert not running.tick()
+    assert {view.marker.epoch for view in running.views.values()} == {0, 1}
+    check(running, landed, views)
