@@ -19,8 +19,13 @@ MEMORY_LIMIT = "2GB"
 
 
 @contextmanager
-def duckdb_connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an in-memory DuckDB in UTC; what does not fit in memory goes to a temporary folder."""
+def duckdb_connection(*, typed: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an in-memory DuckDB in UTC; what does not fit in memory goes to a temporary folder.
+
+    Args:
+        typed: whether quotients of integers are written as such, as in the SELECT at rest. If not,
+            ``/`` of a person is taken for one; then a floating point number by 0 is an error.
+    """
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
@@ -30,7 +35,7 @@ def duckdb_connection() -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": False,
             "preserve_insertion_order": False,
             # 7 / 2 is 3, as in Trino and in our dialect; it is 3.5 in DuckDB
-            "integer_division": True,
+            "integer_division": not typed,
         }
         with duckdb.connect(config=settings) as connection:
             connection.execute("SET TimeZone = 'UTC'")

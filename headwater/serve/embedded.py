@@ -81,7 +81,7 @@ class Embedded:
             ServiceError: the catalog or the data cannot be read.
         """
         query = parse_query(sql)
-        with duckdb_connection() as connection:
+        with duckdb_connection(typed=False) as connection:
             unread = self._bind(connection, query)
             unnest_as_trino(connection, query)
             with translated_errors():

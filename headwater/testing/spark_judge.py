@@ -80,7 +80,7 @@ class SparkJudge:
             case.project.catalog,
             "spark",
             watermark=case.commit.marker.watermark,
-            relation=lambda name: f"`{views[name]}`",
+            relation=views.__getitem__,
         )
         theirs = spark.sql(query).select(*names)
         ours = _read(lake, case.plan.view.name, case.table, case.read_at).select(*names)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from headwater.serve.compare import Columns, RowDifference, compare
@@ -103,3 +105,9 @@ def test_only_the_first_differing_rows_are_returned_but_all_are_counted() -> Non
             3,
         )
     assert (found.surplus, found.surplus_rows) == (100, ((0,), (1,), (2,)))
+
+
+def test_the_select_at_rest_divides_floating_point_numbers_by_zero() -> None:
+    numbers = "FROM (VALUES (1e0, 0e0)) AS t(a, b)"
+    with duckdb_connection() as connection:
+        assert connection.execute(f"SELECT a / b {numbers}").fetchall() == [(math.inf,)]
