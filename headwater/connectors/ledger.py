@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from headwater.lake.catalog import Lake, check_columns
 from headwater.lake.evolve import difference
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import FILES
 from headwater.lake.spec import TableSpec, columns_ddl
 from headwater.plan.sql.spark_text import text
@@ -61,11 +62,14 @@ class Planned:
         epoch: its number.
         arrived_at: its arrival, microseconds since 1970 UTC.
         entries: its files.
+        marker: that of the ledger's commit; it has the position that the epoch moves to, and
+            whether files waited behind it. A later look may find others.
     """
 
     epoch: int
     arrived_at: int
     entries: tuple[LedgerEntry, ...]
+    marker: Marker | None = None
 
 
 def ledger_spec(table: str) -> TableSpec:
@@ -137,4 +141,4 @@ def read(ledger: LakeTable, committed: int) -> tuple[list[LedgerEntry], Planned 
         else:
             epoch, arrived_at = row.epoch, row.arrived_at
             begun.append(entry)
-    return done, Planned(epoch, arrived_at, tuple(begun)) if begun else None
+    return done, Planned(epoch, arrived_at, tuple(begun), ledger.marker()) if begun else None

@@ -40,6 +40,7 @@ from headwater.connectors.contract import (
     IntakeConfig,
     Limits,
     Measurable,
+    Range,
     Rows,
 )
 from headwater.connectors.datagen import now_micros
@@ -257,7 +258,9 @@ class Landing:
         number = self._last.epoch + 1
         if self._planned and isinstance(self.connector, HasLedger):
             taken = self.connector.planned(self.position, self._planned.entries)
-            return LandingEpoch(number, taken, self._planned.arrived_at, planned=True)
+            return LandingEpoch(
+                number, self._as_planned(taken), self._planned.arrived_at, planned=True
+            )
         position = self._begun.cut.get(self.source.name) if self._begun else None
         if self._begun and position and isinstance(self.connector, HasPositions):
             taken, kept = self.connector.range_between(self.position, position), self._begun.kept
@@ -265,6 +268,13 @@ class Landing:
             return LandingEpoch(number, taken, arrived_at, planned=False, kept=kept)
         found = self.connector.next_range(self.position, limits)
         return LandingEpoch(number, found, now_micros(), planned=False) if found else None
+
+    def _as_planned(self, taken: Range[Any]) -> Range[Any]:
+        """A range as it was begun: what waits behind it is another thing now."""
+        marker = self._planned.marker if self._planned else None
+        if marker is None or self.source.name not in marker.cut_to:
+            return taken
+        return replace(taken, position=marker.cut_to[self.source.name], waiting=marker.waiting)
 
     def next_marker(self, cut: Mapping[str, str]) -> Marker:
         """Return the marker of the next epoch, with the watermark that its rows get.
