@@ -111,6 +111,14 @@ class QueryParser(ClauseParser):
             message = f"the arguments of {start.text.upper()} are not valid"
             return self.fail("SYNTAX_ERROR", message, hint=hint, token=start)
 
+    def _parse_primary(self) -> exp.Expr | None:
+        first, second = self._curr, self._next
+        if first and second and first.token_type == second.token_type == TokenType.STRING:
+            message = "two texts stand beside one another"
+            hint = "write || between them, or '' for a quote in a text"
+            return self.fail("SYNTAX_ERROR", message, hint=hint, token=second)
+        return super()._parse_primary()
+
     def validate_expression(self, expression: E, args: list[Any] | None = None) -> E:
         """Check a node as sqlglot does, and note how many arguments a function was given.
 

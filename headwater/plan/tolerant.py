@@ -47,11 +47,14 @@ def tolerant(query: Tree, *, sums: bool = True) -> Tree:
 
 def has_sums(query: exp.Query) -> bool:
     """Return whether a query has a sum that can leave its type."""
-    return any(map(sum_leaves_type, query.find_all(exp.Sum)))
+    return any(map(sum_leaves_type, query.find_all(exp.Sum, exp.Avg)))
 
 
 def _sum_within(node: exp.Expr) -> None:
     """Replace a sum by one that is NULL beyond its type, in place."""
+    if isinstance(node, exp.Avg):
+        node.meta[SAFE] = True  # its engine's SQL has the sum
+        return
     kind, argument = type_of(node), node.this
     if kind.this is t.Type.DECIMAL:
         attempt = exp.Try(this=node.copy())

@@ -33,20 +33,20 @@ class Purpose:
         forms: matches their text.
         functions: the functions of the reference that say so.
         reason: in one sentence.
-        only: the value that a row must hold to be excused, empty if any row is.
+        only: a row must hold one of these values to be excused; if there are none, any row is.
     """
 
     forms: re.Pattern[str]
     functions: tuple[str, ...]
     reason: str
-    only: str = ""
+    only: tuple[str, ...] = ()
 
     def excuses(self, form: Form, difference: Difference) -> bool:
         """Return whether a difference is the one that is meant."""
         if not self.forms.search(form.text):
             return False
         return not self.only or (
-            difference.key is not None and self.only in _held(form, difference)
+            difference.key is not None and not _held(form, difference).isdisjoint(self.only)
         )
 
 
@@ -71,7 +71,7 @@ def purposes() -> tuple[Purpose, ...]:
             re.compile(each["forms"]),
             tuple(each["functions"]),
             each["reason"],
-            each.get("only", ""),
+            tuple(each.get("only", ())),
         )
         for each in found
     )

@@ -64,13 +64,13 @@ def failing(expression: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def sum_leaves_type(node: exp.Expr) -> bool:
-    """Return whether an aggregate is a sum of numbers that can be beyond its type."""
-    if not isinstance(node, exp.Sum):
+    """Return whether an aggregate has a sum of numbers that can be beyond its type."""
+    if not isinstance(node, (exp.Sum, exp.Avg)):
         return False
     kind = type_of(node.this)
-    return kind.this is t.Type.BIGINT or (
-        kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _MOST_SUMMED
-    )
+    if kind.this is t.Type.BIGINT:
+        return isinstance(node, exp.Sum)  # their average is a DOUBLE
+    return kind.this is t.Type.DECIMAL and t.digits(kind)[0] > _MOST_SUMMED
 
 
 def fails_on_ordinary_data(node: exp.Expr) -> bool:

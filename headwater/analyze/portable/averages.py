@@ -11,6 +11,7 @@ from __future__ import annotations
 from sqlglot import exp, parse_one
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.failing.fallible import SAFE
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -54,7 +55,9 @@ def spark_average(node: exp.Expr) -> exp.Expr:
     fraction = f"CAST((2 * {digits} + {half}) DIV (2 * {count}) AS DECIMAL(19, 0)) * {_unit(scale)}"
     fraction = f"CAST({fraction} AS DECIMAL({scale + 1}, {scale}))"
     text = f"CAST({whole} + {fraction} AS DECIMAL({precision}, {scale}))"
-    total_call = exp.Sum(this=average.this.copy())
+    total_call: exp.Expr = exp.Sum(this=average.this.copy())
+    if average.meta.get(SAFE):
+        total_call = exp.Anonymous(this="try_sum", expressions=[average.this.copy()])
     total_call.type = t.decimal(t.MAX_PRECISION, scale)
     return _filled(text, "spark", node, total_call)
 
@@ -93,7 +96,7 @@ def _unit(scale: int) -> str:
     return f"CAST(1e-{scale} AS DECIMAL({max(scale, 1)}, {scale}))"
 
 
-def _filled(text: str, dialect: str, node: exp.Expr, total: exp.Sum) -> exp.Expr:
+def _filled(text: str, dialect: str, node: exp.Expr, total: exp.Expr) -> exp.Expr:
     """An expression over the sum and the count of what is averaged."""
     count = exp.Count(this=_bare(node).this.copy(), big_int=True)
     count.type = t.BIGINT

@@ -26,9 +26,11 @@ def decimal_as_float(node: exp.Expr, dialect: str) -> exp.Expr:
     """Return a cast that rounds as Trino does; another cast as it is.
 
     Args:
-        node: a typed cast.
+        node: a typed cast, or what became of one.
         dialect: ``spark`` or ``duckdb``.
     """
+    if not isinstance(node, (exp.Cast, exp.TryCast)):
+        return node
     source, target = type_of(node.this), node.args["to"]
     if dialect == "spark" and target == t.REAL and t.is_integer(source):
         return _cast(_cast(node.this, t.decimal(*t.digits(source))), t.REAL)

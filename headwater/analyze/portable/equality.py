@@ -1,4 +1,4 @@
-"""``=`` and ``<>`` of arrays and maps, as Trino means them: NULL if a NULL decides.
+"""``=``, ``<>``, IN and CASE of arrays and maps, as Trino means them: NULL if a NULL decides.
 
 In: typed comparisons. Out: the same, or what computes them element by element. Spark and DuckDB
 take two NULL elements for equal. Spark compares no maps, and DuckDB compares entries in their
@@ -29,7 +29,8 @@ CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
 }
 _MAPS: Mapping[str, str] = {
     "spark": """
-CASE WHEN array_sort(map_keys(__left)) <> array_sort(map_keys(__right)) THEN FALSE
+CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
+  WHEN array_sort(map_keys(__left)) <> array_sort(map_keys(__right)) THEN FALSE
   ELSE forall(map_keys(__left), k -> element_at(__left, k) = element_at(__right, k)) END""",
     "duckdb": """
 CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
@@ -49,6 +50,47 @@ def spark(node: exp.Expr) -> exp.Expr:
 def duckdb(node: exp.Expr) -> exp.Expr:
     """Return a comparison as DuckDB computes it; of other values, as it is."""
     return _compared(node, "duckdb")
+
+
+def spark_in(node: exp.Expr) -> exp.Expr:
+    """Return ``x IN (y, z)`` as Spark computes it; of other values, as it is."""
+    return _member(node, "spark")
+
+
+def duckdb_in(node: exp.Expr) -> exp.Expr:
+    """Return ``x IN (y, z)`` as DuckDB computes it; of other values, as it is."""
+    return _member(node, "duckdb")
+
+
+def spark_case(node: exp.Expr) -> exp.Expr:
+    """Return ``CASE x WHEN y`` as Spark computes it; of other values, as it is."""
+    return _chosen(node, "spark")
+
+
+def duckdb_case(node: exp.Expr) -> exp.Expr:
+    """Return ``CASE x WHEN y`` as DuckDB computes it; of other values, as it is."""
+    return _chosen(node, "duckdb")
+
+
+def _member(node: exp.Expr, dialect: str) -> exp.Expr:
+    if not node.expressions or type_of(node.this).this not in _NESTED:
+        return node
+    same = (_equal(node.this, item, dialect) for item in node.expressions)
+    return exp.paren(exp.or_(*same), copy=False)
+
+
+def _chosen(node: exp.Expr, dialect: str) -> exp.Expr:
+    value = node.this
+    if value is None or type_of(value).this not in _NESTED:
+        return node
+    for branch in node.args["ifs"]:
+        branch.set("this", _equal(value, branch.this, dialect))
+    node.set("this", None)
+    return node
+
+
+def _equal(left: exp.Expr, right: exp.Expr, dialect: str) -> exp.Expr:
+    return _compared(exp.EQ(this=left.copy(), expression=right.copy()), dialect)
 
 
 def _compared(node: exp.Expr, dialect: str) -> exp.Expr:

@@ -28,7 +28,7 @@ from headwater.analyze.portable import (
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.decimal_casts import decimal_as_float
 from headwater.analyze.portable.in_subquery import spark_in
-from headwater.analyze.portable.text_casts import duckdb_cast, duckdb_try_cast, spark_cast
+from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -235,7 +235,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Window: _spark_window,
         exp.Avg: _spark_average,
         exp.ApproxQuantile: _ranked,
-        exp.In: spark_in,
+        exp.In: lambda node: spark_in(equality.spark_in(node)),
+        exp.Case: equality.spark_case,
         exp.ArgMin: collecting_aggregates.spark_by,
         exp.ArgMax: collecting_aggregates.spark_by,
         exp.ArrayAgg: collecting_aggregates.spark_list,
@@ -269,9 +270,11 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Sub: _duckdb_wide,
         exp.Mul: _duckdb_wide,
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
-        exp.TryCast: lambda node: decimal_as_float(duckdb_try_cast(node), "duckdb"),
+        exp.TryCast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.Nullif: null_if.duckdb,
         **dict.fromkeys((exp.EQ, exp.NEQ), equality.duckdb),
+        exp.In: equality.duckdb_in,
+        exp.Case: equality.duckdb_case,
         exp.RegexpReplace: patterns.duckdb_replace,
         exp.RegexpExtract: patterns.duckdb_extract,
         exp.ArrayContains: _duckdb_contains,

@@ -21,6 +21,11 @@ from headwater.analyze.literals import (
 )
 from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.literals.regex_tree import Regex
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+_SHORT = 18
+"""Trino fails if it rounds a decimal of more digits beyond its first one."""
 
 
 def _pattern(node: exp.Expr, report: Diagnostics) -> Regex | None:
@@ -142,6 +147,16 @@ def _padding(node: exp.Expr, report: Diagnostics) -> None:
         report.add("WRONG_ARGUMENTS", "the padding is empty", padding, "write at least ' '")
 
 
+def _digits(node: exp.Expr, report: Diagnostics) -> None:
+    kind, digits = type_of(node.this), node.args.get("decimals")
+    if kind.this is not t.Type.DECIMAL or not isinstance(digits, exp.Neg) or not digits.this.is_int:
+        return
+    precision, scale = t.digits(kind)
+    if int(digits.this.to_py()) > precision - scale and precision > _SHORT:
+        message = f"{t.sql_type(kind)} has {precision - scale} digits before the point"
+        report.add("WRONG_ARGUMENTS", message, digits, "round to one of them")
+
+
 CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.RegexpLike: _test,
     exp.RegexpReplace: _replace,
@@ -152,5 +167,6 @@ CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.Split: _delimiter,
     exp.SplitPart: _part,
     exp.Pad: _padding,
+    exp.Round: _digits,
 }
 """What a literal of a node must be."""

@@ -9,6 +9,7 @@ import pytest
 from sqlglot import exp
 
 from headwater.analyze.bind.project import bind
+from headwater.analyze.portable.texts import WHITE_SPACE
 from headwater.analyze.failing.failing_rows import fails, is_certain, safe
 from headwater.analyze.failing.nonzero_divisors import mark_proven
 from headwater.analyze.portable.rewrites import portable
@@ -84,7 +85,11 @@ def test_is_guarded(text: str) -> None:
     ("text", "expected"),
     [
         ("1 / k", "t.k = 0"),
-        ("CAST(n AS INTEGER)", "TRY_CAST(TRIM(t.n) AS INTEGER) IS NULL"),
+        (
+            "CAST(n AS DATE)",
+            f"TRY_CAST(REGEXP_EXTRACT(TRIM(BOTH '{WHITE_SPACE}' FROM t.n),"
+            r" '^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})\z') AS DATE) IS NULL",
+        ),
         ("b + c", "NOT t.b IS NULL AND NOT t.c IS NULL AND TRY(t.b + t.c) IS NULL"),
         ("i > 1 AND 1 / k > 1", "COALESCE((t.i > 1), TRUE) AND t.k = 0"),
         ("i > 1 OR 1 / k > 1", "NOT (COALESCE((t.i > 1), FALSE)) AND t.k = 0"),
