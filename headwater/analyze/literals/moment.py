@@ -14,7 +14,7 @@ from headwater.analyze.literals.mistake import Mistake
 
 _DAY = r"(\d{4})-(\d{1,2})-(\d{1,2})"
 _TIME = r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.](\d+))?)?"
-_MOMENT = re.compile(rf"{_DAY}(?: {_TIME})?(?: *(\S.*))?", re.ASCII)
+_MOMENT = re.compile(rf"{_DAY}(?: {_TIME})?(?: *([^T\s].*))?", re.ASCII)
 _OFFSET = re.compile(r"([+-])(\d{2})(?::?(\d{2}))?", re.ASCII)
 _MOST_MINUTES = 14 * 60
 

@@ -49,7 +49,10 @@ def spark_average(node: exp.Expr) -> exp.Expr:
     total = f"CAST({_TOTAL} AS {wide})"
     count = f"CAST(nullif({_COUNT}, 0) AS DECIMAL(20, 0))"
     rest = f"({total} % {count})"
-    whole = f"CAST(({total} - {rest}) / {count} AS DECIMAL({t.MAX_PRECISION - 1 - scale}, 0))"
+    quotient = f"({total} - {rest}) / {count}"
+    if average.meta.get(SAFE):
+        quotient = f"try_divide({total} - {rest}, {count})"
+    whole = f"CAST({quotient} AS DECIMAL({t.MAX_PRECISION - 1 - scale}, 0))"
     digits = f"CAST({rest} * {10**scale} AS DECIMAL({t.MAX_PRECISION}, 0))"
     half = f"CASE WHEN {_TOTAL} < 0 THEN -{count} ELSE {count} END"
     fraction = f"CAST((2 * {digits} + {half}) DIV (2 * {count}) AS DECIMAL(19, 0)) * {_unit(scale)}"
@@ -57,7 +60,9 @@ def spark_average(node: exp.Expr) -> exp.Expr:
     text = f"CAST({whole} + {fraction} AS DECIMAL({precision}, {scale}))"
     total_call: exp.Expr = exp.Sum(this=average.this.copy())
     if average.meta.get(SAFE):
+        # whatever of it has too many digits is NULL
         total_call = exp.Anonymous(this="try_sum", expressions=[average.this.copy()])
+        text = text.replace("CAST(", "TRY_CAST(")
     total_call.type = t.decimal(t.MAX_PRECISION, scale)
     return _filled(text, "spark", node, total_call)
 

@@ -1,4 +1,4 @@
-"""``=``, ``<>``, IN and CASE of arrays and maps, as Trino means them: NULL if a NULL decides.
+"""``=``, ``<>``, IN and CASE of arrays, maps and rows, as Trino means them: NULL if a NULL decides.
 
 In: typed comparisons. Out: the same, or what computes them element by element. Spark and DuckDB
 take two NULL elements for equal. Spark compares no maps, and DuckDB compares entries in their
@@ -40,6 +40,7 @@ CASE WHEN __left IS NULL OR __right IS NULL THEN NULL
   THEN TRUE END""",
 }
 _NESTED = {t.Type.ARRAY: _ARRAYS, t.Type.MAP: _MAPS}
+_HELD = (*_NESTED, t.Type.STRUCT)
 
 
 def spark(node: exp.Expr) -> exp.Expr:
@@ -72,8 +73,17 @@ def duckdb_case(node: exp.Expr) -> exp.Expr:
     return _chosen(node, "duckdb")
 
 
+def _fields(row: exp.Expr) -> list[exp.Expr]:
+    kinds = type_of(row).expressions
+    found: list[exp.Expr] = []
+    for field in kinds:
+        found.append(exp.Dot(this=exp.paren(row.copy()), expression=field.this.copy()))
+        found[-1].type = field.args["kind"]
+    return found
+
+
 def _member(node: exp.Expr, dialect: str) -> exp.Expr:
-    if not node.expressions or type_of(node.this).this not in _NESTED:
+    if not node.expressions or type_of(node.this).this not in _HELD:
         return node
     same = (_equal(node.this, item, dialect) for item in node.expressions)
     return exp.paren(exp.or_(*same), copy=False)
@@ -81,7 +91,7 @@ def _member(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _chosen(node: exp.Expr, dialect: str) -> exp.Expr:
     value = node.this
-    if value is None or type_of(value).this not in _NESTED:
+    if value is None or type_of(value).this not in _HELD:
         return node
     for branch in node.args["ifs"]:
         branch.set("this", _equal(value, branch.this, dialect))
@@ -94,6 +104,11 @@ def _equal(left: exp.Expr, right: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _compared(node: exp.Expr, dialect: str) -> exp.Expr:
+    if type_of(node.this).this is t.Type.STRUCT:
+        fields = zip(_fields(node.this), _fields(node.expression), strict=True)
+        each = (_equal(left, right, dialect) for left, right in fields)
+        alike = exp.paren(exp.and_(*each), copy=False)
+        return exp.Not(this=alike) if isinstance(node, exp.NEQ) else alike
     texts = _NESTED.get(type_of(node.this).this) or _NESTED.get(type_of(node.expression).this)
     if texts is None:
         return node

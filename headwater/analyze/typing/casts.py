@@ -35,10 +35,11 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["to"], refused.hint)
         return t.UNKNOWN
-    if node.this.is_string and target == t.TIMESTAMP and _has_zone(node.this.name):
+    is_literal = node.this.is_string and not isinstance(node, exp.TryCast)
+    if is_literal and target == t.TIMESTAMP and _has_zone(node.this.name):
         target = t.TIMESTAMPTZ
     node.set("to", target.copy())
-    if node.this.is_string and not isinstance(node, exp.TryCast):
+    if is_literal:
         _read_literal(node.this, target, report)
     _check_cast(node, type_of(node.this), target, report)
     return target

@@ -35,3 +35,28 @@ def test_a_null_element_makes_equality_unknown(left: str, right: str, same: bool
         database.execute(f"CREATE TABLE t AS SELECT {left}::INT[] AS a, {right}::BIGINT[] AS b")
         found = database.execute(query.sql("duckdb")).fetchone()
     assert found == (same, None if same is None else not same)
+
+
+@pytest.mark.parametrize(
+    ("value", "same"),
+    [("{'p': 1, 'q': [2]}", True), ("{'p': 1, 'q': [NULL]}", None), ("{'p': 2, 'q': NULL}", False)],
+)
+@pytest.mark.parametrize(
+    ("text", "otherwise"),
+    [("r = s", None), ("r IN (s)", None), ("CASE r WHEN s THEN TRUE ELSE FALSE END", False)],
+)
+def test_rows_are_equal_field_by_field(
+    text: str, otherwise: bool | None, value: str, same: bool | None
+) -> None:
+    table = f"""
+CREATE TABLE t (r ROW(p INTEGER, q ARRAY(INTEGER)), s ROW(p INTEGER, q ARRAY(INTEGER)))
+WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
+CREATE STREAMING VIEW v AS SELECT {text} AS same FROM t;
+"""
+    query = portable(bind({"t.sql": parse(table)}).views["v"].query, "duckdb")
+    kind = "STRUCT(p INTEGER, q INTEGER[])"
+    with duckdb.connect() as database:
+        one = "{'p': 1, 'q': [2]}"
+        database.execute(f"CREATE TABLE t AS SELECT {one}::{kind} AS r, {value}::{kind} AS s")
+        found = database.execute(query.sql("duckdb")).fetchone()
+    assert found == (otherwise if same is None else same,)

@@ -9,10 +9,10 @@ import pytest
 from sqlglot import exp
 
 from headwater.analyze.bind.project import bind
-from headwater.analyze.portable.texts import WHITE_SPACE
 from headwater.analyze.failing.failing_rows import fails, is_certain, safe
 from headwater.analyze.failing.nonzero_divisors import mark_proven
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.portable.texts import WHITE_SPACE
 from headwater.dialect import parse
 
 TABLE = """
