@@ -396,7 +396,9 @@ class Supervisor:
             return view is not None and view.reached(
                 pins, source_watermark(program, self._inputs, pins)
             )
-        ticked = self._ticker.views.get(name) if self._ticker else None
+        if self._ticker is None or self._ticker.waits_for_stopped(name):
+            return False
+        ticked = self._ticker.views.get(name)
         return ticked is not None and ticked.reached(pins, ends)
 
     def _is_exhausted(self, worker: StreamWorker[SourceQuarantine]) -> bool:

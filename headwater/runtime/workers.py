@@ -329,12 +329,17 @@ class TickWorker(Worker):
                 taking[name] = self.views[name]
         return list(taking.values())
 
+    def waits_for_stopped(self, name: str) -> bool:
+        """Return whether a view that this one reads has stopped for good; the next step says so."""
+        failures = self._board.failures()
+        return any(each in failures for each in self._reads[name])
+
     def _stopped_input(self, name: str) -> bool:
         """Give a view up, and say so, if a view that it reads has stopped for good."""
-        failures = self._board.failures()
-        read = next((each for each in self._reads[name] if each in failures), None)
-        if read is None:
+        if not self.waits_for_stopped(name):
             return False
+        failures = self._board.failures()
+        read = next(each for each in self._reads[name] if each in failures)
         self.views.pop(name, None)
         error = waits_for(read, failures[read])
         self._board.tell(StateChanged(name, RunState.FAILED, error))
