@@ -10,6 +10,8 @@ CREATE TABLE y (id BIGINT, k VARCHAR, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts A
 --: ok
 SELECT id, CAST(NULL AS ROW(p BIGINT, q VARCHAR)) AS l FROM t;
 SELECT k, any_value(v) AS a FROM t GROUP BY k;
+SELECT id FROM t WHERE (f);
+SELECT id FROM t AS x WHERE ((f));
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b LEFT JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b FULL JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b RIGHT JOIN c ON b.id = c.id AND b.v = c.v WHERE t.id = c.id;

@@ -79,12 +79,24 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
     if dialect != "duckdb" and query.find(exp.Qualify):
         query = _without_qualify(query)
     if dialect == "spark":
-        query = without_skipping(query)
+        query = _without_alias_like_where(without_skipping(query))
     return query.sql(
         dialect=SparkStream if dialect == "spark" else dialect,
         pretty=True,
         identify=dialect == "duckdb",
     )
+
+
+def _without_alias_like_where(query: exp.Expr) -> exp.Expr:
+    """Return a copy of a query without ``WHERE (column)``.
+
+    Spark 4.1.3 takes ``FROM t WHERE (paid)`` for the table under the name "WHERE", with one column.
+    """
+    copy = query.copy()
+    for where in copy.find_all(exp.Where):
+        if isinstance(where.this.unnest(), exp.Column):
+            where.set("this", where.this.unnest())
+    return copy
 
 
 def _without_qualify(query: exp.Expr) -> exp.Expr:
