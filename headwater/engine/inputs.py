@@ -93,8 +93,12 @@ class InputTable:
         return self._watermarks[snapshot_id]
 
     def is_empty(self, snapshot_id: int) -> bool:
-        """Return whether the table holds no rows at a snapshot, from its summary alone."""
-        self.know(snapshot_id)
+        """Return whether the table certainly holds no rows at a snapshot.
+
+        Rows less deletions would not do: of a table that others write, a row may be deleted twice.
+        """
+        if self.rows(snapshot_id):
+            return False
         snapshot = self.table.snapshot(snapshot_id)
         return snapshot is not None and snapshot.summary.get("total-records", "0") == "0"
 

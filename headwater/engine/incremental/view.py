@@ -144,7 +144,7 @@ class IncrementalView:
     def _has_nothing_to_say(self, own: Mapping[str, int]) -> bool:
         if self._last or self._begun or not empty_of_nothing(self.plan.view.query):
             return False
-        return not any(self._inputs[name].rows(pin) for name, pin in own.items())
+        return all(self._inputs[name].is_empty(pin) for name, pin in own.items())
 
     def _attempt(self, own: Mapping[str, int]) -> Committed | None:
         try:
