@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from difflib import get_close_matches
+from types import TracebackType
 
 from sqlglot import exp
 
@@ -42,6 +45,11 @@ class Diagnostics:
         span = span_of(node, self._source) if node is not None else None
         return span or span_of(self.statement, self._source)
 
+    def place_within(self, literal: exp.Expr, mistake: Mistake) -> Span | None:
+        """Return where a mistake is inside a literal; of any other node, the place of it all."""
+        span = place_within(literal, self._source, mistake.at, mistake.length)
+        return span or self.place(literal)
+
     def add(self, condition: str, message: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note one error.
 
@@ -49,28 +57,45 @@ class Diagnostics:
             message: what is wrong, lower case, no full stop.
             at: the node to underline.
         """
-        span = self.place(at)
+        self.note(condition, message, hint, self.place(at))
+
+    def note(self, condition: str, message: str, hint: str, span: Span | None) -> None:
+        """Note one error at a place."""
         if (condition, message, span) not in self._seen:
             self._seen.add((condition, message, span))
             self.errors.append(SqlError(condition, message, hint=hint, span=span))
 
-    def add_within(self, mistake: Mistake, literal: exp.Expr) -> None:
-        """Note what is wrong inside a literal, at its place there.
+    def within(self, literal: exp.Expr) -> _Within:
+        """Note the :class:`Mistake` that ends the block, at its place inside a literal.
 
         Args:
             literal: a text literal; any other node is underlined as a whole.
         """
-        span = place_within(literal, self._source, mistake.at, mistake.length)
-        span = span or self.place(literal)
-        key = (mistake.condition, mistake.message, span)
-        if key not in self._seen:
-            self._seen.add(key)
-            error = SqlError(mistake.condition, mistake.message, hint=mistake.hint, span=span)
-            self.errors.append(error)
+        return _Within(self, literal)
 
     def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note a feature of the grammar that this version does not run."""
         self.add("NOT_YET", f"not supported: {what}", at, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Within(AbstractContextManager[None, bool]):
+    """A block in which a literal is parsed; a class, since the type of its exit matters."""
+
+    report: Diagnostics
+    literal: exp.Expr
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Mistake):
+            return False
+        span = self.report.place_within(self.literal, error)
+        self.report.note(error.condition, error.message, error.hint, span)
+        return True
 
 
 def fold(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.analyze.portable.patterns import call
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -32,12 +33,12 @@ def spark_attempt(node: exp.Expr) -> exp.Expr:
     operation = node.this
     kind = type_of(node) if not t.is_unknown(type_of(node)) else type_of(operation)
     if attempt := _OPERATORS.get(type(operation)):
-        return _call(attempt, operation.this, operation.expression)
+        return call(attempt, operation.this, operation.expression)
     if isinstance(operation, exp.Sum):
-        return _call("try_sum", operation.this)
+        return call("try_sum", operation.this)
     is_text = t.family(kind) == "text"
     shown = operation if is_text else exp.Cast(this=operation, to=t.VARCHAR.copy())
-    bytes_ = _call("try_to_binary", shown, exp.Literal.string("utf-8"))
+    bytes_ = call("try_to_binary", shown, exp.Literal.string("utf-8"))
     text = exp.Cast(this=bytes_, to=t.VARCHAR.copy())
     return text if is_text else exp.Cast(this=text, to=kind.copy())
 
@@ -66,7 +67,3 @@ def trino_attempt(node: exp.Expr) -> exp.Expr:
         node: a typed ``TRY``.
     """
     return node.this.copy() if isinstance(node.this, exp.AggFunc) else node
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])

@@ -43,36 +43,6 @@ _NESTED = {t.Type.ARRAY: _ARRAYS, t.Type.MAP: _MAPS}
 _HELD = (*_NESTED, t.Type.STRUCT)
 
 
-def spark(node: exp.Expr) -> exp.Expr:
-    """Return a comparison as Spark computes it; of other values, as it is."""
-    return _compared(node, "spark")
-
-
-def duckdb(node: exp.Expr) -> exp.Expr:
-    """Return a comparison as DuckDB computes it; of other values, as it is."""
-    return _compared(node, "duckdb")
-
-
-def spark_in(node: exp.Expr) -> exp.Expr:
-    """Return ``x IN (y, z)`` as Spark computes it; of other values, as it is."""
-    return _member(node, "spark")
-
-
-def duckdb_in(node: exp.Expr) -> exp.Expr:
-    """Return ``x IN (y, z)`` as DuckDB computes it; of other values, as it is."""
-    return _member(node, "duckdb")
-
-
-def spark_case(node: exp.Expr) -> exp.Expr:
-    """Return ``CASE x WHEN y`` as Spark computes it; of other values, as it is."""
-    return _chosen(node, "spark")
-
-
-def duckdb_case(node: exp.Expr) -> exp.Expr:
-    """Return ``CASE x WHEN y`` as DuckDB computes it; of other values, as it is."""
-    return _chosen(node, "duckdb")
-
-
 def _fields(row: exp.Expr) -> list[exp.Expr]:
     kinds = type_of(row).expressions
     found: list[exp.Expr] = []
@@ -82,14 +52,16 @@ def _fields(row: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _member(node: exp.Expr, dialect: str) -> exp.Expr:
+def member(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return ``x IN (y, z)`` as an engine computes it; of other values, as it is."""
     if not node.expressions or type_of(node.this).this not in _HELD:
         return node
     same = (_equal(node.this, item, dialect) for item in node.expressions)
     return exp.paren(exp.or_(*same), copy=False)
 
 
-def _chosen(node: exp.Expr, dialect: str) -> exp.Expr:
+def chosen(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return ``CASE x WHEN y`` as an engine computes it; of other values, as it is."""
     value = node.this
     if value is None or type_of(value).this not in _HELD:
         return node
@@ -100,10 +72,11 @@ def _chosen(node: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _equal(left: exp.Expr, right: exp.Expr, dialect: str) -> exp.Expr:
-    return _compared(exp.EQ(this=left.copy(), expression=right.copy()), dialect)
+    return compared(exp.EQ(this=left.copy(), expression=right.copy()), dialect)
 
 
-def _compared(node: exp.Expr, dialect: str) -> exp.Expr:
+def compared(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return ``=`` or ``<>`` as an engine computes it; of other values, as it is."""
     if type_of(node.this).this is t.Type.STRUCT:
         fields = zip(_fields(node.this), _fields(node.expression), strict=True)
         each = (_equal(left, right, dialect) for left, right in fields)

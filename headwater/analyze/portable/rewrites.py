@@ -7,6 +7,7 @@ Trino. Every function of the allow-list is run through this in Spark and DuckDB 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar, cast
 
 from sqlglot import exp
@@ -28,6 +29,7 @@ from headwater.analyze.portable import (
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.decimal_casts import decimal_as_float
 from headwater.analyze.portable.in_subquery import spark_in
+from headwater.analyze.portable.patterns import call
 from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
@@ -61,10 +63,6 @@ def portable(query: Tree, dialect: str) -> Tree:
     return cast(Tree, root.this.pop())
 
 
-def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
-
-
 def _cast(node: exp.Expr, kind: exp.DataType) -> exp.Cast:
     return exp.Cast(this=node.copy(), to=kind.copy())
 
@@ -85,7 +83,7 @@ def _spark_counted(node: exp.Expr) -> exp.Expr:
 
 
 def _spark_day_of_week(node: exp.Expr) -> exp.Expr:
-    return exp.paren(exp.Add(this=_call("WEEKDAY", node.this), expression=_ONE.copy()), copy=False)
+    return exp.paren(exp.Add(this=call("WEEKDAY", node.this), expression=_ONE.copy()), copy=False)
 
 
 def _spark_seconds(node: exp.Expr) -> exp.Expr:
@@ -106,7 +104,7 @@ def _spark_if(node: exp.Expr) -> exp.Expr:
 
 def _spark_seconds_to_time(node: exp.Expr) -> exp.Expr:
     """Not by way of text, as sqlglot does: it wraps around where 64 bits end."""
-    return _call("TIMESTAMP_SECONDS", node.this)
+    return call("TIMESTAMP_SECONDS", node.this)
 
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
@@ -151,7 +149,7 @@ def _spark_filter(node: exp.Expr) -> exp.Expr:
 def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
     """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
     unit = exp.Literal.string(node.text("unit").lower())
-    return _call("DATE_SUB", unit, node.expression, node.this)
+    return call("DATE_SUB", unit, node.expression, node.this)
 
 
 def _duckdb_trunc(node: exp.Expr) -> exp.Expr:
@@ -173,8 +171,8 @@ def _duckdb_wide(node: exp.Expr) -> exp.Expr:
 
 def _duckdb_contains(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is false, not NULL, where a NULL in the array could be the value."""
-    null = _call("LIST_COUNT", node.this)  # of those that are not NULL
-    unknown = exp.LT(this=null, expression=_call("LEN", node.this))
+    null = call("LIST_COUNT", node.this)  # of those that are not NULL
+    unknown = exp.LT(this=null, expression=call("LEN", node.this))
     found = exp.If(this=node.copy(), true=exp.true())
     return exp.Case(ifs=[found, exp.If(this=unknown, true=exp.null())], default=node.copy())
 
@@ -222,7 +220,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Cast: lambda node: decimal_as_float(spark_cast(node), "spark"),
         exp.TryCast: lambda node: decimal_as_float(spark_cast(node), "spark"),
         exp.Nullif: null_if.spark,
-        **dict.fromkeys((exp.EQ, exp.NEQ), equality.spark),
+        **dict.fromkeys((exp.EQ, exp.NEQ), partial(equality.compared, dialect="spark")),
         exp.Try: attempts.spark_attempt,
         exp.UnixToTime: _spark_seconds_to_time,
         exp.Div: _spark_division,
@@ -235,8 +233,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Window: _spark_window,
         exp.Avg: _spark_average,
         exp.ApproxQuantile: _ranked,
-        exp.In: lambda node: spark_in(equality.spark_in(node)),
-        exp.Case: equality.spark_case,
+        exp.In: lambda node: spark_in(equality.member(node, "spark")),
+        exp.Case: partial(equality.chosen, dialect="spark"),
         exp.ArgMin: collecting_aggregates.spark_by,
         exp.ArgMax: collecting_aggregates.spark_by,
         exp.ArrayAgg: collecting_aggregates.spark_list,
@@ -272,9 +270,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.TryCast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.Nullif: null_if.duckdb,
-        **dict.fromkeys((exp.EQ, exp.NEQ), equality.duckdb),
-        exp.In: equality.duckdb_in,
-        exp.Case: equality.duckdb_case,
+        **dict.fromkeys((exp.EQ, exp.NEQ), partial(equality.compared, dialect="duckdb")),
+        exp.In: partial(equality.member, dialect="duckdb"),
+        exp.Case: partial(equality.chosen, dialect="duckdb"),
         exp.RegexpReplace: patterns.duckdb_replace,
         exp.RegexpExtract: patterns.duckdb_extract,
         exp.ArrayContains: _duckdb_contains,

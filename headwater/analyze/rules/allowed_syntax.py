@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
-from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.rules import literals
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -183,10 +182,8 @@ def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
         message = "a date made from constants must be written as one"
         report.add("NON_DETERMINISTIC", message, node, "write DATE '2026-01-31'")
         return
-    try:
+    with report.within(value):
         moment.read(value.name, is_date=target == t.DATE)
-    except Mistake as mistake:
-        report.add_within(mistake, value)
 
 
 def _contains(node: exp.Expr, report: Diagnostics) -> None:

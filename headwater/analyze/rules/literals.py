@@ -19,7 +19,6 @@ from headwater.analyze.literals import (
     replacement,
     time_format,
 )
-from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.literals.regex_tree import Regex
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -33,13 +32,11 @@ def _pattern(node: exp.Expr, report: Diagnostics) -> Regex | None:
     pattern = node.expression
     if not pattern.is_string:
         return None  # reported already
-    try:
+    with report.within(pattern):
         tree = regex.parse(pattern.name)
         regex_engines.check(tree)
-    except Mistake as mistake:
-        report.add_within(mistake, pattern)
-        return None
-    return tree
+        return tree
+    return None
 
 
 def _test(node: exp.Expr, report: Diagnostics) -> None:
@@ -52,15 +49,10 @@ def _replace(node: exp.Expr, report: Diagnostics) -> None:
     if tree is None or (written is not None and not written.is_string):
         return
     text = written.name if written is not None else ""
-    try:
+    with report.within(written or node):
         parts = replacement.parse(text, tree)
-    except Mistake as mistake:
-        report.add_within(mistake, written or node)
-        return
-    try:
-        regex_engines.check_replace(tree, parts)
-    except Mistake as mistake:
-        report.add_within(mistake, node.expression)
+        with report.within(node.expression):
+            regex_engines.check_replace(tree, parts)
 
 
 def _extract(node: exp.Expr, report: Diagnostics) -> None:
@@ -72,10 +64,8 @@ def _extract(node: exp.Expr, report: Diagnostics) -> None:
         message = f"the pattern has {tree.groups} groups"
         report.add("WRONG_ARGUMENTS", message, group, "groups are in brackets, the first one is 1")
         return
-    try:
+    with report.within(node.expression):
         regex_engines.check_extract(tree, number)
-    except Mistake as mistake:
-        report.add_within(mistake, node.expression)
 
 
 def _like(node: exp.Expr, report: Diagnostics) -> None:
@@ -85,17 +75,11 @@ def _like(node: exp.Expr, report: Diagnostics) -> None:
         message = "the escape of LIKE must be a literal"
         report.add("WRONG_ARGUMENTS", message, escape, "write ESCAPE '!'")
         return
-    try:
+    with report.within(escape):
         like.check_escape(escape.name)
-    except Mistake as mistake:
-        report.add_within(mistake, escape)
-        return
-    if not pattern.is_string:
-        return
-    try:
-        like.check_pattern(pattern.name, escape.name)
-    except Mistake as mistake:
-        report.add_within(mistake, pattern)
+        if pattern.is_string:
+            with report.within(pattern):
+                like.check_pattern(pattern.name, escape.name)
 
 
 def _json_path(node: exp.Expr, report: Diagnostics) -> None:
@@ -104,10 +88,8 @@ def _json_path(node: exp.Expr, report: Diagnostics) -> None:
         message = "argument 2 of json_extract_scalar must be a literal"
         report.add("WRONG_ARGUMENTS", message, path, "write it like '$.a.b'")
         return
-    try:
+    with report.within(path):
         json_path.parse(path.name)
-    except Mistake as mistake:
-        report.add_within(mistake, path)
 
 
 def _date_format(node: exp.Expr, report: Diagnostics) -> None:
@@ -116,10 +98,8 @@ def _date_format(node: exp.Expr, report: Diagnostics) -> None:
         message = "argument 2 of date_format must be a literal"
         report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
         return
-    try:
+    with report.within(pattern):
         time_format.check(pattern.name)
-    except Mistake as mistake:
-        report.add_within(mistake, pattern)
 
 
 def _delimiter(node: exp.Expr, report: Diagnostics) -> None:

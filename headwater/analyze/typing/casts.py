@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
-from headwater.analyze.literals.mistake import Mistake
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -94,7 +93,5 @@ def _read_literal(literal: exp.Expr, target: exp.DataType, report: Diagnostics) 
     """Write a literal date or time as every engine reads it; report one that does not exist."""
     if t.family(target) != "time":
         return
-    try:
+    with report.within(literal):
         literal.set("this", moment.read(literal.name, is_date=target == t.DATE))
-    except Mistake as mistake:
-        report.add_within(mistake, literal)
