@@ -331,17 +331,19 @@ class TickWorker(Worker):
 
     def waits_for_stopped(self, name: str) -> bool:
         """Return whether a view that this one reads has stopped for good; the next step says so."""
+        return self._stopped_among(self._reads[name]) is not None
+
+    def _stopped_among(self, names: Sequence[str]) -> tuple[str, HeadwaterError] | None:
         failures = self._board.failures()
-        return any(each in failures for each in self._reads[name])
+        return next(((each, failures[each]) for each in names if each in failures), None)
 
     def _stopped_input(self, name: str) -> bool:
         """Give a view up, and say so, if a view that it reads has stopped for good."""
-        if not self.waits_for_stopped(name):
+        stopped = self._stopped_among(self._reads[name])
+        if stopped is None:
             return False
-        failures = self._board.failures()
-        read = next(each for each in self._reads[name] if each in failures)
         self.views.pop(name, None)
-        error = waits_for(read, failures[read])
+        error = waits_for(*stopped)
         self._board.tell(StateChanged(name, RunState.FAILED, error))
         return True
 

@@ -29,7 +29,7 @@ from rich.table import Table
 
 import headwater
 from tests.faults.plain import FOREACH_BATCH, SINK
-from tests.faults.shapes import settings
+from tests.faults.shapes import run_command, settings
 
 ROWS = 5
 
@@ -162,16 +162,7 @@ class Kept(Job):
 
     def command(self) -> list[str]:
         """What runs it."""
-        return [
-            sys.executable,
-            "-m",
-            "headwater",
-            "--project",
-            str(self.folder),
-            "run",
-            "--once",
-            "--end-of-input",
-        ]
+        return run_command(self.folder)
 
     @property
     def checkpoint(self) -> Path:

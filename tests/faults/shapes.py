@@ -6,6 +6,7 @@ queries are not those that Headwater prints: an oracle that shared its planner w
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -179,6 +180,12 @@ LATE = {"windowed": "late_events"}
 
 BAD = {"divided": "amount = 0"}
 """View → the rows of ``events`` on which its expressions fail; its quarantine keeps them."""
+
+
+def run_command(folder: Path) -> list[str]:
+    """Return what runs a project once, to the end of its input."""
+    words = ("--project", str(folder), "run", "--once", "--end-of-input")
+    return [sys.executable, "-m", "headwater", *words]
 
 
 def settings(

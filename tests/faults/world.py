@@ -11,7 +11,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import cast
 
 import headwater
 from headwater.lake.protocol.crash_points import REPORT, VARIABLE
-from tests.faults.shapes import INPUTS, Shape, definition, settings
+from tests.faults.shapes import INPUTS, Shape, definition, run_command, settings
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = 40
@@ -173,16 +172,7 @@ class World:
         output = self.folder / "output"
         with output.open("w") as words:
             process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "headwater",
-                    "--project",
-                    str(self.folder),
-                    "run",
-                    "--once",
-                    "--end-of-input",
-                ],
+                run_command(self.folder),
                 env=environ,
                 stdout=words,
                 stderr=subprocess.STDOUT,
