@@ -42,6 +42,7 @@ class Worker(ABC):
     Attributes:
         keeps: the tables or views that it commits to.
         upkeep: maintains them between two steps, if set.
+        rest: seconds that it leaves to other workers after a step that did something.
     """
 
     def __init__(self, name: str, board: Board, back_off: BackOff, poll: float) -> None:
@@ -53,6 +54,7 @@ class Worker(ABC):
         self._failed_for_good = False
         self._gate = CommitLock()
         self.upkeep: MaintenanceSchedule | None = None
+        self.rest = 0.0
         self.keeps = [name]
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -112,8 +114,7 @@ class Worker(ABC):
                     self.upkeep.run_if_due(self.gate)
                 if worked:
                     self._back_off.worked()
-                else:
-                    self._stopping.wait(self._poll)
+                self._stopping.wait(self.rest if worked else self._poll)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the process
                 opened = False
                 self._quietly(self.shut)
@@ -174,19 +175,24 @@ class LandingWorker(Worker):
 
     def step(self) -> bool | None:
         """Land the next epoch."""
-        worked = land_next(self._landing, self._board)
+        began = time.monotonic()
+        landed = land_next(self._landing, self._board)
         self._board.measure(self.name, self._landing.waiting())
-        if worked:
-            return True
-        return None if self._once else False
+        if landed is None:
+            return None if self._once else False
+        # Small epochs one after another would take every turn of a busy machine. What comes
+        # meanwhile is one larger epoch.
+        caught_up = not (self._once or landed.backlog)
+        self.rest = time.monotonic() - began if caught_up else 0.0
+        return True
 
     def shut(self) -> None:
         """Let go of the input's servers."""
         self._landing.connector.close()
 
 
-def land_next(landing: Landing, board: Board) -> bool:
-    """Land the next epoch of a table and tell it.
+def land_next(landing: Landing, board: Board) -> EpochLanded | None:
+    """Land the next epoch of a table, tell it and return what was told; None if there is none.
 
     Args:
         board: where to tell it.
@@ -194,23 +200,22 @@ def land_next(landing: Landing, board: Board) -> bool:
     began = time.monotonic()
     result = landing.step()
     if result is None:
-        return False
-    board.tell(
-        EpochLanded(
-            landing.source.name,
-            result.epoch,
-            result.rows_out,
-            result.quarantined,
-            result.dropped,
-            result.lost,
-            result.units,
-            landing.backlog(),
-            result.watermark,
-            result.snapshot_id,
-            time.monotonic() - began,
-        )
+        return None
+    landed = EpochLanded(
+        landing.source.name,
+        result.epoch,
+        result.rows_out,
+        result.quarantined,
+        result.dropped,
+        result.lost,
+        result.units,
+        landing.backlog(),
+        result.watermark,
+        result.snapshot_id,
+        time.monotonic() - began,
     )
-    return True
+    board.tell(landed)
+    return landed
 
 
 Query = TypeVar("Query", StreamingView, SourceQuarantine)

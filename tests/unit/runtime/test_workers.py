@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+
+from headwater.intake.epoch import StepResult
+from headwater.intake.land import Landing
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
-from headwater.runtime.workers import Worker
+from headwater.runtime.workers import LandingWorker, Worker
 
 
 class Opened:
@@ -48,3 +55,42 @@ def test_what_failed_is_let_go_before_the_next_start(tmp_path: Path) -> None:
     finally:
         gc.enable()
     assert worker.freed
+
+
+class SlowLanding:
+    """Lands one row in each step, which takes a while.
+
+    Args:
+        backlog: how many more are waiting.
+    """
+
+    source = SimpleNamespace(name="t")
+    seconds = 0.02
+
+    def __init__(self, backlog: int) -> None:
+        self._backlog = backlog
+
+    def step(self) -> StepResult:
+        time.sleep(self.seconds)
+        return StepResult(0, 1, 1, 1, 0, 0, 0, None, 1)
+
+    def backlog(self) -> int:
+        return self._backlog
+
+    def waiting(self) -> dict[str, int]:
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("backlog", "once", "rests"), [(0, False, True), (3, False, False), (0, True, False)]
+)
+def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
+    tmp_path: Path, backlog: int, once: bool, rests: bool
+) -> None:
+    landing: Any = SlowLanding(backlog)
+    board = Board(tmp_path, lambda event: None)
+    worker = LandingWorker(
+        "t", board, BackOff(0, 0, 3), 0, landing=cast(Landing, landing), once=once
+    )
+    worker.step()
+    assert (worker.rest >= landing.seconds) is rests
