@@ -27,6 +27,7 @@ from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
+from headwater.plan.closing import closing
 from headwater.plan.operators import operators
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
@@ -88,7 +89,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     }
     inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
-    decision = decide(Facts(view, shape, emit, inputs, mode))
+    decision = decide(Facts(view, shape, emit, inputs, mode, closing(view.query, catalog)))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     guard = guard_of(view, catalog, allowed)

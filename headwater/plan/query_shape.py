@@ -29,8 +29,8 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.rules.changelog import effective_emit
-from headwater.analyze.rules.event_time import interval
-from headwater.analyze.rules.time_bounds import time_bounds
+from headwater.analyze.time.bounds import time_bounds
+from headwater.analyze.time.event_time import interval
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
@@ -198,7 +198,7 @@ def shape_of(view: View, catalog: Catalog, emit: Emit | None = None) -> Shape:
     if isinstance(found, Shape):
         return found
     streams = any(each.source and not each.source.kept for each in mentioned)
-    if streams or emit is not Emit.CHANGES:
+    if streams:
         raise found.error
     return Shape(ShapeKind.GENERAL, mentioned, select)
 

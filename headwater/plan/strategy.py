@@ -7,6 +7,8 @@ Out: a :class:`~headwater.plan.view_plan.Decision`; or an error if no rule appli
 from __future__ import annotations
 
 from headwater.analyze.definitions import Emit
+from headwater.analyze.time.finality import Unsettled
+from headwater.dialect import span_of
 from headwater.errors import SqlError
 from headwater.plan.rules import registry
 from headwater.plan.rules.contract import Facts, InputKind
@@ -40,6 +42,11 @@ def decide(facts: Facts) -> Decision:
 
 def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
+    waits = facts.emit is Emit.ON_WINDOW_CLOSE and facts.append_only and not facts.reads_source
+    for one in facts.closing if waits else ():
+        if isinstance(one, Unsettled):
+            at = span_of(one.at) or span
+            return SqlError("UNBOUNDED_STATE", f"view {name}: {one.what}", hint=one.hint, span=at)
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
         what = f"view {name} reads {updating[0].name}, whose rows are corrected as data arrives"

@@ -14,13 +14,13 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import NULLABLE, Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.rules.event_time import (
+from headwater.analyze.time.event_time import (
     WINDOW_END,
     WINDOW_START,
     EventTime,
     interval,
-    relation_times,
 )
+from headwater.analyze.time.finality import relation_times
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable

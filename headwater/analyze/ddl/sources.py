@@ -42,7 +42,7 @@ from headwater.analyze.definitions import (
 )
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
-from headwater.analyze.rules.event_time import interval
+from headwater.analyze.time.event_time import interval
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable

@@ -23,10 +23,10 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
-from headwater.analyze.rules.event_time import relation_times
 from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
-from headwater.analyze.rules.time_bounds import JoinTimes, join_times
+from headwater.analyze.time.finality import relation_times
+from headwater.analyze.time.joins import JoinTimes, join_times
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headwater.plan.rules import (
     affected_keys,
     append,
+    closed_time,
     fold,
     full,
     newest,
@@ -17,6 +18,7 @@ from headwater.plan.rules.contract import Rule
 RULES: tuple[Rule, ...] = (
     full.RULE,
     streaming.LINEAR,
+    closed_time.RULE,
     streaming.WINDOW_CLOSE,
     streaming.INTERVAL_JOIN,
     streaming.DEDUPLICATE,

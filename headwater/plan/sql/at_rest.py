@@ -17,9 +17,11 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.time.finality import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
+from headwater.plan.closing import closings, dated
 from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, Window, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
@@ -94,11 +96,15 @@ def at_rest_sql(
     query = plan.view.query
     if plan.view.on_error != OnError.FAIL:
         query = tolerant(plan.guard.query if plan.guard else query)
-    query = render(portable(query, dialect), catalog, read)
-    if final:
+    own = portable(query, dialect)
+    query = render(own, catalog, read)
+    closes = plan.final and plan.decision.engine is Engine.INCREMENTAL
+    if final and not closes:
         _only_final(query, plan, catalog, watermark)
     if dialect == "duckdb" or bounds:
         _exactly(query, dialect, bounds)
+    if final and closes:
+        query = _only_dated(query, own, plan, catalog, watermark)
     return print_sql(query, dialect)
 
 
@@ -166,6 +172,21 @@ def _trino_window(window: Window, name: str, zoned: bool) -> str:
         f"SELECT d.*, date_add('second', -{slide} * n, {start}) AS window_start FROM {name} AS d"
         f" CROSS JOIN UNNEST(sequence(0, {last})) AS s(n) WHERE {window.time} IS NOT NULL"
     )
+
+
+def _only_dated(
+    query: exp.Query, own: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None
+) -> exp.Query:
+    """Leave out what the commit's watermark had not made final yet, as rule 6 does."""
+
+    def final(one: Settled, date: exp.Expr, like: RelationShape) -> exp.Expr:
+        if not watermark:
+            return exp.false()
+        least = (one.after + plan.late.allowed) // MICROSECOND
+        kind = fields_of(like, catalog)[like.event_time or ""].type
+        return exp.LTE(this=date, expression=timestamp(watermark - least, kind))
+
+    return dated(query, own, closings(own, catalog), catalog, final)
 
 
 def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None) -> None:

@@ -57,11 +57,12 @@ def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
     """Return a copy of the query whose relations are read by ``read``.
 
     Args:
-        read: gives what each relation is read from.
+        read: gives what each relation of ``query`` is read from.
     """
     copy = query.copy()
-    for relation in list(relations_of(copy, catalog)):
-        item = read(relation)
+    pairs = zip(relations_of(query, catalog), list(relations_of(copy, catalog)), strict=True)
+    for own, relation in pairs:
+        item = read(own)
         alias = exp.TableAlias(this=exp.to_identifier(relation.alias))
         if isinstance(item, exp.Table):
             item.set("alias", alias)
@@ -234,22 +235,33 @@ def streaming_read(
 
 
 def batch_read(
-    relation: RelationShape, name: str, allowed: timedelta | None
+    relation: RelationShape,
+    name: str,
+    allowed: timedelta | None,
+    within: exp.Expr | None = None,
 ) -> exp.Query | exp.Table:
     """Return a relation of a Spark batch query: windows as columns, too late rows left out.
 
     Args:
         name: the table or temporary view it is read from.
         allowed: allowed lateness, or None if every row counts.
+        within: a condition on the rows that are read at all, by its own columns.
     """
     close = "window_end" if relation.window else relation.event_time
-    where = f" WHERE {in_time(close, allowed)}" if close and allowed is not None else ""
+    term = in_time(close, allowed) if close and allowed is not None else ""
+    cut = within.sql(dialect="spark") if within is not None else ""
     if relation.window is None:
+        where = _where(cut, term)
         return spark(f"SELECT * FROM {name}{where}") if where else exp.to_table(name)
     call = spark_window(relation.window)
     columns = f"*, {WINDOW}.start AS window_start, {WINDOW}.end AS window_end"
-    assigned = f"SELECT {columns} FROM (SELECT *, {call} AS {WINDOW} FROM {name})"
-    return spark(f"SELECT * FROM ({assigned}){where}" if where else assigned)
+    assigned = f"SELECT {columns} FROM (SELECT *, {call} AS {WINDOW} FROM {name}{_where(cut)})"
+    return spark(f"SELECT * FROM ({assigned}){_where(term)}" if term else assigned)
+
+
+def _where(*terms: str) -> str:
+    found = [term for term in terms if term]
+    return f" WHERE {' AND '.join(found)}" if found else ""
 
 
 def late_rows(relation: RelationShape, filters: list[exp.Expr], allowed: timedelta) -> str:

@@ -6,9 +6,10 @@ import pytest
 
 from headwater.analyze.definitions import ChangelogMode, Emit
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
-from headwater.analyze.rules.event_time import event_time_columns, interval, source_watermark
 from headwater.analyze.rules.keys import stream_key
-from headwater.analyze.rules.time_bounds import time_bounds
+from headwater.analyze.time.bounds import time_bounds
+from headwater.analyze.time.event_time import interval, source_watermark
+from headwater.analyze.time.finality import event_time_columns
 from headwater.dialect import parse
 from tests.unit.analyze.small_project import catalog, view
 

@@ -1,0 +1,414 @@
+"""When the rows of a query are final: no row that is still taken can change them.
+
+In: a bound query and the catalog. Out: the event-time columns of its result, and for a SELECT its
+:class:`Settled`: by which event time its rows are dated, and how far past it the watermark must be.
+
+What a row depends on is bounded in event time: a group by the time or window among its keys, a row
+of OVER by its own time, a joined row by the times that its join compares. All of it is there once
+the watermark has passed the latest time that it can have (TIME.md calls this the close rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from sqlglot import exp
+
+from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.query_parts import (
+    is_aggregate,
+    is_distinct,
+    is_union_all,
+    optional,
+    relations,
+    union_branches,
+    window_calls,
+)
+from headwater.analyze.time.bounds import Name
+from headwater.analyze.time.distances import Distances, Step, steps_of
+from headwater.analyze.time.event_time import (
+    MICROSECOND,
+    NONE,
+    WINDOW_END,
+    WINDOW_START,
+    EventTime,
+    Reach,
+    Reads,
+    Times,
+    interval,
+    merged,
+    source_watermark,
+)
+from headwater.analyze.time.over import Demand, demand_of
+from headwater.dialect.syntax import WindowTable
+
+_BEST = ("window_end", "window_start", "time")
+"""Kinds of event time, that which settles first before the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """When the rows of a SELECT are final.
+
+    Attributes:
+        anchor: the column that dates a row.
+        after: how far past it the watermark must be.
+        reads: the rows that stand behind a row, relative to the anchor.
+    """
+
+    anchor: Name
+    after: timedelta
+    reads: Reads
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """Why nothing says when the rows of a SELECT are final.
+
+    Attributes:
+        what: a sentence.
+        at: the place.
+        hint: what to write.
+    """
+
+    what: str
+    at: exp.Expr
+    hint: str = ""
+
+
+@dataclass(slots=True)
+class Scope:
+    """The event times that a SELECT reads.
+
+    Attributes:
+        times: by column; those of subqueries in its expressions included.
+        items: aliases of all that must have one.
+        optional: aliases of what can be NULL.
+        steps: what is known of their distances.
+        blocked: a subquery that no event time bounds.
+    """
+
+    times: dict[Name, EventTime] = field(default_factory=dict)
+    items: list[str] = field(default_factory=list)
+    optional: set[str] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list)
+    blocked: exp.Expr | None = None
+
+    @property
+    def distances(self) -> Distances:
+        """How far apart they are."""
+        return Distances(self.times, self.steps)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The sources, tables and views whose watermarks bound them."""
+        return tuple(dict.fromkeys(name for time in self.times.values() for name in time.inputs))
+
+
+def event_time_columns(query: exp.Query, catalog: Catalog) -> Times:
+    """Return the event-time columns of a bound query's result, by name."""
+    return Finality(catalog).query(query)
+
+
+def relation_times(relation: exp.Expr, catalog: Catalog) -> Times:
+    """Return the event-time columns of one bound FROM item, by name.
+
+    Args:
+        relation: a table, a window table or a subquery.
+    """
+    return Finality(catalog).relation(relation)
+
+
+class Finality:
+    """One pass over a catalog; views are looked at once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._views: dict[str, Times] = {}
+
+    # -- the event times of results
+
+    def query(self, query: exp.Expr) -> Times:
+        """Return the event-time columns of a bound query's result, by name."""
+        if isinstance(query, exp.Subquery):
+            return self.query(query.this)
+        if isinstance(query, exp.SetOperation):
+            return self._union(query) if is_union_all(query) else {}
+        assert isinstance(query, exp.Select)
+        return self._select(query)
+
+    def relation(self, relation: exp.Expr) -> Times:
+        """Return the event-time columns of one bound FROM item, by name."""
+        if isinstance(relation, exp.Subquery):
+            return self.query(relation.this)
+        if not isinstance(relation, exp.Table):
+            return {}
+        if isinstance(relation.this, WindowTable):
+            return self._window(relation.this, id(relation))
+        return self._named(relation.name, id(relation))
+
+    def _named(self, name: str, mention: int) -> Times:
+        reads = {mention: Reach()}
+        if column := source_watermark(name, self._catalog):
+            return {column: EventTime(column, (name,), reads=reads)}
+        if name not in self._catalog.views:
+            return {}
+        if name not in self._views:
+            view = self._catalog.views[name]
+            self._views[name] = self.query(view.query)
+        return {
+            column: replace(time, inputs=(name,), reads=reads)
+            for column, time in self._views[name].items()
+        }
+
+    def _window(self, window: WindowTable, mention: int) -> Times:
+        inner = self.relation(window.this)
+        if isinstance(window.this, exp.Table):
+            # the table in FROM is the one around the window
+            inner = {name: replace(time, reads={mention: Reach()}) for name, time in inner.items()}
+        time = inner.get(window.args["time"].name)
+        size = interval(window.args["size"])
+        if time is None or size is None:
+            return inner
+        ends = Reach(-size, NONE)
+        starts = Reach(NONE, size)
+        end = EventTime(WINDOW_END, time.inputs, "window_end", time.lag, _seen(time, ends))
+        start = EventTime(
+            WINDOW_START, time.inputs, "window_start", time.lag + size, _seen(time, starts)
+        )
+        return {**inner, WINDOW_START: start, WINDOW_END: end}
+
+    def _select(self, select: exp.Select) -> Times:
+        if select.args.get("limit") or select.args.get("offset"):
+            return {}
+        scope = self.scope(select)
+        demands = _demands(select, scope)
+        if isinstance(demands, Unsettled):
+            return {}
+        found: Times = {}
+        for item in select.selects:
+            column = item.unalias()
+            name = (column.table, column.name) if isinstance(column, exp.Column) else None
+            if name is None or name not in scope.times or name[0] in scope.optional:
+                continue
+            settled = _settle(scope, name, demands)
+            if settled is None:
+                continue
+            time = scope.times[name]
+            lag = settled.after - (time.settles - time.lag)
+            found[item.alias_or_name] = EventTime(
+                item.alias_or_name, scope.inputs, time.kind, lag, settled.reads
+            )
+        return found
+
+    def _union(self, union: exp.SetOperation) -> Times:
+        branches = union_branches(union)
+        times = [self.query(branch) for branch in branches]
+        found: Times = {}
+        for at, item in enumerate(branches[0].selects):
+            known = [
+                each.get(branch.selects[at].alias_or_name)
+                for each, branch in zip(times, branches, strict=True)
+            ]
+            sure = [time for time in known if time is not None]
+            if len(sure) == len(known) and len({time.kind for time in sure}) == 1:
+                name = item.alias_or_name
+                inputs = tuple(dict.fromkeys(each for time in sure for each in time.inputs))
+                lag = max(time.lag for time in sure)
+                reads = merged(*(time.reads for time in sure))
+                found[name] = EventTime(name, inputs, sure[0].kind, lag, reads)
+        return found
+
+    # -- what one SELECT reads
+
+    def scope(self, select: exp.Select) -> Scope:
+        """Return the event times that a SELECT reads, and what it says of their distances."""
+        scope = Scope()
+        outer = select.args.get("joins") or []
+        for item, may_miss in zip(relations(select), optional(select), strict=True):
+            self._add(scope, item, may_miss=may_miss)
+        for join in outer:
+            owner = join.this.alias_or_name if join.side else ""
+            scope.steps += steps_of(join.args.get("on"), scope.times, owner)
+        where = select.args.get("where")
+        self._predicates(scope, select)
+        scope.steps += steps_of(where.this if where else None, scope.times)
+        return scope
+
+    def _add(self, scope: Scope, item: exp.Expr, *, may_miss: bool) -> None:
+        if isinstance(item, exp.Unnest):
+            return
+        alias = item.alias_or_name
+        scope.items.append(alias)
+        if may_miss:
+            scope.optional.add(alias)
+        times = self.relation(item)
+        scope.times |= {(alias, name): time for name, time in times.items()}
+        if isinstance(item, exp.Table) and isinstance(item.this, WindowTable):
+            scope.steps += _within(alias, item.this, times)
+
+    def _predicates(self, scope: Scope, select: exp.Select) -> None:
+        """Take the subqueries of a SELECT for items whose WHERE bounds them."""
+        roots = [select.args.get(key) for key in ("where", "having", "qualify")]
+        for predicate in (p for root in (*select.selects, *roots) for p in predicates(root)):
+            query = query_of(predicate)
+            if not isinstance(query, exp.Select) or query.args.get("joins"):
+                scope.blocked = predicate
+                return
+            before = len(scope.items)
+            for item in relations(query):
+                self._add(scope, item, may_miss=True)
+            owner = next(iter(scope.items[before:]), "")
+            where = query.args.get("where")
+            scope.steps += steps_of(where.this if where else None, scope.times, owner)
+            if isinstance(predicate, exp.In):
+                same = exp.EQ(this=predicate.this, expression=query.selects[0].unalias())
+                scope.steps += steps_of(same, scope.times, owner)
+            if has_predicates(query):
+                scope.blocked = predicate
+
+    # -- when rows are final
+
+    def settled(self, select: exp.Select) -> Settled | Unsettled | None:
+        """Return when the rows of a bound SELECT are final; None if they are at once."""
+        if select.args.get("limit") or select.args.get("offset"):
+            return Unsettled("LIMIT looks at all rows", select, "rank rows within a window")
+        scope = self.scope(select)
+        demands = _demands(select, scope)
+        if isinstance(demands, Unsettled):
+            return demands
+        anchors = [demand.anchor for demand in demands] or _anchors(select, scope)
+        if not anchors:
+            return None
+        found = [settled for name in anchors if (settled := _settle(scope, name, demands))]
+        return _soonest(found, scope) if found else _unbounded(select, scope, anchors[0])
+
+
+def _seen(time: EventTime, by: Reach) -> Reads:
+    return {mention: reach + by for mention, reach in time.reads.items()}
+
+
+def _within(alias: str, window: WindowTable, times: Times) -> Iterator[Step]:
+    """What is known of the bounds of a window and the time in it."""
+    size = interval(window.args["size"])
+    if size is None or WINDOW_END not in times:
+        return
+    time, start, end = (
+        (alias, name) for name in (window.args["time"].name, WINDOW_START, WINDOW_END)
+    )
+    for before, after, most in (
+        (time, start, NONE),
+        (start, time, size - MICROSECOND),
+        (end, time, -MICROSECOND),
+        (time, end, size),
+        (start, end, size),
+        (end, start, -size),
+    ):
+        yield Step(before, after, most)
+
+
+def _demands(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
+    """What the groups and the calls with OVER of a SELECT depend on; empty if it has none."""
+    if is_aggregate(select):
+        group = select.args.get("group")
+        keys = [
+            (key.table, key.name)
+            for key in (group.expressions if group else [])
+            if isinstance(key, exp.Column) and (key.table, key.name) in scope.times
+        ]
+        keys = [key for key in keys if key[0] not in scope.optional]
+        if not keys:
+            hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
+            message = "nothing says when a group is final: no window is among the group keys"
+            return Unsettled(message, group or select, hint)
+        return [Demand(_best(keys, scope))]
+    found = []
+    for call in window_calls(select):
+        demand = demand_of(call, scope.times)
+        if isinstance(demand, str):
+            hint = "order by event time, partition by a window, or write EMIT CHANGES"
+            return Unsettled(f"nothing says when a row is final: {demand}", call, hint)
+        found.append(demand)
+    return found
+
+
+def _anchors(select: exp.Select, scope: Scope) -> list[Name]:
+    """What dates the rows of a SELECT that neither groups nor ranks them, if they wait."""
+    if is_distinct(select):
+        columns = (item.unalias() for item in select.selects)
+        names = [(c.table, c.name) for c in columns if isinstance(c, exp.Column)]
+        return [name for name in names if name in scope.times]
+    waits = scope.optional or has_predicates(select)
+    return [name for name in scope.times if name[0] not in scope.optional] if waits else []
+
+
+def _best(names: list[Name], scope: Scope) -> Name:
+    return min(names, key=lambda name: _BEST.index(scope.times[name].kind))
+
+
+def _soonest(found: list[Settled], scope: Scope) -> Settled:
+    return min(found, key=lambda each: (_BEST.index(scope.times[each.anchor].kind), each.after))
+
+
+def _settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
+    """When all is there that rows dated by a column depend on; None if that is never certain."""
+    if scope.blocked is not None:
+        return None
+    distances = scope.distances
+    own = _rows_up_to(scope, distances, anchor)
+    if own is None:
+        return None
+    after, reads = own
+    for demand in demands:
+        most = distances.most(anchor, demand.anchor)
+        behind = _rows_up_to(scope, distances, demand.anchor)
+        highest = demand.reach.highest
+        if most is None or behind is None or highest is None:
+            return None
+        least = distances.most(demand.anchor, anchor)
+        apart = Reach(None if least is None else -least, most) + demand.reach
+        after = max(after, most + highest + behind[0])
+        reads = merged(reads, {mention: reach + apart for mention, reach in behind[1].items()})
+    return Settled(anchor, after, reads)
+
+
+def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> tuple[timedelta, Reads] | None:
+    """How far the watermark must be past a column before all that meets it is there."""
+    after, reads = NONE, list[Reads]()
+    for alias in scope.items:
+        best: tuple[bool, timedelta, Reads] | None = None
+        for name, time in scope.times.items():
+            most = distances.most(anchor, name) if name[0] == alias else None
+            if most is None:
+                continue
+            least = distances.most(name, anchor)
+            apart = Reach(None if least is None else -least, most)
+            found = (least is None, most + time.settles, _seen(time, apart))
+            best = found if best is None or found[:2] < best[:2] else best
+        if best is None:
+            return None
+        after = max(after, best[1])
+        reads.append(best[2])
+    return after, merged(*reads)
+
+
+def _unbounded(select: exp.Select, scope: Scope, anchor: Name) -> Unsettled:
+    """Say which item no event time bounds."""
+    if scope.blocked is not None:
+        hint = "bound its event times in its WHERE, or write EMIT CHANGES"
+        return Unsettled("a subquery may change a row at any time", scope.blocked, hint)
+    distances = scope.distances
+    for item in [*relations(select)]:
+        alias = item.alias_or_name
+        mine = [name for name in scope.times if name[0] == alias]
+        if alias in scope.items and all(distances.most(anchor, name) is None for name in mine):
+            if not mine:
+                hint = "declare WATERMARK FOR ts AS … in it, or write EMIT CHANGES"
+                return Unsettled(f"rows of {alias} have no event time", item, hint)
+            times = ".".join(mine[0]), ".".join(anchor)
+            hint = "bound it: AND {0} BETWEEN {1} AND {1} + INTERVAL '1' HOUR".format(*times)
+            return Unsettled(f"rows of {alias} may come any time later", item, hint)
+    return Unsettled("nothing says when a row is final", select, "write EMIT CHANGES")
