@@ -6,58 +6,57 @@ the rows whose date passes. The tick of rule 6 and the SELECT at rest differ in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.finality import Finality, Settled, Unsettled
-from headwater.plan.query_shape import RelationShape, relations_of
+from headwater.analyze.typing.common_type import type_of
 
-DATE, FINAL = "__date", "__final"
+DATE, WHOLE, FINAL = "__date", "__whole", "__final"
 
-Condition = Callable[[Settled, exp.Expr, RelationShape], exp.Expr]
-"""Gives the condition on a date, with a relation whose event time has its type."""
+Condition = Callable[[Settled, exp.Expr, exp.DataType], exp.Expr]
+"""Gives the condition on a date of a type."""
 
 
 def closing(query: exp.Query, catalog: Catalog) -> list[Settled | Unsettled | None]:
-    """Return when the rows of each branch of a bound query are final."""
+    """Return when the rows of each branch of a bound query are final; None for at once."""
     finality = Finality(catalog)
     return [finality.settled(branch) for branch in union_branches(query)]
 
 
-def closings(query: exp.Query, catalog: Catalog) -> list[Settled]:
-    """Return when the rows of each branch of a query are final, all of which wait."""
-    return [one for one in closing(query, catalog) if isinstance(one, Settled)]
-
-
 def dated(
-    query: exp.Query,
-    bound: exp.Query,
-    settled: Sequence[Settled],
-    catalog: Catalog,
-    condition: Condition,
-) -> exp.Query:
-    """Return a query with only the rows whose date passes.
+    branch: exp.Select, own: exp.Select, one: Settled, condition: Condition, *, whole: bool
+) -> exp.Select:
+    """Return a SELECT with only the rows whose date passes.
 
     Args:
-        query: what was rendered of ``bound``; changed in place.
-        bound: the query before that.
-        settled: when the rows of each branch are final.
-        catalog: where event times come from.
+        branch: what was rendered of ``own``; it is changed.
+        own: the bound SELECT.
+        one: when its rows are final.
         condition: decides about a date.
+        whole: whether rows that do not wait, as outer joins found all their parts, pass too.
     """
-    holder = exp.Paren(this=query)
-    named = {each.alias: each for each in relations_of(bound, catalog) if each.event_time}
-    for branch, one in zip(union_branches(query), settled, strict=True):
-        names = [item.alias_or_name for item in branch.selects]
-        alias, column = one.anchor
-        branch.append("expressions", exp.alias_(exp.column(column, alias), DATE))
-        like = named.get(alias) or next(iter(named.values()))
-        around = exp.select(*(exp.column(name, FINAL) for name in names))
-        inner = branch.copy().subquery(FINAL)
-        branch.replace(around.from_(inner).where(condition(one, exp.column(DATE, FINAL), like)))
-    found = holder.this
-    assert isinstance(found, exp.Query)
-    return found
+    names = [item.alias_or_name for item in branch.selects]
+    columns = [exp.column(name, alias) for alias, name in one.anchors]
+    date = columns[0] if len(columns) == 1 else exp.func("coalesce", *columns)
+    branch.append("expressions", exp.alias_(date, DATE))
+    passes = condition(one, exp.column(DATE, FINAL), _type_of(own, one))
+    if one.unless:
+        found = [exp.column(name, alias).is_(exp.null()).not_() for alias, name in one.unless]
+        branch.append("expressions", exp.alias_(exp.and_(*found), WHOLE))
+        flag = exp.column(WHOLE, FINAL)
+        passes = exp.or_(flag, passes) if whole else exp.and_(exp.not_(flag), passes)
+    around = exp.select(*(exp.column(name, FINAL) for name in names))
+    return around.from_(branch.subquery(FINAL, copy=False)).where(passes)
+
+
+def _type_of(select: exp.Select, one: Settled) -> exp.DataType:
+    """The type of a date: that of its column where the SELECT names it."""
+    alias, name = one.anchors[0]
+    for column in select.find_all(exp.Column):
+        if (column.table, column.name) == (alias, name):
+            return type_of(column)
+    return exp.DataType.build("TIMESTAMPTZ")

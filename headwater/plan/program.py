@@ -153,21 +153,23 @@ class ClosedTimeProgram(Program):
     """Incremental rule 6: append the rows that have become final since the last tick.
 
     Attributes:
-        sql: the query over the pinned inputs for what is final at ``:upto`` and was not at
-            ``:after``.
+        sql: the query for what is final at ``:upto`` and was not at ``:after``.
+        reads: the pinned inputs, and what has come where rows are final at once.
     """
 
     sql: str
     late: Mapping[str, str] = field(default_factory=dict)
+    reads: frozenset[Reads] = READS_PINNED
     moves: ClassVar[bool] = True
 
     def between(self, after: int | None, upto: int | None) -> Program | None:
-        """Return the query as one of rule 1, over pinned inputs."""
-        if after is not None and (upto is None or upto <= after):
+        """Return the query as one of rule 1."""
+        at_once = self.reads != READS_PINNED
+        if not at_once and after is not None and (upto is None or upto <= after):
             return None
         start, end = (BEGINNING if each is None else each for each in (after, upto))
         sql = self.sql.replace(AFTER, str(start)).replace(UPTO, str(end))
-        return LinearProgram(sql, self.late, READS_PINNED)
+        return LinearProgram(sql, self.late, self.reads)
 
     def texts(self) -> dict[str, str]:
         """Return the query of what is final."""

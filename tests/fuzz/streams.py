@@ -73,6 +73,7 @@ class StreamingQuery:
             watermark of the commit.
         clauses: what stands before AS.
         emit: what stands behind the SELECT.
+        engine: what keeps it.
     """
 
     select: str
@@ -81,6 +82,7 @@ class StreamingQuery:
     answer: str
     clauses: str = ""
     emit: str = ""
+    engine: str = "streaming"
 
     def definition(self, name: str) -> str:
         """The statement that makes it a view.
@@ -88,7 +90,7 @@ class StreamingQuery:
         Args:
             name: of the view.
         """
-        options = "WITH (engine = 'streaming')"
+        options = f"WITH (engine = '{self.engine}')"
         return (
             f"CREATE STREAMING VIEW {name}{self.clauses} {options} AS {self.select}{self.emit};\n"
         )

@@ -80,6 +80,7 @@ class EventTime:
         kind: ``time``: an event's own time; ``window_start``, ``window_end``: bounds of a window.
         lag: with the inputs' watermark at W, no more rows below ``W - lag`` are expected.
         reads: the rows that stand behind a value of it.
+        ahead: how far it can be past the newest of them.
     """
 
     column: str
@@ -87,6 +88,7 @@ class EventTime:
     kind: Literal["time", "window_start", "window_end"] = "time"
     lag: timedelta = NONE
     reads: Reads = field(default_factory=dict, compare=False)
+    ahead: timedelta = field(default=NONE, compare=False)
 
     @property
     def settles(self) -> timedelta:

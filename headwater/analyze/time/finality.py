@@ -10,7 +10,7 @@ the watermark has passed the latest time that it can have (TIME.md calls this th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -54,14 +54,19 @@ class Settled:
     """When the rows of a SELECT are final.
 
     Attributes:
-        anchor: the column that dates a row.
+        anchors: the columns that date a row; the first that is not NULL does.
         after: how far past it the watermark must be.
         reads: the rows that stand behind a row, relative to the anchor.
+        dates: by mention in FROM, how far a row's date can be past the event time of a row behind.
+        unless: columns that are NULL where an outer join found nothing: only such rows wait, if
+            there are any.
     """
 
-    anchor: Name
+    anchors: tuple[Name, ...]
     after: timedelta
     reads: Reads
+    dates: Mapping[int, timedelta] = field(default_factory=dict)
+    unless: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +178,21 @@ class Finality:
         size = interval(window.args["size"])
         if time is None or size is None:
             return inner
-        ends = Reach(-size, NONE)
-        starts = Reach(NONE, size)
-        end = EventTime(WINDOW_END, time.inputs, "window_end", time.lag, _seen(time, ends))
+        end = EventTime(
+            WINDOW_END,
+            time.inputs,
+            "window_end",
+            time.lag,
+            _seen(time, Reach(-size, NONE)),
+            time.ahead + size,
+        )
         start = EventTime(
-            WINDOW_START, time.inputs, "window_start", time.lag + size, _seen(time, starts)
+            WINDOW_START,
+            time.inputs,
+            "window_start",
+            time.lag + size,
+            _seen(time, Reach(NONE, size)),
+            time.ahead,
         )
         return {**inner, WINDOW_START: start, WINDOW_END: end}
 
@@ -200,7 +215,7 @@ class Finality:
             time = scope.times[name]
             lag = settled.after - (time.settles - time.lag)
             found[item.alias_or_name] = EventTime(
-                item.alias_or_name, scope.inputs, time.kind, lag, settled.reads
+                item.alias_or_name, scope.inputs, time.kind, lag, settled.reads, time.ahead
             )
         return found
 
@@ -219,7 +234,8 @@ class Finality:
                 inputs = tuple(dict.fromkeys(each for time in sure for each in time.inputs))
                 lag = max(time.lag for time in sure)
                 reads = merged(*(time.reads for time in sure))
-                found[name] = EventTime(name, inputs, sure[0].kind, lag, reads)
+                ahead = max(time.ahead for time in sure)
+                found[name] = EventTime(name, inputs, sure[0].kind, lag, reads, ahead)
         return found
 
     # -- what one SELECT reads
@@ -280,11 +296,15 @@ class Finality:
         demands = _demands(select, scope)
         if isinstance(demands, Unsettled):
             return demands
-        anchors = [demand.anchor for demand in demands] or _anchors(select, scope)
-        if not anchors:
+        if not demands and not _waits(select, scope):
             return None
+        anchors = [demand.anchor for demand in demands] or _anchors(select, scope)
         found = [settled for name in anchors if (settled := _settle(scope, name, demands))]
-        return _soonest(found, scope) if found else _unbounded(select, scope, anchors[0])
+        if found:
+            settled = min(found, key=lambda each: (_rank(scope, each.anchors[0]), each.after))
+            return replace(settled, unless=_unless(select, scope, demands))
+        either = None if demands or anchors else _either(scope)
+        return either or _unbounded(select, scope, anchors)
 
 
 def _seen(time: EventTime, by: Reach) -> Reads:
@@ -324,7 +344,7 @@ def _demands(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
             message = "nothing says when a group is final: no window is among the group keys"
             return Unsettled(message, group or select, hint)
-        return [Demand(_best(keys, scope))]
+        return [Demand(min(keys, key=lambda key: _rank(scope, key)))]
     found = []
     for call in window_calls(select):
         demand = demand_of(call, scope.times)
@@ -335,22 +355,55 @@ def _demands(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     return found
 
 
+def _waits(select: exp.Select, scope: Scope) -> bool:
+    """Return whether a SELECT that neither groups nor ranks has rows that can still change."""
+    return bool(scope.optional) or is_distinct(select) or has_predicates(select)
+
+
 def _anchors(select: exp.Select, scope: Scope) -> list[Name]:
-    """What dates the rows of a SELECT that neither groups nor ranks them, if they wait."""
-    if is_distinct(select):
-        columns = (item.unalias() for item in select.selects)
-        names = [(c.table, c.name) for c in columns if isinstance(c, exp.Column)]
-        return [name for name in names if name in scope.times]
-    waits = scope.optional or has_predicates(select)
-    return [name for name in scope.times if name[0] not in scope.optional] if waits else []
+    """What can date the rows of a SELECT that neither groups nor ranks them."""
+    names = [name for name in scope.times if name[0] not in scope.optional]
+    if not is_distinct(select):
+        return names
+    columns = (item.unalias() for item in select.selects)
+    shown = [(c.table, c.name) for c in columns if isinstance(c, exp.Column)]
+    return [name for name in names if name in shown]
 
 
-def _best(names: list[Name], scope: Scope) -> Name:
-    return min(names, key=lambda name: _BEST.index(scope.times[name].kind))
+def _unless(select: exp.Select, scope: Scope, demands: list[Demand]) -> tuple[Name, ...]:
+    """The columns of what outer joins may not find, if nothing else makes a row wait."""
+    if demands or is_distinct(select) or has_predicates(select):
+        return ()
+    return tuple(_best(scope, alias) for alias in scope.items if alias in scope.optional)
 
 
-def _soonest(found: list[Settled], scope: Scope) -> Settled:
-    return min(found, key=lambda each: (_BEST.index(scope.times[each.anchor].kind), each.after))
+def _either(scope: Scope) -> Settled | None:
+    """When a row is final of which any part may be missing: a FULL JOIN."""
+    if any(not _times_of(scope, alias) for alias in scope.items):
+        return None
+    names = tuple(_best(scope, alias) for alias in scope.items)
+    found = [settled for name in names if (settled := _settle(scope, name, []))]
+    if len(found) < len(names) or not names:
+        return None
+    dates = {
+        mention: max(each.dates.get(mention, NONE) for each in found)
+        for one in found
+        for mention in one.dates
+    }
+    reads = merged(*(each.reads for each in found))
+    return Settled(names, max(each.after for each in found), reads, dates, names)
+
+
+def _times_of(scope: Scope, alias: str) -> list[Name]:
+    return [name for name in scope.times if name[0] == alias]
+
+
+def _best(scope: Scope, alias: str) -> Name:
+    return min(_times_of(scope, alias), key=lambda name: _rank(scope, name))
+
+
+def _rank(scope: Scope, name: Name) -> int:
+    return _BEST.index(scope.times[name].kind)
 
 
 def _settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
@@ -361,7 +414,7 @@ def _settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None
     own = _rows_up_to(scope, distances, anchor)
     if own is None:
         return None
-    after, reads = own
+    after, reads = own.after, own.reads
     for demand in demands:
         most = distances.most(anchor, demand.anchor)
         behind = _rows_up_to(scope, distances, demand.anchor)
@@ -370,45 +423,49 @@ def _settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None
             return None
         least = distances.most(demand.anchor, anchor)
         apart = Reach(None if least is None else -least, most) + demand.reach
-        after = max(after, most + highest + behind[0])
-        reads = merged(reads, {mention: reach + apart for mention, reach in behind[1].items()})
-    return Settled(anchor, after, reads)
+        after = max(after, most + highest + behind.after)
+        reads = merged(reads, {mention: reach + apart for mention, reach in behind.reads.items()})
+    return replace(own, after=after, reads=reads)
 
 
-def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> tuple[timedelta, Reads] | None:
+def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> Settled | None:
     """How far the watermark must be past a column before all that meets it is there."""
-    after, reads = NONE, list[Reads]()
+    after, reads, dates = NONE, list[Reads](), dict[int, timedelta]()
     for alias in scope.items:
-        best: tuple[bool, timedelta, Reads] | None = None
-        for name, time in scope.times.items():
-            most = distances.most(anchor, name) if name[0] == alias else None
+        best: tuple[bool, timedelta, EventTime, Reach] | None = None
+        for name in _times_of(scope, alias):
+            time, most = scope.times[name], distances.most(anchor, name)
             if most is None:
                 continue
             least = distances.most(name, anchor)
             apart = Reach(None if least is None else -least, most)
-            found = (least is None, most + time.settles, _seen(time, apart))
+            found = (least is None, most + time.settles, time, apart)
             best = found if best is None or found[:2] < best[:2] else best
         if best is None:
             return None
-        after = max(after, best[1])
-        reads.append(best[2])
-    return after, merged(*reads)
+        _, settles, time, apart = best
+        after = max(after, settles)
+        reads.append(_seen(time, apart))
+        for mention, reach in time.reads.items():
+            ahead = time.ahead if reach.lowest is None else -reach.lowest
+            dates[mention] = ahead - (apart.lowest if apart.lowest is not None else NONE)
+    return Settled((anchor,), after, merged(*reads), dates)
 
 
-def _unbounded(select: exp.Select, scope: Scope, anchor: Name) -> Unsettled:
+def _unbounded(select: exp.Select, scope: Scope, anchors: list[Name]) -> Unsettled:
     """Say which item no event time bounds."""
     if scope.blocked is not None:
         hint = "bound its event times in its WHERE, or write EMIT CHANGES"
         return Unsettled("a subquery may change a row at any time", scope.blocked, hint)
-    distances = scope.distances
-    for item in [*relations(select)]:
+    for item in relations(select):
         alias = item.alias_or_name
-        mine = [name for name in scope.times if name[0] == alias]
-        if alias in scope.items and all(distances.most(anchor, name) is None for name in mine):
-            if not mine:
-                hint = "declare WATERMARK FOR ts AS … in it, or write EMIT CHANGES"
-                return Unsettled(f"rows of {alias} have no event time", item, hint)
-            times = ".".join(mine[0]), ".".join(anchor)
-            hint = "bound it: AND {0} BETWEEN {1} AND {1} + INTERVAL '1' HOUR".format(*times)
-            return Unsettled(f"rows of {alias} may come any time later", item, hint)
+        mine = _times_of(scope, alias)
+        if alias in scope.items and not mine:
+            hint = "declare WATERMARK FOR ts AS … in it, or write EMIT CHANGES"
+            return Unsettled(f"rows of {alias} have no event time", item, hint)
+        for anchor in anchors[:1]:
+            if mine and all(scope.distances.most(anchor, name) is None for name in mine):
+                times = ".".join(mine[0]), ".".join(anchor)
+                hint = "bound it: AND {0} BETWEEN {1} AND {1} + INTERVAL '1' HOUR".format(*times)
+                return Unsettled(f"rows of {alias} may come any time later", item, hint)
     return Unsettled("nothing says when a row is final", select, "write EMIT CHANGES")

@@ -202,7 +202,8 @@ class IncrementalView:
         anew = lost or self._followed.anew
         known = None if last is None or anew else last.watermark
         program = self._guarded.program.between(known, watermark)
-        if program is None or not anew and self._is_empty(spans):
+        stands = not self.plan.program.moves or watermark == known
+        if program is None or (not anew and stands and self._is_empty(spans)):
             yield Change(lambda target: None)
             return
         rewrites = self._limits.small > 0 and not self._only_appends
@@ -267,8 +268,7 @@ class IncrementalView:
         return self.plan.mode is ChangelogMode.APPEND
 
     def _is_empty(self, spans: Mapping[str, SnapshotRange]) -> bool:
-        program = self.plan.program
-        if self._last is None or program.recomputes or program.moves:
+        if self._last is None or self.plan.program.recomputes:
             return False
         return not any(self._inputs[name].rows_added(span) for name, span in spans.items())
 

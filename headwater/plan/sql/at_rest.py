@@ -17,11 +17,12 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.finality import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
-from headwater.plan.closing import closings, dated
+from headwater.plan.closing import closing, dated
 from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, Window, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
@@ -129,7 +130,9 @@ def _read(
     item: RelationShape, plan: ViewPlan, catalog: Catalog, dialect: str, name: str
 ) -> exp.Expr:
     close = "window_end" if item.window else item.event_time
-    terms = [in_time(close, plan.lateness)] if close and plan.lateness is not None else []
+    terms = []
+    if close and plan.lateness is not None:
+        terms.append(in_time(close, plan.lateness, ends=item.window is not None))
     if item.window is None:
         where = f" WHERE {terms[0]}" if terms else ""
         query = parse_one(f"SELECT * FROM {name}{where}", dialect=dialect)
@@ -179,14 +182,22 @@ def _only_dated(
 ) -> exp.Query:
     """Leave out what the commit's watermark had not made final yet, as rule 6 does."""
 
-    def final(one: Settled, date: exp.Expr, like: RelationShape) -> exp.Expr:
-        if not watermark:
+    def final(one: Settled, date: exp.Expr, kind: exp.DataType) -> exp.Expr:
+        if watermark is None:
             return exp.false()
         least = (one.after + plan.late.allowed) // MICROSECOND
-        kind = fields_of(like, catalog)[like.event_time or ""].type
         return exp.LTE(this=date, expression=timestamp(watermark - least, kind))
 
-    return dated(query, own, closings(own, catalog), catalog, final)
+    holder = exp.Paren(this=query)
+    branches = zip(union_branches(query), union_branches(own), closing(own, catalog), strict=True)
+    for branch, select, one in branches:
+        if isinstance(one, Settled):
+            place = exp.Placeholder()
+            branch.replace(place)
+            place.replace(dated(branch, select, one, final, whole=True))
+    found = holder.this
+    assert isinstance(found, exp.Query)
+    return found
 
 
 def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None) -> None:

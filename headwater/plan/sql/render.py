@@ -149,14 +149,15 @@ def without_zone(relation: RelationShape, catalog: Catalog) -> bool:
     return field is not None and field.type.this is exp.DataType.Type.TIMESTAMPNTZ
 
 
-def in_time(close: str, allowed: timedelta) -> str:
+def in_time(close: str, allowed: timedelta, *, ends: bool = True) -> str:
     """Return the condition that a row is not too late, as text that every dialect reads.
 
     Args:
         close: the time at which the row's window closes, or its event time where it has no window.
+        ends: whether it is the end of a window, at which no row is taken any more.
     """
     limit = f"{close} + {interval(allowed)}" if allowed else close
-    return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
+    return f"({WATERMARK_COLUMN} IS NULL OR {limit} {'>' if ends else '>='} {WATERMARK_COLUMN})"
 
 
 def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
@@ -173,7 +174,8 @@ def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     close = relation.event_time or ""
     if window := relation.window:
         close = _next(window, window.offset, window.size)
-    return spark_expression(in_time(close, allowed)).sql(dialect="spark")
+    timely = in_time(close, allowed, ends=bool(relation.window))
+    return spark_expression(timely).sql(dialect="spark")
 
 
 def _next(window: Window, edge: int, length: int) -> str:
@@ -248,7 +250,8 @@ def batch_read(
         within: a condition on the rows that are read at all, by its own columns.
     """
     close = "window_end" if relation.window else relation.event_time
-    term = in_time(close, allowed) if close and allowed is not None else ""
+    ends = relation.window is not None
+    term = in_time(close, allowed, ends=ends) if close and allowed is not None else ""
     cut = within.sql(dialect="spark") if within is not None else ""
     if relation.window is None:
         where = _where(cut, term)
@@ -269,7 +272,8 @@ def late_rows(relation: RelationShape, filters: list[exp.Expr], allowed: timedel
     close = relation.event_time or ""
     if window := relation.window:
         close = _next(window, window.size + window.offset, window.slide)
-    terms = [f"NOT {in_time(close, allowed)}", *map(_plain, filters)]
+    timely = in_time(close, allowed, ends=relation.window is not None)
+    terms = [f"NOT {timely}", *map(_plain, filters)]
     query = spark(f"SELECT * FROM {relation.name}__change WHERE {' AND '.join(terms)}")
     return print_sql(query, "spark")
 
