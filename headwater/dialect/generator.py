@@ -179,7 +179,11 @@ class HeadwaterGenerator(TrinoGenerator):
         if keys := node.args.get("partition_by"):  # only Flink's form has a place for keys
             source = f"TABLE {source} PARTITION BY {self._names(keys)}"
             time = f"DESCRIPTOR({time})"
-        parts = [source, time, *(self.sql(node, key) for key in ("slide", "size", "offset"))]
+        parts = [
+            source,
+            time,
+            *(self.sql(node, key) for key in ("slide", "size", "offset", "zone")),
+        ]
         return f"{node.args['kind'].upper()}({', '.join(part for part in parts if part)})"
 
     def matchrecognize_sql(self, expression: exp.MatchRecognize) -> str:

@@ -24,7 +24,7 @@ class QueryParser(ClauseParser):
 
     # kind -> (intervals without the optional offset, whether an offset may follow, usage)
     WINDOW_TABLES: Mapping[str, tuple[int, bool, str]] = {
-        "TUMBLE": (1, True, "TUMBLE(t, ts, size)"),
+        "TUMBLE": (1, True, "TUMBLE(t, ts, size)"),  # or with a time zone
         "HOP": (2, True, "HOP(t, ts, slide, size)"),
         "CUMULATE": (2, True, "CUMULATE(t, ts, step, size)"),
         "SESSION": (1, False, "SESSION(t, ts, gap)"),
@@ -167,11 +167,16 @@ class QueryParser(ClauseParser):
         count, has_offset, usage = self.WINDOW_TABLES[kind]
         self._advance(2)
         source = self._parse_window_input(usage)
-        partition_by = self._parse_window_keys()
-        self._expect(TokenType.COMMA, f'"," ({usage})')
-        time = self._parse_window_time(usage)
-        intervals = []
+        partition_by, time = self._parse_window_keys()
+        if time is None:
+            self._expect(TokenType.COMMA, f'"," ({usage})')
+            time = self._parse_window_time(usage)
+        intervals: list[exp.Interval] = []
+        zone = None
         while self._match(TokenType.COMMA):
+            if kind == "TUMBLE" and intervals and self._match(TokenType.STRING):
+                zone = self._placed(exp.Literal.string(self._prev.text), self._prev)
+                break
             intervals.append(self._fixed_interval())
         if not self._match(TokenType.R_PAREN):
             self.fail_near(hint='expected "," or ")" here')
@@ -186,21 +191,34 @@ class QueryParser(ClauseParser):
             slide=intervals[0] if count == 2 else None,
             offset=intervals[count] if len(intervals) > count else None,
             partition_by=partition_by or None,
+            zone=zone,
         )
         return self._placed(node, start)
 
-    def _parse_window_keys(self) -> list[exp.Expr]:
-        """Parse ``PARTITION BY k, …``, which reaches up to the comma before ``DESCRIPTOR``."""
+    def _parse_window_keys(self) -> tuple[list[exp.Expr], exp.Column | None]:
+        """Parse ``PARTITION BY k, …`` up to the time; the last name before an interval is one."""
         keys: list[exp.Expr] = []
         if not self._match_words("PARTITION BY"):
-            return keys
-        keys.append(exp.Column(this=self._column_name()))
-        while self._curr.token_type == TokenType.COMMA and self._next.text.upper() != "DESCRIPTOR":
+            return keys, None
+        keys.append(self._window_column())
+        while self._curr.token_type == TokenType.COMMA:
+            if self._next.text.upper() in ("DESCRIPTOR", "INTERVAL"):
+                break
             self._advance()
-            keys.append(exp.Column(this=self._column_name()))
+            keys.append(self._window_column())
         if self._curr.token_type != TokenType.COMMA:
-            self.fail_near(hint="after PARTITION BY, write the time as DESCRIPTOR(ts)")
-        return keys
+            self.fail_near(hint="after PARTITION BY, write the time and an interval")
+        if self._next.text.upper() == "DESCRIPTOR":
+            return keys, None
+        *keys, time = keys
+        assert isinstance(time, exp.Column)
+        if not keys:
+            self.fail_near(hint="after PARTITION BY k, write the time: PARTITION BY k, ts")
+        return keys, time
+
+    def _window_column(self) -> exp.Column:
+        start = self._curr
+        return self._placed(exp.Column(this=self._column_name()), start)
 
     def _parse_window_input(self, usage: str) -> exp.Expr:
         named = self._match(TokenType.TABLE) and self._curr.token_type != TokenType.L_PAREN

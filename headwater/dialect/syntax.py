@@ -159,8 +159,9 @@ class WindowTable(exp.Expression):
     """A window table function in ``FROM``: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
 
     ``this`` is the input (a table or a subquery), ``time`` its event-time column, ``size`` the
-    width of a window (of a session: the gap), ``slide`` the step of ``HOP`` and ``CUMULATE``. It
-    stands where a table's name stands: ``exp.Table(this=WindowTable(…), alias=…)``.
+    width of a window (of a session: the gap), ``slide`` the step of ``HOP`` and ``CUMULATE``,
+    ``zone`` the time zone of days and months, as a literal. It stands where a table's name stands:
+    ``exp.Table(this=WindowTable(…), alias=…)``.
     """
 
     arg_types = {
@@ -171,6 +172,7 @@ class WindowTable(exp.Expression):
         "slide": False,
         "offset": False,
         "partition_by": False,
+        "zone": False,
     }
 
 

@@ -171,7 +171,8 @@ def _evolves(view: View, catalog: Catalog) -> bool:
 
 def _check_emission(view: View, shape: Shape) -> None:
     aggregates = shape.kind is ShapeKind.AGGREGATE
-    if view.emit is Emit.ON_WINDOW_CLOSE and aggregates and not shape.window:
+    streams = any(each.source and not each.source.kept for each in shape.relations)
+    if streams and view.emit is Emit.ON_WINDOW_CLOSE and aggregates and not shape.window:
         raise SqlError(
             "UNBOUNDED_STATE",
             f"view {view.name} waits for a window to close, but groups by none",

@@ -11,7 +11,7 @@ from headwater.analyze.time.finality import Unsettled
 from headwater.dialect import span_of
 from headwater.errors import SqlError
 from headwater.plan.rules import registry
-from headwater.plan.rules.contract import Facts, InputKind
+from headwater.plan.rules.contract import Engine, Facts, InputKind
 from headwater.plan.view_plan import Decision
 
 
@@ -23,6 +23,8 @@ def decide(facts: Facts) -> Decision:
             cannot.
     """
     forced = facts.view.options.get("engine", "")
+    if forced != Engine.FULL:
+        _check_final(facts)
     others = []
     for rule in registry.RULES:
         if (reason := rule.applies(facts)) is None:
@@ -40,13 +42,18 @@ def decide(facts: Facts) -> Decision:
     raise _refusal(facts)
 
 
+def _check_final(facts: Facts) -> None:
+    """Refuse a view that waits for its rows to be final where nothing says when they are."""
+    if facts.emit is not Emit.ON_WINDOW_CLOSE or facts.reads_source or not facts.append_only:
+        return
+    for one in facts.closing:
+        if isinstance(one, Unsettled):
+            what, at = f"view {facts.view.name}: {one.what}", span_of(one.at) or facts.view.span
+            raise SqlError("UNBOUNDED_STATE", what, hint=one.hint, span=at)
+
+
 def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
-    waits = facts.emit is Emit.ON_WINDOW_CLOSE and facts.append_only and not facts.reads_source
-    for one in facts.closing if waits else ():
-        if isinstance(one, Unsettled):
-            at = span_of(one.at) or span
-            return SqlError("UNBOUNDED_STATE", f"view {name}: {one.what}", hint=one.hint, span=at)
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
         what = f"view {name} reads {updating[0].name}, whose rows are corrected as data arrives"

@@ -162,8 +162,8 @@ def _pairs(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         sides = (one.columns("t"), two.columns("u"))
         terms.append(f"({condition(rnd, rnd.choice((*sides, sides[0] + sides[1])))})")
     text = (
-        f"SELECT t.id, u.id AS other, t.{TIME}, u.{TIME} AS u_{TIME} FROM {{0}} t {side}JOIN {{1}} u"
-        f" ON {' AND '.join(terms)}"
+        f"SELECT t.id, u.id AS other, t.{TIME}, u.{TIME} AS u_{TIME} FROM {{0}} t"
+        f" {side}JOIN {{1}} u ON {' AND '.join(terms)}"
     )
     # a row waits for itself and for what it can meet; of a FULL JOIN both sides wait as long
     ahead = {"LEFT ": (0, upper), "RIGHT ": (0, -lower)}.get(side, (0, upper, -lower))
@@ -218,6 +218,142 @@ def _three(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     return _query(text, reads, ("id", "b", "c", TIME, "p", "q"), (one, two), late, final)
 
 
+def _cumulated(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """Windows that grow by a step."""
+    log, late = rnd.choice(logs), rnd.choice([*LATE])
+    size, count = rnd.choice(_SIZES), rnd.choice((2, 3, 6))
+    step = size // count
+    ours = f"CUMULATE({log.name}, {TIME}, INTERVAL '{step}' SECOND, INTERVAL '{size}' SECOND)"
+    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+    ends = ", ".join(f"{start} + INTERVAL {step * (n + 1)} SECOND" for n in range(count))
+    theirs = (
+        f"SELECT * FROM (SELECT *, {start} AS window_start, unnest([{ends}]) AS window_end"
+        f" FROM {log.name} WHERE {TIME} IS NOT NULL) WHERE window_end > {TIME}"
+        f" AND {_in_time('window_end', LATE[late])}"
+    )
+    text = (
+        "SELECT t.window_start, t.window_end, t.k, count(*) AS n FROM {0} t"
+        f"{_where(rnd, log)} GROUP BY t.window_start, t.window_end, t.k"
+    )
+    names = ("window_start", "window_end", "k", "n")
+    final = _final("window_end", LATE[late])
+    return _query(text, {ours: theirs}, names, (log,), late, final)
+
+
+def _calendar(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """Days and months of a time zone."""
+    log, late = rnd.choice(logs), rnd.choice([*LATE])
+    unit, zone = rnd.choice(("DAY", "MONTH")), rnd.choice(("", "Europe/Berlin", "Asia/Kolkata"))
+    if unit == "DAY" and not zone:
+        zone = "America/New_York"
+    ours = f"TUMBLE({log.name}, {TIME}, INTERVAL '1' {unit}" + (f", '{zone}')" if zone else ")")
+    local = f"timezone('{zone or 'UTC'}', {TIME})"
+    start = f"date_trunc('{unit}', {local})"
+    start, end = (
+        f"timezone('{zone or 'UTC'}', {each})" for each in (start, f"{start} + INTERVAL 1 {unit}")
+    )
+    theirs = (
+        f"SELECT * FROM (SELECT *, {start} AS window_start, {end} AS window_end FROM {log.name}"
+        f" WHERE {TIME} IS NOT NULL) WHERE {_in_time('window_end', LATE[late])}"
+    )
+    text = (
+        f"SELECT t.window_start, t.window_end, count(*) AS n FROM {{0}} t{_where(rnd, log)}"
+        " GROUP BY t.window_start, t.window_end"
+    )
+    names, final = ("window_start", "window_end", "n"), _final("window_end", LATE[late])
+    return _query(text, {ours: theirs}, names, (log,), late, final)
+
+
+def _session(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """Sessions, of keys or of all rows, by recursion over the rows in order."""
+    log, late = rnd.choice(logs), rnd.choice([*LATE])
+    gap, keyed = rnd.choice((30, 300, 1800)), rnd.random() < 0.8
+    partition = " PARTITION BY k" if keyed else ""
+    ours = f"SESSION({log.name}{partition}, {TIME}, INTERVAL '{gap}' SECOND)"
+    # a row begins a session if no other of its key came less than the gap before it
+    same = "b.k IS NOT DISTINCT FROM a.k AND " if keyed else ""
+    rows = f"(SELECT * FROM ({_rows(log, late)}) WHERE {TIME} IS NOT NULL)"
+    starts = (
+        f"SELECT DISTINCT {'k, ' if keyed else ''}{TIME} AS s FROM {rows} a WHERE NOT EXISTS"
+        f" (FROM {rows} b WHERE {same}b.{TIME} < a.{TIME}"
+        f" AND b.{TIME} > a.{TIME} - INTERVAL {gap} SECOND)"
+    )
+    within = f"{'s.k IS NOT DISTINCT FROM r.k AND ' if keyed else ''}s.s <= r.{TIME}"
+    theirs = (
+        f"SELECT *, max({TIME}) OVER (PARTITION BY {'k, ' if keyed else ''}window_start)"
+        f" + INTERVAL {gap} SECOND AS window_end FROM (SELECT r.*, (SELECT max(s.s) FROM ({starts})"
+        f" s WHERE {within}) AS window_start FROM {rows} r)"
+    )
+    key = "t.k, " if keyed else ""
+    text = (
+        f"SELECT {key}t.window_start, t.window_end, count(*) AS n, max(t.id) AS m FROM {{0}} t"
+        f" GROUP BY {key}t.window_start, t.window_end"
+    )
+    names = (*(("k",) if keyed else ()), "window_start", "window_end", "n", "m")
+    final = _final("window_end", LATE[late])
+    return _query(text, {ours: theirs}, names, (log,), late, final)
+
+
+def _over_groups(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """What stands around the groups of windows: a filter, or a join of the same windows."""
+    one, two = rnd.sample(logs, 2)
+    late = rnd.choice([*LATE])
+    size = rnd.choice(_SIZES)
+    parts, reads = [], dict[str, str]()
+    for log in (one, two):
+        ours = f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"
+        start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+        reads[ours] = (
+            f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
+            f" FROM {log.name}) WHERE {_in_time('window_end', LATE[late])}"
+        )
+        parts.append("(SELECT x.window_end, x.k, count(*) AS n FROM {%d} x GROUP BY 1, 2)")
+    side = rnd.choice(("", "LEFT ", "FULL ")) if rnd.random() < 0.7 else None
+    if side is None:
+        text = f"SELECT t.window_end, t.k, t.n FROM {parts[0] % 0} t WHERE t.n > 1"
+        only = dict([*reads.items()][:1])
+        names, final = ("window_end", "k", "n"), _final("window_end", LATE[late])
+        return _query(text, only, names, (one,), late, final)
+    text = (
+        "SELECT t.window_end, t.k, t.n, u.n AS o, u.window_end AS e FROM"
+        f" {parts[0] % 0} t {side}JOIN {parts[1] % 1} u"
+        " ON u.k = t.k AND u.window_end = t.window_end"
+    )
+    final = _final("coalesce(window_end, e)", LATE[late])
+    return _query(text, reads, ("window_end", "k", "n", "o", "e"), (one, two), late, final)
+
+
+def _over_join(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """A window over a subquery that joins or unites."""
+    one, two = rnd.sample(logs, 2)
+    late, size = rnd.choice([*LATE]), rnd.choice(_SIZES)
+    bound = rnd.choice((60, 1800))
+    length = f"INTERVAL '{size}' SECOND"
+    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+    windows = {
+        log.name: f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
+        f" FROM {log.name}) WHERE {_in_time('window_end', LATE[late])}"
+        for log in (one, two)
+    }
+    if rnd.random() < 0.5:
+        text = "SELECT w.window_end, count(*) AS n FROM {0} w GROUP BY w.window_end"
+        ours = (
+            f"TUMBLE((SELECT a.id, a.{TIME} FROM {one.name} a UNION ALL SELECT b.id, b.{TIME}"
+            f" FROM {two.name} b), {TIME}, {length})"
+        )
+        theirs = " UNION ALL ".join(f"SELECT id, window_end FROM ({w})" for w in windows.values())
+        final = _final("window_end", LATE[late])
+        return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
+    join = f"b ON b.k = a.k AND b.{TIME} BETWEEN a.{TIME} AND a.{TIME} + INTERVAL '{bound}' SECOND"
+    ours = f"(SELECT a.id, a.{TIME} FROM {one.name} a JOIN {two.name} {join})"
+    ours = f"TUMBLE({ours}, {TIME}, {length})"
+    rows = windows[one.name], _rows(two, late)
+    theirs = f"SELECT a.id, a.window_end FROM ({rows[0]}) a JOIN ({rows[1]}) {join}"
+    text = "SELECT w.window_end, count(*) AS n FROM {0} w GROUP BY w.window_end"
+    final = _final("window_end", LATE[late] + bound)
+    return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
+
+
 SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _window,
     _window,
@@ -230,6 +366,11 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _pairs,
     _found,
     _three,
+    _cumulated,
+    _calendar,
+    _session,
+    _over_groups,
+    _over_join,
 )
 
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.bind.sessions import SESSION, TIME, input_of
 from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
@@ -42,6 +43,7 @@ from headwater.analyze.time.event_time import (
     merged,
     source_watermark,
 )
+from headwater.analyze.time.lengths import calendar_length, window_length
 from headwater.analyze.time.over import Demand, demand_of
 from headwater.dialect.syntax import WindowTable
 
@@ -148,7 +150,8 @@ class Finality:
     def relation(self, relation: exp.Expr) -> Times:
         """Return the event-time columns of one bound FROM item, by name."""
         if isinstance(relation, exp.Subquery):
-            return self.query(relation.this)
+            session = relation.meta.get(SESSION)
+            return self.query(relation.this) if session is None else self._session(relation)
         if not isinstance(relation, exp.Table):
             return {}
         if isinstance(relation.this, WindowTable):
@@ -175,7 +178,7 @@ class Finality:
             # the table in FROM is the one around the window
             inner = {name: replace(time, reads={mention: Reach()}) for name, time in inner.items()}
         time = inner.get(window.args["time"].name)
-        size = interval(window.args["size"])
+        size = window_length(window)
         if time is None or size is None:
             return inner
         end = EventTime(
@@ -195,6 +198,17 @@ class Finality:
             time.ahead,
         )
         return {**inner, WINDOW_START: start, WINDOW_END: end}
+
+    def _session(self, session: exp.Subquery) -> Times:
+        """Of a session only the end tells when it is over: it may have begun any time before."""
+        time = self.relation(input_of(session)).get(session.meta[TIME])
+        gap = interval(session.meta[SESSION])
+        if time is None or gap is None:
+            return {}
+        reads = _seen(time, Reach(None, NONE))
+        ahead = time.ahead + gap
+        end = EventTime(WINDOW_END, time.inputs, "window_end", time.lag, reads, ahead)
+        return {WINDOW_END: end}
 
     def _select(self, select: exp.Select) -> Times:
         if select.args.get("limit") or select.args.get("offset"):
@@ -296,15 +310,25 @@ class Finality:
         demands = _demands(select, scope)
         if isinstance(demands, Unsettled):
             return demands
-        if not demands and not _waits(select, scope):
+        changes = any(self._changes(item) for item in relations(select))
+        if not demands and not changes and not _waits(select, scope):
             return None
         anchors = [demand.anchor for demand in demands] or _anchors(select, scope)
         found = [settled for name in anchors if (settled := _settle(scope, name, demands))]
         if found:
             settled = min(found, key=lambda each: (_rank(scope, each.anchors[0]), each.after))
-            return replace(settled, unless=_unless(select, scope, demands))
-        either = None if demands or anchors else _either(scope)
+            waits = demands or changes or is_distinct(select) or has_predicates(select)
+            return settled if waits else replace(settled, unless=_optional_times(scope))
+        either = None if demands or anchors else _either(scope, waits=changes)
         return either or _unbounded(select, scope, anchors)
+
+    def _changes(self, item: exp.Expr) -> bool:
+        """Return whether rows of a FROM item can change before they are final."""
+        if isinstance(item, exp.Subquery):
+            branches = union_branches(item.this)
+            return SESSION in item.meta or any(self.settled(each) is not None for each in branches)
+        window = item.this if isinstance(item, exp.Table) else None
+        return isinstance(window, WindowTable) and self._changes(window.this)
 
 
 def _seen(time: EventTime, by: Reach) -> Reads:
@@ -313,9 +337,10 @@ def _seen(time: EventTime, by: Reach) -> Reads:
 
 def _within(alias: str, window: WindowTable, times: Times) -> Iterator[Step]:
     """What is known of the bounds of a window and the time in it."""
-    size = interval(window.args["size"])
+    size = window_length(window)
     if size is None or WINDOW_END not in times:
         return
+    exact = window.args["kind"] in ("tumble", "hop") and calendar_length(window) is None
     time, start, end = (
         (alias, name) for name in (window.args["time"].name, WINDOW_START, WINDOW_END)
     )
@@ -325,7 +350,7 @@ def _within(alias: str, window: WindowTable, times: Times) -> Iterator[Step]:
         (end, time, -MICROSECOND),
         (time, end, size),
         (start, end, size),
-        (end, start, -size),
+        (end, start, -size if exact else -MICROSECOND),
     ):
         yield Step(before, after, most)
 
@@ -370,15 +395,17 @@ def _anchors(select: exp.Select, scope: Scope) -> list[Name]:
     return [name for name in names if name in shown]
 
 
-def _unless(select: exp.Select, scope: Scope, demands: list[Demand]) -> tuple[Name, ...]:
-    """The columns of what outer joins may not find, if nothing else makes a row wait."""
-    if demands or is_distinct(select) or has_predicates(select):
-        return ()
+def _optional_times(scope: Scope) -> tuple[Name, ...]:
+    """The event times of what outer joins may not find."""
     return tuple(_best(scope, alias) for alias in scope.items if alias in scope.optional)
 
 
-def _either(scope: Scope) -> Settled | None:
-    """When a row is final of which any part may be missing: a FULL JOIN."""
+def _either(scope: Scope, *, waits: bool) -> Settled | None:
+    """When a row is final of which any part may be missing: a FULL JOIN.
+
+    Args:
+        waits: whether a row waits of which no part is missing.
+    """
     if any(not _times_of(scope, alias) for alias in scope.items):
         return None
     names = tuple(_best(scope, alias) for alias in scope.items)
@@ -391,7 +418,8 @@ def _either(scope: Scope) -> Settled | None:
         for mention in one.dates
     }
     reads = merged(*(each.reads for each in found))
-    return Settled(names, max(each.after for each in found), reads, dates, names)
+    after = max(each.after for each in found)
+    return Settled(names, after, reads, dates, () if waits else names)
 
 
 def _times_of(scope: Scope, alias: str) -> list[Name]:

@@ -17,8 +17,10 @@ from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.query_shape import MICROSECOND, RelationShape, Window, relations_of
+from headwater.plan.query_shape import MICROSECOND, RelationShape, relations_of
 from headwater.plan.sql.no_float_skipping import without_skipping
+from headwater.plan.sql.windows import assign, first_close, last_close
+from headwater.plan.windows import Window
 
 Reader = Callable[[RelationShape], exp.Expr]
 """Gives what a relation is read from: a table or a query over it, without an alias."""
@@ -171,17 +173,9 @@ def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     """
     if allowed is None or not relation.tells_lateness:
         return ""
-    close = relation.event_time or ""
-    if window := relation.window:
-        close = _next(window, window.offset, window.size)
+    close = last_close(relation.window) if relation.window else relation.event_time or ""
     timely = in_time(close, allowed, ends=bool(relation.window))
     return spark_expression(timely).sql(dialect="spark")
-
-
-def _next(window: Window, edge: int, length: int) -> str:
-    """The newest edge of a window that a row's time has reached, and some microseconds later."""
-    micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
-    return f"timestamp_micros({micros} - pmod({micros} - {edge}, {window.slide}) + {length})"
 
 
 def spark_window(window: Window) -> str:
@@ -256,9 +250,8 @@ def batch_read(
     if relation.window is None:
         where = _where(cut, term)
         return spark(f"SELECT * FROM {name}{where}") if where else exp.to_table(name)
-    call = spark_window(relation.window)
-    columns = f"*, {WINDOW}.start AS window_start, {WINDOW}.end AS window_end"
-    assigned = f"SELECT {columns} FROM (SELECT *, {call} AS {WINDOW} FROM {name}{_where(cut)})"
+    rows = f"(SELECT * FROM {name}{_where(cut)})" if cut else name
+    assigned = assign("spark", relation.window, rows)
     return spark(f"SELECT * FROM ({assigned}){_where(term)}" if term else assigned)
 
 
@@ -269,9 +262,7 @@ def _where(*terms: str) -> str:
 
 def late_rows(relation: RelationShape, filters: list[exp.Expr], allowed: timedelta) -> str:
     """Return the query for the rows that are too late for at least one of their windows."""
-    close = relation.event_time or ""
-    if window := relation.window:
-        close = _next(window, window.size + window.offset, window.slide)
+    close = first_close(relation.window) if relation.window else relation.event_time or ""
     timely = in_time(close, allowed, ends=relation.window is not None)
     terms = [f"NOT {timely}", *map(_plain, filters)]
     query = spark(f"SELECT * FROM {relation.name}__change WHERE {' AND '.join(terms)}")
