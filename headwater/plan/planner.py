@@ -25,6 +25,8 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
+from headwater.analyze.time.event_time import NONE
+from headwater.analyze.time.finality import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
@@ -89,7 +91,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     }
     inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
-    decision = decide(Facts(view, shape, emit, inputs, mode, closing(view.query, catalog)))
+    final = closing(view.query, catalog)
+    decision = decide(Facts(view, shape, emit, inputs, mode, final))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     guard = guard_of(view, catalog, allowed)
@@ -108,6 +111,13 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         build=partial(write, view.query),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
         fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
+        closing=[
+            one
+            for one in final
+            if isinstance(one, Settled)
+            and emit is Emit.ON_WINDOW_CLOSE
+            and decision.engine is Engine.INCREMENTAL
+        ],
         follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,
         build_guarded=partial(write, tolerant(guard.query, sums=False)) if guard else None,
@@ -136,8 +146,11 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     end = newest
     if plan.shape.window:
         end = plan.shape.window.last_end(newest)
-    elif plan.shape.join:
+    elif plan.decision.engine is Engine.STREAMING and plan.shape.join:
         end = newest + max(plan.shape.join.wait, -plan.shape.join.lower, 0)
+    for one in plan.closing if not plan.shape.window else ():
+        ahead = max(one.dates.values(), default=NONE) + one.after
+        end = max(end, newest + ahead // MICROSECOND)
     end += plan.late.allowed // MICROSECOND
     step = MILLISECOND // MICROSECOND
     return (-(-end // step) + 1) * step

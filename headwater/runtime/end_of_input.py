@@ -97,9 +97,10 @@ def source_watermark(
 
 def _timed(plan: ViewPlan, tables: Mapping[str, InputTable]) -> list[str]:
     """The landed tables by whose watermark a view's results become final."""
-    if not isinstance(plan.program, StreamingProgram) or not plan.program.stateful:
-        return []
-    return [name for name in plan.program.delays if name in tables]
+    timed = {each.name for each in plan.shape.relations if each.tells_lateness}
+    return (
+        [name for name in plan.view.inputs if name in timed & tables.keys()] if plan.closing else []
+    )
 
 
 def _windows(plan: ViewPlan, newest: int, watermark: int | None) -> int | None:
