@@ -196,11 +196,15 @@ def _check_emission(view: View, shape: Shape) -> None:
 
 def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
     """As written; otherwise ACCEPT where rows are corrected, DROP where they are final."""
+    streams = any(each.source and not each.source.kept for each in shape.relations)
     by_time = shape.kind is ShapeKind.DISTINCT and shape.shows_event_times
-    waits = shape.kind is ShapeKind.INTERVAL_JOIN or by_time or emit is Emit.ON_WINDOW_CLOSE
+    waits = emit is Emit.ON_WINDOW_CLOSE or (
+        streams and (by_time or shape.kind is ShapeKind.INTERVAL_JOIN)
+    )
     timed = any(relation.event_time for relation in shape.relations)
     if view.late is None:
-        return LateRows(accept=not (waits and timed) or shape.kind is ShapeKind.LINEAR)
+        drops = timed and (waits or shape.kind is ShapeKind.INTERVAL_JOIN)
+        return LateRows(accept=not drops or shape.kind is ShapeKind.LINEAR)
     if not timed:
         raise SqlError(
             "MISPLACED_CLAUSE",

@@ -298,8 +298,8 @@ class RelationBinder:
             found: exp.Expr | None = None
             if window.args["kind"] == "session":
                 found = session_of(window, inner, alias, self.report)
-            elif isinstance(node, exp.Table):
-                found = pushed_down(node, self.binder.catalog)
+            elif found := pushed_down(window, self.binder.catalog):
+                _set_alias(found, alias)
             if found is not None:
                 node.replace(found)
                 node = found

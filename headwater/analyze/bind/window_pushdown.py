@@ -27,44 +27,61 @@ from headwater.dialect.syntax import WindowTable
 _BOUNDS = (WINDOW_START, WINDOW_END)
 
 
-def pushed_down(node: exp.Table, catalog: Catalog) -> exp.Subquery | None:
+Place = tuple[exp.Select, exp.Expr, str]
+"""A SELECT, an item of its FROM, and the item's column that its event time is."""
+
+
+def pushed_down(window: WindowTable, catalog: Catalog) -> exp.Subquery | None:
     """Return what stands for a window table over a subquery, None if it must stay where it is.
 
     Args:
-        node: the bound FROM item; what is within is changed.
+        window: bound; what is within is changed.
     """
-    window: WindowTable = node.this
-    if not isinstance(window.this, exp.Subquery) or not is_union_all(window.this.this):
+    if not isinstance(window.this, exp.Subquery):
         return None
-    branches = union_branches(window.this.this)
-    places = [_place(branch, window.args["time"].name, catalog) for branch in branches]
-    if any(place is None for place in places):
+    places = _places(window.this, window.args["time"].name, catalog)
+    if places is None:
         return None
     kind = type_of(window.args["time"])
-    for branch, place in zip(branches, places, strict=True):
-        assert place is not None
-        item, name = place
+    for select, item, name in places:
         alias = item.alias_or_name
-        time = exp.column(name, table=alias)
-        time.type = kind.copy()
-        own = window.copy()
-        own.set("this", item.copy())
-        own.set("time", time)
-        around = exp.Table(this=own, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-        item.replace(pushed_down(around, catalog) or around)
+        if isinstance(item, exp.Table):
+            time = _typed(exp.column(name, table=alias), kind)
+            own = window.copy()
+            own.set("this", item.copy())
+            own.set("time", time)
+            item.set("this", own)
         for bound in _BOUNDS:
-            column = exp.column(bound, table=alias)
-            column.type = kind.copy()
+            column = _typed(exp.column(bound, table=alias), kind)
             column.meta[NULLABLE] = False
             output = exp.Alias(this=column, alias=exp.to_identifier(bound))
-            output.type = kind.copy()
-            branch.append("expressions", output)
-    inner = window.this
-    inner.set("alias", node.args["alias"].copy())
-    return inner
+            select.append("expressions", _typed(output, kind))
+    return window.this
 
 
-def _place(branch: exp.Select, name: str, catalog: Catalog) -> tuple[exp.Expr, str] | None:
+def _typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    node.type = kind.copy()
+    return node
+
+
+def _places(subquery: exp.Subquery, name: str, catalog: Catalog) -> list[Place] | None:
+    """Where the bounds of a window belong, the innermost first; None if there is no such place."""
+    if not is_union_all(subquery.this):
+        return None
+    found: list[Place] = []
+    for branch in union_branches(subquery.this):
+        place = _place(branch, name, catalog)
+        if place is None:
+            return None
+        _, item, inner = place
+        below = _places(item, inner, catalog) if isinstance(item, exp.Subquery) else []
+        if below is None:
+            return None
+        found += [*below, place]
+    return found
+
+
+def _place(branch: exp.Select, name: str, catalog: Catalog) -> Place | None:
     """The FROM item of a SELECT that an output is a column of, and that column."""
     if is_aggregate(branch) or is_distinct(branch) or window_calls(branch):
         return None
@@ -75,12 +92,13 @@ def _place(branch: exp.Select, name: str, catalog: Catalog) -> tuple[exp.Expr, s
         return None
     for item, may_miss in zip(relations(branch), optional(branch), strict=True):
         if item.alias_or_name == output.table:
-            return None if may_miss or not _may_have(item, catalog) else (item, output.name)
+            fits = not may_miss and _may_have(item, catalog)
+            return (branch, item, output.name) if fits else None
     return None
 
 
 def _may_have(item: exp.Expr, catalog: Catalog) -> bool:
-    """Return whether a window can stand around a FROM item."""
+    """Return whether a FROM item can have the bounds of a window."""
     if isinstance(item, exp.Subquery):
         names = [each.alias_or_name for each in union_branches(item.this)[0].selects]
     elif isinstance(item, exp.Table) and not isinstance(item.this, WindowTable):

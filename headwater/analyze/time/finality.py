@@ -346,8 +346,8 @@ def _within(alias: str, window: WindowTable, times: Times) -> Iterator[Step]:
     )
     for before, after, most in (
         (time, start, NONE),
-        (start, time, size - MICROSECOND),
-        (end, time, -MICROSECOND),
+        (start, time, size),
+        (end, time, NONE),
         (time, end, size),
         (start, end, size),
         (end, start, -size if exact else -MICROSECOND),

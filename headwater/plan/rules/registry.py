@@ -17,12 +17,12 @@ from headwater.plan.rules.contract import Rule
 
 RULES: tuple[Rule, ...] = (
     full.RULE,
-    streaming.LINEAR,
+    append.LINEAR,
     closed_time.RULE,
+    streaming.LINEAR,
     streaming.WINDOW_CLOSE,
     streaming.INTERVAL_JOIN,
     streaming.DEDUPLICATE,
-    append.LINEAR,
     append.JOINED,
     newest.RULE,
     fold.RULE,

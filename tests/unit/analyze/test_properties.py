@@ -66,7 +66,14 @@ def times(query: str, before: str = "") -> dict[str, tuple[str, tuple[str, ...],
             "SELECT ts, tag FROM departures CROSS JOIN UNNEST(tags) AS t(tag)",
             {"ts": ("time", ("departures",), 0 * HOUR)},
         ),
-        (JOIN.format(""), {}),
+        (
+            JOIN.format(""),
+            {
+                "ts": ("time", ("departures", "landings"), 24 * HOUR),
+                "landed": ("time", ("departures", "landings"), 0 * HOUR),
+            },
+        ),
+        (JOIN.format("LEFT"), {"ts": ("time", ("departures", "landings"), 24 * HOUR)}),
     ],
 )
 def test_event_time_columns(query: str, expected: dict[str, object]) -> None:
