@@ -88,7 +88,7 @@ def _select(
     report: Diagnostics,
 ) -> exp.Select:
     """A bound SELECT of all columns of a FROM item, and of some values."""
-    values = {field.name: _column(source, field) for field in fields} | more
+    values = {field.name: _column(source, field) for field in fields}
     outputs = []
     for name, value in [*values.items(), *more.items()]:
         infer(value, report)

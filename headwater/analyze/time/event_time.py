@@ -61,6 +61,9 @@ Reads = Mapping[int, Reach]
 """By ``id`` of a mention of a table or view in FROM: the reach of its rows."""
 
 
+Grid = tuple[timedelta, timedelta]
+
+
 def merged(*reads: Reads) -> Reads:
     """Return the least reach of each mention that holds all of its own."""
     found: dict[int, Reach] = {}
@@ -81,6 +84,8 @@ class EventTime:
         lag: with the inputs' watermark at W, no more rows below ``W - lag`` are expected.
         reads: the rows that stand behind a value of it.
         ahead: how far it can be past the newest of them.
+        grid: of a window's bound, the values that it can have: one since 1970 UTC, and how far they
+            are apart.
     """
 
     column: str
@@ -89,6 +94,7 @@ class EventTime:
     lag: timedelta = NONE
     reads: Reads = field(default_factory=dict, compare=False)
     ahead: timedelta = field(default=NONE, compare=False)
+    grid: Grid | None = field(default=None, compare=False)
 
     @property
     def settles(self) -> timedelta:

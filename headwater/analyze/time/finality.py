@@ -36,6 +36,7 @@ from headwater.analyze.time.event_time import (
     WINDOW_END,
     WINDOW_START,
     EventTime,
+    Grid,
     Reach,
     Reads,
     Times,
@@ -43,7 +44,7 @@ from headwater.analyze.time.event_time import (
     merged,
     source_watermark,
 )
-from headwater.analyze.time.lengths import calendar_length, window_length
+from headwater.analyze.time.lengths import calendar_length, grid_of, window_length
 from headwater.analyze.time.over import Demand, demand_of
 from headwater.dialect.syntax import WindowTable
 
@@ -60,6 +61,7 @@ class Settled:
         after: how far past it the watermark must be.
         reads: the rows that stand behind a row, relative to the anchor.
         dates: by mention in FROM, how far a row's date can be past the event time of a row behind.
+        grid: the dates that there can be, if they are some only.
         unless: columns that are NULL where an outer join found nothing: only such rows wait, if
             there are any.
     """
@@ -68,6 +70,7 @@ class Settled:
     after: timedelta
     reads: Reads
     dates: Mapping[int, timedelta] = field(default_factory=dict)
+    grid: Grid | None = None
     unless: tuple[Name, ...] = ()
 
 
@@ -181,6 +184,7 @@ class Finality:
         size = window_length(window)
         if time is None or size is None:
             return inner
+        grid = grid_of(window)
         end = EventTime(
             WINDOW_END,
             time.inputs,
@@ -188,6 +192,7 @@ class Finality:
             time.lag,
             _seen(time, Reach(-size, NONE)),
             time.ahead + size,
+            grid,
         )
         start = EventTime(
             WINDOW_START,
@@ -196,6 +201,7 @@ class Finality:
             time.lag + size,
             _seen(time, Reach(NONE, size)),
             time.ahead,
+            grid,
         )
         return {**inner, WINDOW_START: start, WINDOW_END: end}
 
@@ -228,8 +234,12 @@ class Finality:
                 continue
             time = scope.times[name]
             lag = settled.after - (time.settles - time.lag)
-            found[item.alias_or_name] = EventTime(
-                item.alias_or_name, scope.inputs, time.kind, lag, settled.reads, time.ahead
+            found[item.alias_or_name] = replace(
+                time,
+                column=item.alias_or_name,
+                inputs=scope.inputs,
+                lag=lag,
+                reads=settled.reads,
             )
         return found
 
@@ -419,7 +429,7 @@ def _either(scope: Scope, *, waits: bool) -> Settled | None:
     }
     reads = merged(*(each.reads for each in found))
     after = max(each.after for each in found)
-    return Settled(names, after, reads, dates, () if waits else names)
+    return Settled(names, after, reads, dates, unless=() if waits else names)
 
 
 def _times_of(scope: Scope, alias: str) -> list[Name]:
@@ -477,7 +487,7 @@ def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> Settled | N
         for mention, reach in time.reads.items():
             ahead = time.ahead if reach.lowest is None else -reach.lowest
             dates[mention] = ahead - (apart.lowest if apart.lowest is not None else NONE)
-    return Settled((anchor,), after, merged(*reads), dates)
+    return Settled((anchor,), after, merged(*reads), dates, scope.times[anchor].grid)
 
 
 def _unbounded(select: exp.Select, scope: Scope, anchors: list[Name]) -> Unsettled:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.time.event_time import interval
+from headwater.analyze.time.event_time import NONE, Grid, interval
 from headwater.dialect.syntax import WindowTable
 
 _DAYS = {"DAY": 1, "WEEK": 7}
@@ -42,6 +42,15 @@ def window_length(window: WindowTable) -> timedelta | None:
     if calendar_length(window) is not None:
         return longest(window.args["size"])
     return interval(window.args["size"])
+
+
+def grid_of(window: WindowTable) -> Grid | None:
+    """Return where bounds of a window can be, None for one that counts days of a calendar."""
+    if calendar_length(window) is not None:
+        return None
+    step = interval(window.args.get("slide") or window.args["size"])
+    offset = interval(window.args.get("offset")) or NONE
+    return None if step is None else (offset, step)
 
 
 def _whole(size: exp.Expr) -> int | None:

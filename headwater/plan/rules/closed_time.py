@@ -39,7 +39,8 @@ def closed_program(
     parts = [part for branch in union_branches(view.query) for part in writer.parts(branch)]
     sql = print_sql(union_all(parts), "spark")
     reads = READS_STATES if writer.reads_changes else READS_PINNED
-    return ClosedTimeProgram(sql, late_queries(shape, allowed), reads)
+    late = late_queries(shape, allowed)
+    return ClosedTimeProgram(sql, late, reads, writer.grids() if not writer.reads_changes else ())
 
 
 class _Writer:
@@ -53,12 +54,24 @@ class _Writer:
         self._query, self._catalog, self._allowed = query, catalog, allowed
         self._finality = Finality(catalog)
         self._grace = allowed or NONE
+        self._settled: list[Settled] = []
         self.reads_changes = False
+
+    def grids(self) -> tuple[tuple[int, int], ...]:
+        """Return the watermarks at which something can become final; empty for any."""
+        found = []
+        for one in self._settled:
+            if one.grid is None:
+                return ()
+            first, apart = one.grid
+            found.append(((first + one.after + self._grace) // MICROSECOND, apart // MICROSECOND))
+        return tuple(found)
 
     def parts(self, branch: exp.Select) -> Iterator[exp.Query]:
         """Yield the rows of a branch that a tick appends."""
         one = self._finality.settled(branch)
         if isinstance(one, Settled):
+            self._settled.append(one)
             yield self._dated(branch, one)
         if one is None or (isinstance(one, Settled) and one.unless):
             self.reads_changes = True

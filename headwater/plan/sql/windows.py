@@ -168,7 +168,7 @@ _ENGINES: dict[str, tuple[Callable[[Window, str, str], Edges], ...]] = {
 
 _NUMBERED: dict[str, Callable[[int, str], str]] = {
     "spark": lambda count, some: (
-        f"SELECT *, explode(sequence(0, {count - 1})) AS {NUMBER} FROM {some}"
+        f"SELECT *, explode(sequence(0L, {count - 1}L)) AS {NUMBER} FROM {some}"
     ),
     "duckdb": lambda count, some: f"SELECT *, unnest(range({count})) AS {NUMBER} FROM {some}",
     "trino": lambda count, some: (
