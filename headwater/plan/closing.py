@@ -40,8 +40,8 @@ def dated(
         whole: whether rows that do not wait, as outer joins found all their parts, pass too.
     """
     names = [item.alias_or_name for item in branch.selects]
-    columns = [exp.column(name, alias) for alias, name in one.anchors]
-    date = columns[0] if len(columns) == 1 else exp.func("coalesce", *columns)
+    anchors = [anchor.copy() for anchor in one.anchors]
+    date = anchors[0] if len(anchors) == 1 else exp.func("coalesce", *anchors)
     branch.append("expressions", exp.alias_(date, DATE))
     passes = condition(one, exp.column(DATE, FINAL), _type_of(own, one))
     if one.unless:
@@ -55,8 +55,8 @@ def dated(
 
 def _type_of(select: exp.Select, one: Settled) -> exp.DataType:
     """The type of a date: that of its column where the SELECT names it."""
-    alias, name = one.anchors[0]
+    date = one.anchors[0].find(exp.Column)
     for column in select.find_all(exp.Column):
-        if (column.table, column.name) == (alias, name):
+        if column == date:
             return type_of(column)
     return exp.DataType.build("TIMESTAMPTZ")

@@ -25,7 +25,6 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
-from headwater.analyze.time.event_time import NONE
 from headwater.analyze.time.finality import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
@@ -149,8 +148,7 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     elif plan.decision.engine is Engine.STREAMING and plan.shape.join:
         end = newest + max(plan.shape.join.wait, -plan.shape.join.lower, 0)
     for one in plan.closing if not plan.shape.window else ():
-        ahead = max(one.dates.values(), default=NONE) + one.after
-        end = max(end, newest + ahead // MICROSECOND)
+        end = max(end, one.last_date(newest) + one.after // MICROSECOND)
     end += plan.late.allowed // MICROSECOND
     step = MILLISECOND // MICROSECOND
     return (-(-end // step) + 1) * step

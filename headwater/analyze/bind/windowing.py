@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import NULLABLE, Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import optional
 from headwater.analyze.time.event_time import (
     WINDOW_END,
     WINDOW_START,
@@ -130,26 +131,25 @@ def recognise_date_trunc(
         catalog: where event times come from.
     """
     group = select.args.get("group")
-    if not group or len(relations) != 1 or select.args.get("joins"):
+    if not group:
         return
-    relation = relations[0]
-    if isinstance(relation.node, exp.Table) and isinstance(relation.node.this, WindowTable):
-        return
-    if relation.broken or any(name in relation.fields for name in BOUNDS):
-        return
-    times = relation_times(relation.node, catalog)
-    keys = [key for key in group.expressions if _truncates(key, times)]
-    if not keys:
-        return
-    key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper()))
-    _replace_key(select, key.copy(), relation)
-    _wrap(relation.node, key, relation.alias)
+    for relation, may_miss in zip(relations, optional(select), strict=False):
+        if may_miss or relation.broken or any(name in relation.fields for name in BOUNDS):
+            continue
+        times = relation_times(relation.node, catalog)
+        keys = [key for key in group.expressions if _truncates(key, relation.alias, times)]
+        if keys:
+            key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper()))
+            _replace_key(select, key.copy(), relation)
+            _wrap(relation.node, key, relation.alias)
+            return
 
 
-def _truncates(key: exp.Expr, times: Mapping[str, EventTime]) -> bool:
+def _truncates(key: exp.Expr, alias: str, times: Mapping[str, EventTime]) -> bool:
     return (
         isinstance(key, exp.TimestampTrunc)
         and isinstance(key.this, exp.Column)
+        and key.this.table == alias
         and key.this.name in times
         and key.text("unit").upper() in _TRUNC_UNITS
     )

@@ -118,13 +118,16 @@ def _refuse_unbounded_join(found: JoinTimes, checked: Checked) -> None:
 
 
 def closing_windows(checked: Checked) -> None:
-    """Refuse final aggregates, and those of a SOURCE, without a window that closes."""
+    """Refuse aggregates of a SOURCE without a window that closes.
+
+    The planner says of other final views when their rows are final.
+    """
     close = checked.view.emit is Emit.ON_WINDOW_CLOSE
     for select in selects(checked.view.query):
         if not is_aggregate(select) or not checked.bounded:
             continue
         streams = [s.name for s in _sources(checked) if not s.kept]
-        if not close and (not streams or not select.args.get("group")):
+        if not streams or not (close or select.args.get("group")):
             continue
         if _groups_by_window(select, checked.catalog):
             continue

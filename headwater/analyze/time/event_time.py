@@ -33,6 +33,10 @@ _UNITS = {
 }
 
 
+TRUNC_UNITS = {unit: _UNITS[unit] for unit in ("SECOND", "MINUTE", "HOUR", "DAY")}
+"""What ``date_trunc`` can cut an event time to, with a fixed length."""
+
+
 class Reach(NamedTuple):
     """Where the event times of the rows behind a value lie, relative to it; None is no bound."""
 

@@ -33,6 +33,7 @@ from headwater.analyze.time.distances import Distances, Step, steps_of
 from headwater.analyze.time.event_time import (
     MICROSECOND,
     NONE,
+    TRUNC_UNITS,
     WINDOW_END,
     WINDOW_START,
     EventTime,
@@ -57,7 +58,7 @@ class Settled:
     """When the rows of a SELECT are final.
 
     Attributes:
-        anchors: the columns that date a row; the first that is not NULL does.
+        anchors: what dates a row; the first that is not NULL does.
         after: how far past it the watermark must be.
         reads: the rows that stand behind a row, relative to the anchor.
         dates: by mention in FROM, how far a row's date can be past the event time of a row behind.
@@ -66,12 +67,24 @@ class Settled:
             there are any.
     """
 
-    anchors: tuple[Name, ...]
+    anchors: tuple[exp.Expr, ...]
     after: timedelta
     reads: Reads
     dates: Mapping[int, timedelta] = field(default_factory=dict)
     grid: Grid | None = None
     unless: tuple[Name, ...] = ()
+
+    def last_date(self, newest: int) -> int:
+        """Return the last date that rows up to an event time can have.
+
+        Args:
+            newest: microseconds since 1970 UTC.
+        """
+        last = newest + max(self.dates.values(), default=NONE) // MICROSECOND
+        if self.grid is None:
+            return last
+        first, apart = (each // MICROSECOND for each in self.grid)
+        return (last - first) // apart * apart + first
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,8 @@ class Scope:
         items: aliases of all that must have one.
         optional: aliases of what can be NULL.
         steps: what is known of their distances.
+        computed: group keys that cut an event time to its hour or day, by the name that stands for
+            them.
         blocked: a subquery that no event time bounds.
     """
 
@@ -105,7 +120,12 @@ class Scope:
     items: list[str] = field(default_factory=list)
     optional: set[str] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
+    computed: dict[Name, exp.Expr] = field(default_factory=dict)
     blocked: exp.Expr | None = None
+
+    def value(self, name: Name) -> exp.Expr:
+        """Return an event time as an expression."""
+        return self.computed[name] if name in self.computed else exp.column(name[1], name[0])
 
     @property
     def distances(self) -> Distances:
@@ -225,8 +245,7 @@ class Finality:
             return {}
         found: Times = {}
         for item in select.selects:
-            column = item.unalias()
-            name = (column.table, column.name) if isinstance(column, exp.Column) else None
+            name = _name(item.unalias())
             if name is None or name not in scope.times or name[0] in scope.optional:
                 continue
             settled = _settle(scope, name, demands)
@@ -276,6 +295,9 @@ class Finality:
         where = select.args.get("where")
         self._predicates(scope, select)
         scope.steps += steps_of(where.this if where else None, scope.times)
+        group = select.args.get("group")
+        for key in group.expressions if group else ():
+            _compute(scope, key)
         return scope
 
     def _add(self, scope: Scope, item: exp.Expr, *, may_miss: bool) -> None:
@@ -324,9 +346,13 @@ class Finality:
         if not demands and not changes and not _waits(select, scope):
             return None
         anchors = [demand.anchor for demand in demands] or _anchors(select, scope)
-        found = [settled for name in anchors if (settled := _settle(scope, name, demands))]
+        found = [
+            (_rank(scope, name), each.after, number, each)
+            for number, name in enumerate(anchors)
+            if (each := _settle(scope, name, demands))
+        ]
         if found:
-            settled = min(found, key=lambda each: (_rank(scope, each.anchors[0]), each.after))
+            *_, settled = min(found, key=lambda each: each[:3])
             waits = demands or changes or is_distinct(select) or has_predicates(select)
             return settled if waits else replace(settled, unless=_optional_times(scope))
         either = None if demands or anchors else _either(scope, waits=changes)
@@ -339,6 +365,36 @@ class Finality:
             return SESSION in item.meta or any(self.settled(each) is not None for each in branches)
         window = item.this if isinstance(item, exp.Table) else None
         return isinstance(window, WindowTable) and self._changes(window.this)
+
+
+def _name(node: exp.Expr) -> Name | None:
+    """The name of an event time where it is written as a column, or cut to its hour or day."""
+    if isinstance(node, exp.Column):
+        return node.table, node.name
+    if isinstance(node, exp.TimestampTrunc) and isinstance(node.this, exp.Column):
+        return node.this.table, node.sql()
+    return None
+
+
+def _compute(scope: Scope, key: exp.Expr) -> None:
+    """Add what a group key cuts an event time to: the start of a window of its own."""
+    name, unit = _name(key), key.text("unit").upper()
+    if name is None or not isinstance(key, exp.TimestampTrunc) or unit not in TRUNC_UNITS:
+        return
+    of = (name[0], key.this.name)
+    time = scope.times.get(of)
+    if time is None:
+        return
+    size = TRUNC_UNITS[unit]
+    scope.times[name] = replace(
+        time,
+        kind="window_start",
+        lag=time.lag + size,
+        reads=_seen(time, Reach(NONE, size)),
+        grid=(NONE, size),
+    )
+    scope.steps += [Step(of, name, NONE), Step(name, of, size)]
+    scope.computed[name] = key.copy()
 
 
 def _seen(time: EventTime, by: Reach) -> Reads:
@@ -369,12 +425,8 @@ def _demands(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     """What the groups and the calls with OVER of a SELECT depend on; empty if it has none."""
     if is_aggregate(select):
         group = select.args.get("group")
-        keys = [
-            (key.table, key.name)
-            for key in (group.expressions if group else [])
-            if isinstance(key, exp.Column) and (key.table, key.name) in scope.times
-        ]
-        keys = [key for key in keys if key[0] not in scope.optional]
+        keys = [name for key in (group.expressions if group else []) if (name := _name(key))]
+        keys = [key for key in keys if key in scope.times and key[0] not in scope.optional]
         if not keys:
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
             message = "nothing says when a group is final: no window is among the group keys"
@@ -429,7 +481,8 @@ def _either(scope: Scope, *, waits: bool) -> Settled | None:
     }
     reads = merged(*(each.reads for each in found))
     after = max(each.after for each in found)
-    return Settled(names, after, reads, dates, unless=() if waits else names)
+    anchors = tuple(map(scope.value, names))
+    return Settled(anchors, after, reads, dates, unless=() if waits else names)
 
 
 def _times_of(scope: Scope, alias: str) -> list[Name]:
@@ -487,7 +540,8 @@ def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> Settled | N
         for mention, reach in time.reads.items():
             ahead = time.ahead if reach.lowest is None else -reach.lowest
             dates[mention] = ahead - (apart.lowest if apart.lowest is not None else NONE)
-    return Settled((anchor,), after, merged(*reads), dates, scope.times[anchor].grid)
+    grid = scope.times[anchor].grid
+    return Settled((scope.value(anchor),), after, merged(*reads), dates, grid)
 
 
 def _unbounded(select: exp.Select, scope: Scope, anchors: list[Name]) -> Unsettled:
