@@ -201,8 +201,7 @@ def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
     )
     timed = any(relation.event_time for relation in shape.relations)
     if view.late is None:
-        drops = timed and (waits or shape.kind is ShapeKind.INTERVAL_JOIN)
-        return LateRows(accept=not drops or shape.kind is ShapeKind.LINEAR)
+        return LateRows(accept=not (timed and (waits or shape.kind is ShapeKind.INTERVAL_JOIN)))
     if not timed:
         raise SqlError(
             "MISPLACED_CLAUSE",

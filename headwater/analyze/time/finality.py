@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.sessions import SESSION, TIME, input_of
 from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, Emit
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
@@ -108,7 +108,7 @@ class Scope:
 
     Attributes:
         times: by column; those of subqueries in its expressions included.
-        items: aliases of all that must have one.
+        items: by alias, all that must have one.
         optional: aliases of what can be NULL.
         steps: what is known of their distances.
         computed: group keys that cut an event time to its hour or day, by the name that stands for
@@ -117,7 +117,7 @@ class Scope:
     """
 
     times: dict[Name, EventTime] = field(default_factory=dict)
-    items: list[str] = field(default_factory=list)
+    items: dict[str, exp.Expr] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
     computed: dict[Name, exp.Expr] = field(default_factory=dict)
@@ -185,13 +185,14 @@ class Finality:
         reads = {mention: Reach()}
         if column := source_watermark(name, self._catalog):
             return {column: EventTime(column, (name,), reads=reads)}
-        if name not in self._catalog.views:
-            return {}
+        view = self._catalog.views.get(name)
+        if view is None or view.emit is not Emit.ON_WINDOW_CLOSE:
+            return {}  # rows of other views are corrected, or come however late
         if name not in self._views:
-            view = self._catalog.views[name]
             self._views[name] = self.query(view.query)
+        waits = view.late.allowed if view.late else NONE
         return {
-            column: replace(time, inputs=(name,), reads=reads)
+            column: replace(time, inputs=(name,), reads=reads, lag=time.lag + waits)
             for column, time in self._views[name].items()
         }
 
@@ -304,7 +305,7 @@ class Finality:
         if isinstance(item, exp.Unnest):
             return
         alias = item.alias_or_name
-        scope.items.append(alias)
+        scope.items[alias] = item
         if may_miss:
             scope.optional.add(alias)
         times = self.relation(item)
@@ -323,7 +324,7 @@ class Finality:
             before = len(scope.items)
             for item in relations(query):
                 self._add(scope, item, may_miss=True)
-            owner = next(iter(scope.items[before:]), "")
+            owner = next(iter([*scope.items][before:]), "")
             where = query.args.get("where")
             scope.steps += steps_of(where.this if where else None, scope.times, owner)
             if isinstance(predicate, exp.In):
@@ -549,11 +550,12 @@ def _unbounded(select: exp.Select, scope: Scope, anchors: list[Name]) -> Unsettl
     if scope.blocked is not None:
         hint = "bound its event times in its WHERE, or write EMIT CHANGES"
         return Unsettled("a subquery may change a row at any time", scope.blocked, hint)
-    for item in relations(select):
-        alias = item.alias_or_name
+    for alias, item in scope.items.items():
         mine = _times_of(scope, alias)
-        if alias in scope.items and not mine:
+        if not mine:
             hint = "declare WATERMARK FOR ts AS … in it, or write EMIT CHANGES"
+            if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
+                hint = hint.replace("it,", f"{item.name}, if it is a view EMIT ON WINDOW CLOSE,")
             return Unsettled(f"rows of {alias} have no event time", item, hint)
         for anchor in anchors[:1]:
             if mine and all(scope.distances.most(anchor, name) is None for name in mine):

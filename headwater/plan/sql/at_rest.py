@@ -127,9 +127,9 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
 
 
 def _read(item: RelationShape, plan: ViewPlan, dialect: str, name: str) -> exp.Expr:
-    close = "window_end" if item.window else item.event_time
     terms = []
-    if close and plan.lateness is not None:
+    if item.event_time and plan.lateness is not None:
+        close = "window_end" if item.window else item.event_time
         terms.append(in_time(close, plan.lateness, ends=item.window is not None))
     if item.window is None:
         where = f" WHERE {terms[0]}" if terms else ""

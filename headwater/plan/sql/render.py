@@ -243,9 +243,10 @@ def batch_read(
         allowed: allowed lateness, or None if every row counts.
         within: a condition on the rows that are read at all, by its own columns.
     """
-    close = "window_end" if relation.window else relation.event_time
-    ends = relation.window is not None
-    term = in_time(close, allowed, ends=ends) if close and allowed is not None else ""
+    term = ""
+    if allowed is not None and relation.event_time:  # rows of views are in time
+        close = "window_end" if relation.window else relation.event_time
+        term = in_time(close, allowed, ends=relation.window is not None)
     cut = within.sql(dialect="spark") if within is not None else ""
     if relation.window is None:
         where = _where(cut, term)
