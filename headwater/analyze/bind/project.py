@@ -289,7 +289,10 @@ class _Binder:
         words, hint = "views read each other", "remove one view from the circle"
         uses: Sequence[exp.Expr] = _tables(statement)
         if _is_function(statement):
-            words, hint = "functions call each other", "a function cannot call itself"
+            words, hint = (
+                "functions call each other",
+                "a function cannot call itself, directly or not",
+            )
             uses = list(statement.find_all(exp.Anonymous))
         at = next((each for each in uses if each.name == ring[1]), None)
         report.add("CYCLE", f"{words} in a circle: {' → '.join(ring)}", at, hint)

@@ -43,7 +43,7 @@ _RESERVED = frozenset(
 
 _AROUND = (exp.Filter, exp.Window, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 _NO_VALUES = (exp.Distinct, exp.Order, exp.Star, exp.Kwarg, exp.PropertyEQ, exp.Lambda)
-_BARE = (exp.Column, exp.Literal, exp.Cast, exp.Paren)
+_BARE = (exp.Column, exp.Literal, exp.Null, exp.Boolean, exp.Cast, exp.Paren)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,10 @@ def bind_function(
     uses = Counter(column.name for column in body.find_all(exp.Column))
     _check_use(statement, uses, report)
     infer(root, report)
-    only_allowed(root, report)
+    if not report.errors:
+        only_allowed(root, report)
+    if report.errors:
+        return None
     return UserFunction(name, parameters, returns, body, _size(body), uses)
 
 
