@@ -35,7 +35,7 @@ MAX_CALL, MAX_CALLS = 2_000, 10_000
 condition that finds the rows on which an expression fails is larger than the expression."""
 
 _RESERVED = frozenset(
-    ("tumble", "hop", "cumulate", "session", "descriptor", "watermark", "proctime")
+    ("tumble", "hop", "cumulate", "session", "descriptor", "watermark")
     + ("bucket", "truncate", "hour", "day", "month", "year")
     + ("classifier", "match_number", "prev", "next", "running", "final")
 )
