@@ -98,7 +98,7 @@ def difference(duck: duckdb.DuckDBPyConnection, reader: LakeReader, query: Query
     if table is None:
         return "has no table"
     shown = [name for name in table.columns() if not name.startswith("_")]
-    table.create_view(duck, "held", None, shown)
+    table.create_view(duck, "held", table.snapshot_id(), shown)
     duck.execute("CREATE OR REPLACE TABLE got AS FROM held")
     duck.execute("CREATE OR REPLACE TABLE wanted AS FROM got LIMIT 0")
     duck.execute(f"INSERT INTO wanted BY NAME {query.theirs}")
@@ -106,14 +106,29 @@ def difference(duck: duckdb.DuckDBPyConnection, reader: LakeReader, query: Query
     columns = ", ".join(
         f"printf('%.9e', {name}) AS {name}" if kind == "DOUBLE" else name for name, kind in kinds
     )
-    more, less = (
-        duck.sql(f"SELECT {columns} FROM {one} EXCEPT ALL SELECT {columns} FROM {other}").fetchall()
-        for one, other in (("got", "wanted"), ("wanted", "got"))
-    )
-    if more or less:
-        return f"has {len(more)} rows too many, {len(less)} too few: {more[:2]}, not {less[:2]}"
+    for kind, one, other in (("too many", "got", "wanted"), ("too few", "wanted", "got")):
+        sql = f"SELECT {columns} FROM {one} EXCEPT ALL SELECT {columns} FROM {other}"
+        duck.execute(f"CREATE OR REPLACE TABLE differs AS {sql}")
+        if (rows := duck.sql("SELECT count(*) FROM differs").fetchall()[0][0]) > 0:
+            example = duck.sql("FROM differs LIMIT 1").fetchall()[0]
+            return f"has {rows} rows {kind}, as {example}"
     rows = duck.sql("SELECT count(*) FROM got").fetchall()[0][0]
     return "" if rows else "has no rows, which proves little"
+
+
+def maintain(folder: Path) -> int:
+    """Run a project to the end of its input; return the exit code."""
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "headwater", "--project", str(folder)]
+    with (folder / "run.log").open("w") as log:
+        done = subprocess.run(
+            [*command, "run", "--once", "--end-of-input"], stdout=log, stderr=log, check=False
+        )
+    seconds = time.monotonic() - begun
+    click.echo(f"run --once --end-of-input: exit code {done.returncode} after {seconds:.0f} s")
+    if done.returncode:
+        click.echo((folder / "run.log").read_text()[-4000:])
+    return done.returncode
 
 
 def run(folder: Path, count: int, seed: int) -> int:
@@ -127,12 +142,7 @@ def run(folder: Path, count: int, seed: int) -> int:
     sound = {name: query for name, query in QUERIES.items() if name not in refused}
     for name in refused:
         (folder / "project" / f"{name}.sql").unlink()
-    begun = time.monotonic()
-    command = [sys.executable, "-m", "headwater", "--project", str(folder / "project")]
-    code = subprocess.run([*command, "run", "--once", "--end-of-input"], check=False).returncode
-    click.echo(
-        f"run --once --end-of-input: exit code {code} after {time.monotonic() - begun:.0f} s"
-    )
+    code = maintain(folder / "project")
     project = read_project(folder / "project")
     wrong = 0
     with answers(project, events) as duck:
