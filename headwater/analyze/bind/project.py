@@ -162,6 +162,8 @@ class _Binder:
 
     def calls(self, statement: exp.Expression) -> list[str]:
         """The functions of the project that a statement calls."""
+        if not self.unparsed and not any(map(_is_function, self.statements.values())):
+            return []
         names = called(statement)
         return [n for n in names if n in self.unparsed or _is_function(self.statements.get(n))]
 
