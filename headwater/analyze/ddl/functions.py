@@ -215,7 +215,7 @@ def expand_calls(
     for call in calls:
         function = functions[call.name]
         if left < 0 or not _fits(call, function, report):
-            _leave_out(call, function)
+            _leave_out(call)
             continue
         sizes = [_size(value) for value in call.expressions]
         uses = (function.uses[each.name] for each in function.parameters)
@@ -228,7 +228,7 @@ def expand_calls(
             hint = "compute a part of it in a view, and read its column"
             report.add("TOO_COMPLEX", message, call, hint)
             left = -1
-            _leave_out(call, function)
+            _leave_out(call)
         else:
             call.replace(_expanded(function, call))
     if calls and is_too_deep(statement):
@@ -238,11 +238,11 @@ def expand_calls(
     return True
 
 
-def _leave_out(call: exp.Expr, function: UserFunction) -> None:
+def _leave_out(call: exp.Expr) -> None:
     whole = call
     while isinstance(whole.parent, _AROUND) and whole.arg_key == "this":
         whole = whole.parent
-    whole.replace(_placed(exp.Null(), call, function))
+    whole.replace(_place(exp.Null(), call))
 
 
 def _calls(statement: exp.Expr) -> list[exp.Anonymous]:
@@ -285,7 +285,10 @@ def _fits(call: exp.Anonymous, function: UserFunction, report: Diagnostics) -> b
 def _expanded(function: UserFunction, call: exp.Anonymous) -> exp.Expr:
     body = function.body.copy()
     for node in body.walk():
-        _placed(node, call, function)
+        _place(node, call)
+        # of the whole, an error says that it may not stand there, not what is wrong inside
+        if node is not body and (node is not body.this or not isinstance(node, exp.Paren)):
+            node.meta[syntax.FUNCTION] = function.name
     given = {
         parameter.name: (value, parameter.type)
         for parameter, value in zip(function.parameters, call.expressions, strict=True)
@@ -297,11 +300,10 @@ def _expanded(function: UserFunction, call: exp.Anonymous) -> exp.Expr:
     return body
 
 
-def _placed(node: exp.Expr, call: exp.Expr, function: UserFunction) -> exp.Expr:
+def _place(node: exp.Expr, call: exp.Expr) -> exp.Expr:
     """Let a node stand where the call stands."""
     if offsets := offsets_of(call):
         node.meta["start"], node.meta["end"] = offsets[0], offsets[1] - 1
-    node.meta[syntax.FUNCTION] = function.name
     return node
 
 
