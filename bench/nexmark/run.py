@@ -80,7 +80,12 @@ def refusals(project: Project) -> dict[str, str]:
     from headwater.plan.planner import plan_sound
 
     sound = project.without(plan_sound(project.catalog)[1])
-    return {name: sound.broken[name].reason for name in QUERIES if name in sound.broken}
+    errors = {name: each.error for name, each in sound.broken.items() if each.error}
+    return {
+        name: f"{errors[name].condition}: {errors[name].message}"
+        for name in QUERIES
+        if name in errors
+    }
 
 
 @contextmanager
