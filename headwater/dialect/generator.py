@@ -165,7 +165,7 @@ class HeadwaterGenerator(TrinoGenerator):
         return self._lines(
             f"{self._create(node, 'FUNCTION')}({parameters})",
             f"RETURNS {self.sql(node, 'returns')}",
-            self._upper("LANGUAGE", node.args["language"]),
+            self._upper("LANGUAGE", node.args.get("language")),
             self._with(node),
             f"RETURN {self.sql(node, 'expression')}" if node.args.get("expression") else "",
             f"AS {self._dollars(body)}" if body is not None else "",

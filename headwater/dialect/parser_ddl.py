@@ -257,11 +257,12 @@ class DdlParser(ClauseParser):
         args |= self._clauses(
             self.FUNCTION_CLAUSES, "CREATE FUNCTION", lambda: self._word() in stop
         )
-        for key in ("returns", "language"):
-            if key not in args:
-                self.fail_near(hint=f"expected {key.upper()} before this")
+        if "returns" not in args:
+            self.fail_near(hint="expected RETURNS before this")
         if self._match_words("RETURN"):
             args["expression"] = self._parse_disjunction() or self.fail_near()
+        elif "language" not in args:
+            self.fail_near(hint="expected LANGUAGE before this, or RETURN and an expression")
         else:
             self._expect_words("AS")
             if not self._match_set((TokenType.STRING, TokenType.HEREDOC_STRING)):

@@ -239,6 +239,12 @@ class QueryParser(ClauseParser):
         if described:
             self._expect(TokenType.L_PAREN, '"("')
         start = self._curr
+        if self._word() == "PROCTIME":
+            message = (
+                "PROCTIME is refused: the clock is not part of the data: a replay would differ"
+            )
+            hint = "use the event-time column of the table"
+            self.fail("NON_DETERMINISTIC", message, hint=hint)
         column = self._parse_column()
         if not isinstance(column, exp.Column):
             self.fail_near(start, f"expected the event-time column here: {usage}")

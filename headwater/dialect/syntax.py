@@ -10,6 +10,10 @@ from sqlglot import exp
 
 GIVEN = "given"
 """Key of ``meta`` of a function call: how many arguments it was written with."""
+FUNCTION = "function"
+"""Key of ``meta`` of a node that a call of a user function became: the name of the function."""
+CONVERSION = "conversion"
+"""Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 
 
 class CreateSource(exp.Expression):
@@ -136,10 +140,10 @@ class DropStatement(exp.Expression):
 
 
 class CreateFunction(exp.Expression):
-    """``CREATE FUNCTION name (parameters) RETURNS type LANGUAGE {PYTHON | SQL} …``.
+    """``CREATE FUNCTION name (parameters) RETURNS type [LANGUAGE {PYTHON | SQL}] …``.
 
     The body is a string (``body``: ``AS $$…$$``) or an SQL expression (``expression``: ``RETURN
-    …``).
+    …``), whose language is SQL.
     """
 
     arg_types = {
@@ -148,7 +152,7 @@ class CreateFunction(exp.Expression):
         "exists": False,
         "parameters": False,
         "returns": True,
-        "language": True,
+        "language": False,
         "options": False,
         "body": False,
         "expression": False,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
-KINDS = ("source", "table", "view", "sink")
+KINDS = ("source", "table", "view", "sink", "function")
 COLUMNS = ("view", "engine", "emission", "key", "state")
 
 
