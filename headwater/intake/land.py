@@ -50,6 +50,7 @@ from headwater.formats.envelopes import known
 from headwater.formats.unknown_fields import expected, fields_of, observed_fields
 from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
+from headwater.intake.lateness import LATE, LatenessLog, counted
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
@@ -127,6 +128,7 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
+        self._lateness = LatenessLog(source, self.table)
         self._quarantine: LakeTable | None = None
         has_ledger = isinstance(self.connector, HasLedger)
         self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
@@ -230,6 +232,7 @@ class Landing:
         marker = replace(self.next_marker(cut), counts=counts, waiting=waiting)
         write = EpochWrite(self, epoch, marker)
         self.commit(write.marker, write)
+        self._lateness.note(marker.epoch, write.lateness)
         self.connector.done(write.taken)
         self._planned = self._begun = None
         return write.result()
@@ -293,6 +296,7 @@ class Landing:
             reached=come.lanes,
             evolved=self._evolved.changes,
             since=self._evolved.since,
+            **self._lateness.noted(self._last, come),
         )
 
     def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
@@ -324,24 +328,26 @@ class Landing:
         """
         settle(self.quarantine(), self.table, self._last, self.spark, reasons)
 
-    def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
+    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
         """Write the good rows.
 
         Args:
             target: identifier of the staging branch.
+            marker: the epoch's marker, with the stamp of its rows.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
         seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
         unknown = observed_fields()
-        columns = self._columns(stamp, arrived_at)
-        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"))
+        columns = self._columns(marker.watermark, arrived_at)
+        late = self._lateness.aggregates(marker)
+        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"), *late)
         good = every.where(f"NOT {BAD}").selectExpr(*columns)
         good.writeTo(target).option("check-nullability", "false").append()
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
         self._expect(fields)
-        return Written(found["seen"], found["bad"], fields)
+        return Written(found["seen"], found["bad"], fields, counted(found.get(LATE)))
 
     def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:
         columns = [name(column.name) for column in self.source.columns]
