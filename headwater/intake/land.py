@@ -50,6 +50,7 @@ from headwater.formats.envelopes import known
 from headwater.formats.unknown_fields import expected, fields_of, observed_fields
 from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
+from headwater.intake.idle import IdleWatch
 from headwater.intake.lateness import LATE, LatenessLog, counted
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
@@ -62,7 +63,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import LANE, quarantine_of
 from headwater.lake.spec import TableSpec
-from headwater.lake.watermark import floor_to_ms, reached, watermark_type
+from headwater.lake.watermark import Reached, floor_to_ms, reached, watermark_type
 from headwater.plan.sql.spark_text import moment, name
 
 UNLIMITED = Limits()
@@ -129,6 +130,8 @@ class Landing:
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
         self._lateness = LatenessLog(source, self.table)
+        self.idle = IdleWatch(source, self.connector)
+        self._come: Reached | None = None
         self._quarantine: LakeTable | None = None
         has_ledger = isinstance(self.connector, HasLedger)
         self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
@@ -152,7 +155,9 @@ class Landing:
     def _load(self) -> None:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
-        self._last = self.table.marker() or self._identity
+        newest, self._come = self.table.newest(), None
+        self._last = newest.marker if newest else self._identity
+        self.idle.resume(newest)
         self._evolved = evolution(self.source, self.table, self._last)
         if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
@@ -188,6 +193,13 @@ class Landing:
         """Return the records that wait, by part of the input, as the last look found them."""
         connector = self.connector
         return connector.waiting(self.position) if isinstance(connector, Measurable) else {}
+
+    @property
+    def come(self) -> Reached:
+        """How far the table has come with its newest epoch."""
+        if self._come is None:
+            self._come = reached(self.table, self.source)
+        return self._come
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
         """Land the next epoch.
@@ -233,6 +245,7 @@ class Landing:
         write = EpochWrite(self, epoch, marker)
         self.commit(write.marker, write)
         self._lateness.note(marker.epoch, write.lateness)
+        self.idle.saw_rows()
         self.connector.done(write.taken)
         self._planned = self._begun = None
         return write.result()
@@ -285,18 +298,17 @@ class Landing:
         Args:
             cut: the positions that it moves.
         """
-        come = reached(self.table, self.source)
         return replace(
             self._identity,
             epoch=self._last.epoch + 1,
             cut_from=dict(self._last.cut_to),
             cut_to={**self._last.cut_to, **cut},
-            watermark=come.watermark,
+            watermark=self.come.watermark,
             waiting=self._last.waiting,
-            reached=come.lanes,
+            reached=self.come.lanes,
             evolved=self._evolved.changes,
             since=self._evolved.since,
-            **self._lateness.noted(self._last, come),
+            **self._lateness.noted(self._last, self.come),
         )
 
     def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
@@ -306,7 +318,7 @@ class Landing:
             marker: from :meth:`next_marker`.
             write: writes its rows to a staging branch.
         """
-        self._uncertain = True
+        self._uncertain, self._come = True, None
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
         self._last, self._uncertain = marker, False
         self._evolved = Evolved(since=marker.since)

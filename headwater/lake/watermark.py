@@ -100,13 +100,24 @@ def reached_by(table: LakeTable, source: Source, commit: Commit) -> Reached:
         source: its definition, with a WATERMARK.
     """
     assert source.watermark is not None
-    marker = commit.marker
+    found = _found(table, source.watermark.column, commit)
+    return reached_with(commit.marker, source.watermark, found)
+
+
+def reached_with(marker: Marker, rule: Watermark, found: Mapping[str, int]) -> Reached:
+    """Return how far a landed table has come with an epoch.
+
+    Args:
+        marker: the marker of the epoch.
+        rule: the table's watermark.
+        found: newest event time of the epoch's rows, by lane.
+    """
     lanes = dict(marker.reached)
-    for lane, newest in _found(table, source.watermark.column, commit).items():
+    for lane, newest in found.items():
         lanes[lane] = max(newest, lanes.get(lane, newest))
     known = [Lane(newest, lane in marker.waiting) for lane, newest in lanes.items()]
     known += [Lane(None, waiting=True) for lane in marker.waiting if lane not in lanes]
-    now = watermark(known, marker.watermark, _delay(source.watermark, marker))
+    now = watermark(known, marker.watermark, _delay(rule, marker))
     followed = [each for each in (reach(known), marker.newest) if each is not None]
     return Reached(now, lanes if marker.waiting else {}, max(followed, default=None))
 
