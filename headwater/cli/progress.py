@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from headwater.cli.output import Output
     from headwater.runtime.events import (
         EpochLanded,
-        InputIdle,
         Event,
+        InputIdle,
         LeaseAwaited,
         ResultsOpen,
         StateChanged,

@@ -70,9 +70,8 @@ class TableClocks:
 
     def matter(self, name: str) -> bool:
         """Return whether it matters to any table how far this one has come."""
-        return any(
-            _holds(self._tables[each]) for each in (name, *self._together.get(name, ()))
-        ) and bool(self._together.get(name))
+        others = self._together.get(name)
+        return bool(others) and any(_holds(self._tables[each]) for each in (name, *(others or ())))
 
     def tell(self, name: str, watermark: int | None, *, idle: bool = False) -> None:
         """Note how far a table has come."""
