@@ -20,6 +20,7 @@ from headwater.plan.operators import duration
 from headwater.plan.sql.spark_text import interval, micros
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.board import Board
+from headwater.runtime.commit_events import resumed
 from headwater.runtime.events import InputIdle
 
 
@@ -195,6 +196,8 @@ class Company:
         now = self._landing.marker
         if done and now and now.idle and not (before and before.idle):
             self._tell_idle(now.watermark or 0)
+        if done and (event := resumed(self._name, self._landing.table)):
+            self._board.tell(event)
         self.tell()
         return done
 

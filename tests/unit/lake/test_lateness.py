@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.analyze.definitions import AdaptiveDelay
+from headwater.analyze.definitions import AdaptiveDelay, Watermark
 from headwater.lake.lateness import (
     EPOCHS,
     HALF,
@@ -22,6 +23,7 @@ from headwater.lake.lateness import (
     with_epoch,
 )
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.watermark import REST, Reached, reached_with
 
 SECOND = 1_000_000
 RULE = AdaptiveDelay(0.9, timedelta(seconds=1), timedelta(minutes=10))
@@ -114,6 +116,30 @@ def test_it_fits_into_a_marker_and_a_restart_goes_on_from_there(epochs):
         assert len(summary.get("headwater.lateness", "")) < 1_000
     assert straight == restarted
     assert SECOND <= delay(straight, RULE) <= 600 * SECOND
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_watermark_never_goes_back_and_stays_between_the_least_and_the_longest_delay(seed):
+    rnd = random.Random(seed)
+    rule = Watermark("ts", RULE.most, RULE)
+    come, recent, epoch, time = Reached(None, {}), dict[int, float](), dict[int, float](), 0
+    for number in range(60):
+        time += rnd.randrange(300) * SECOND
+        spread = rnd.choice([1, 10, 700]) * SECOND
+        rows = [time - rnd.randrange(spread) for _ in range(rnd.choice([1, FULL]))]
+        recent = with_epoch(recent, epoch, RULE)
+        if come.newest is not None:
+            epoch = histogram([max(0, come.newest - row) for row in rows])
+        marker = Marker("t", 1, number, {}, {}, come.watermark)
+        kept = {str(bucket): count for bucket, count in recent.items()}
+        marker = replace(marker, newest=come.newest, delay=delay(recent, RULE), lateness=kept)
+        summary = Marker.from_summary(marker.to_summary())
+        after = reached_with(summary, rule, {REST: max(rows)})
+        assert come.watermark is None or after.watermark >= come.watermark
+        assert SECOND <= after.newest - after.watermark <= 600 * SECOND + MILLISECOND
+        assert after.newest >= max(rows)
+        come = after
 
 
 def test_edges_rise_and_the_buckets_of_a_rule_reach_from_the_least_to_the_longest_delay():
