@@ -131,7 +131,7 @@ class Landing:
         ensure_exact(self.table.java, spec.event_times)
         self._lateness = LatenessLog(source, self.table)
         self.idle = IdleWatch(source, self.connector)
-        self._come: Reached | None = None
+        self._reached: Reached | None = None
         self._quarantine: LakeTable | None = None
         has_ledger = isinstance(self.connector, HasLedger)
         self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
@@ -155,7 +155,7 @@ class Landing:
     def _load(self) -> None:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
-        newest, self._come = self.table.newest(), None
+        newest, self._reached = self.table.newest(), None
         self._last = newest.marker if newest else self._identity
         self.idle.resume(newest)
         self._evolved = evolution(self.source, self.table, self._last)
@@ -195,11 +195,11 @@ class Landing:
         return connector.waiting(self.position) if isinstance(connector, Measurable) else {}
 
     @property
-    def come(self) -> Reached:
+    def reached(self) -> Reached:
         """How far the table has come with its newest epoch."""
-        if self._come is None:
-            self._come = reached(self.table, self.source)
-        return self._come
+        if self._reached is None:
+            self._reached = reached(self.table, self.source)
+        return self._reached
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
         """Land the next epoch.
@@ -303,12 +303,12 @@ class Landing:
             epoch=self._last.epoch + 1,
             cut_from=dict(self._last.cut_to),
             cut_to={**self._last.cut_to, **cut},
-            watermark=self.come.watermark,
+            watermark=self.reached.watermark,
             waiting=self._last.waiting,
-            reached=self.come.lanes,
+            reached=self.reached.lanes,
             evolved=self._evolved.changes,
             since=self._evolved.since,
-            **self._lateness.noted(self._last, self.come),
+            **self._lateness.marker_fields(self._last, self.reached),
         )
 
     def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
@@ -318,7 +318,7 @@ class Landing:
             marker: from :meth:`next_marker`.
             write: writes its rows to a staging branch.
         """
-        self._uncertain, self._come = True, None
+        self._uncertain, self._reached = True, None
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
         self._last, self._uncertain = marker, False
         self._evolved = Evolved(since=marker.since)

@@ -40,7 +40,7 @@ class LatenessLog:
         self._table = table
         self._epoch, self._counts = -1, dict[int, float]()
 
-    def noted(self, last: Marker, come: Reached) -> dict[str, Any]:
+    def marker_fields(self, last: Marker, come: Reached) -> dict[str, Any]:
         """Return what the next marker says of lateness.
 
         Args:

@@ -3,7 +3,7 @@
 In: how far each landed table has come. Out: what an idle table follows (``IDLE TIMEOUT``), by
 epochs without rows; for whom a table that is ahead waits (``max_drift``); notes for ``status``.
 
-Two tables are read together if one view reads both, be it through other views.
+The *peers* of a table are the tables that a view reads together with it, be it through other views.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from headwater.analyze.definitions import Source
+from headwater.intake.idle_epoch import commit_idle_epoch
 from headwater.intake.land import Landing
-from headwater.intake.rest import rest
 from headwater.plan.operators import duration
 from headwater.plan.sql.spark_text import interval, micros
 from headwater.plan.view_plan import ViewPlan
@@ -39,6 +39,9 @@ class TableClock:
     ended: bool = False
 
 
+_UNKNOWN = TableClock(None)
+
+
 @dataclass(frozen=True, slots=True)
 class Drift:
     """A table that is too far ahead of another one.
@@ -59,19 +62,17 @@ class TableClocks:
 
     Args:
         tables: those with a WATERMARK.
-        together: per table, the others that are read together with it.
+        peers: per table, the others that a view reads together with it.
     """
 
-    def __init__(
-        self, tables: Mapping[str, Source], together: Mapping[str, frozenset[str]]
-    ) -> None:
-        self._tables, self._together = tables, together
+    def __init__(self, tables: Mapping[str, Source], peers: Mapping[str, frozenset[str]]) -> None:
+        self._tables, self._peers = tables, peers
         self._clocks: dict[str, TableClock] = {}
         self._lock = threading.Lock()
 
-    def matter(self, name: str) -> bool:
+    def is_watched(self, name: str) -> bool:
         """Return whether it matters to any table how far this one has come."""
-        others = self._together.get(name)
+        others = self._peers.get(name)
         return bool(others) and any(_holds(self._tables[each]) for each in (name, *(others or ())))
 
     def tell(self, name: str, watermark: int | None, *, idle: bool = False) -> None:
@@ -85,22 +86,17 @@ class TableClocks:
             if clock := self._clocks.get(name):
                 self._clocks[name] = TableClock(clock.watermark, clock.idle, ended=True)
 
-    def of_others(self, name: str) -> int | None:
-        """Return what all tables that are read with one have reached, idle ones left out.
+    def least_of_peers(self, name: str) -> int | None:
+        """Return the least watermark of a table's peers, idle ones left out.
 
         Returns:
             None if there are none, or one of them has no watermark yet.
         """
         with self._lock:
-            clocks = [self._clocks.get(each) for each in self._together.get(name, ())]
-        known = [
-            clock.watermark if clock else None for clock in clocks if not (clock and clock.idle)
-        ]
-        return (
-            None
-            if None in known
-            else min((each for each in known if each is not None), default=None)
-        )
+            clocks = [self._clocks.get(each, _UNKNOWN) for each in self._peers.get(name, ())]
+        known = [clock.watermark for clock in clocks if not clock.idle]
+        found = [each for each in known if each is not None]
+        return min(found, default=None) if len(found) == len(known) else None
 
     def drift(self, name: str) -> Drift | None:
         """Return which table one is too far ahead of, None if it may go on.
@@ -115,7 +111,7 @@ class TableClocks:
             own = self._clocks.get(name)
             others = {
                 each: clock.watermark
-                for each in self._together.get(name, ())
+                for each in self._peers.get(name, ())
                 if (clock := self._clocks.get(each)) and not (clock.idle or clock.ended)
             }
         known = {each: watermark for each, watermark in others.items() if watermark is not None}
@@ -141,12 +137,12 @@ def clocks_of(plans: Mapping[str, ViewPlan], sources: Mapping[str, Source]) -> T
     """
     tables = {name: each for name, each in sources.items() if each.landed and each.watermark}
     read: dict[str, frozenset[str]] = {}
-    together: dict[str, set[str]] = {name: set() for name in tables}
+    peers: dict[str, set[str]] = {name: set() for name in tables}
     for name, plan in plans.items():
         read[name] = _read(plan.view.inputs, read, tables)
         for each in read[name]:
-            together[each] |= read[name] - {each}
-    return TableClocks(tables, {name: frozenset(others) for name, others in together.items()})
+            peers[each] |= read[name] - {each}
+    return TableClocks(tables, {name: frozenset(others) for name, others in peers.items()})
 
 
 def _read(
@@ -158,61 +154,54 @@ def _read(
     return frozenset(found)
 
 
-class Company:
-    """Holds one table against the others. For the thread of its worker."""
+class PeerCoordinator:
+    """Lets one table wait for its peers, or follow them. For the thread of its worker."""
 
     def __init__(self, name: str, landing: Landing, clocks: TableClocks, board: Board) -> None:
         self._name, self._landing = name, landing
         self._clocks, self._board = clocks, board
-        self._matters = clocks.matter(name)
+        self._watched = clocks.is_watched(name)
 
     def tell(self) -> None:
         """Say how far the table has come."""
-        if self._matters:
+        if self._watched:
             idle = self._landing.idle.is_idle
-            self._clocks.tell(self._name, self._landing.come.watermark, idle=idle)
-            self._board.note(self._name, self._idle_note() if idle else "")
+            self._clocks.tell(self._name, self._landing.reached.watermark, idle=idle)
+            note = f"idle: no rows for {duration(self._timeout)}" if idle else ""
+            self._board.note(self._name, note)
 
     def leave(self) -> None:
         """Say that nothing more comes of it, for now."""
         self._clocks.end(self._name)
 
     def is_ahead(self) -> bool:
-        """Return whether the table waits for another one."""
-        drift = self._clocks.drift(self._name) if self._matters else None
+        """Return whether the table waits for a peer."""
+        drift = self._clocks.drift(self._name) if self._watched else None
         if drift:
             self._board.note(self._name, _drift_note(drift))
         return drift is not None
 
-    def rest(self, *, hurry: bool = False) -> bool:
-        """Do what is due while no rows wait; return whether that was a commit.
+    def while_no_rows_wait(self, *, hurry: bool = False) -> bool:
+        """Commit an epoch without rows if one is due; return whether it was.
 
         Args:
-            hurry: whether to follow others at once.
+            hurry: whether to follow peers at once.
         """
-        others = self._clocks.of_others(self._name) if self._matters else None
+        peers = self._clocks.least_of_peers(self._name) if self._watched else None
         before = self._landing.marker
-        done = rest(self._landing, others, hurry=hurry)
+        done = commit_idle_epoch(self._landing, peers, hurry=hurry)
         now = self._landing.marker
-        if done and now and now.idle and not (before and before.idle):
-            self._tell_idle(now.watermark or 0)
+        if done and now and now.idle and now.watermark and not (before and before.idle):
+            self._board.tell(InputIdle(self._name, self._timeout, now.watermark))
         if done and (event := resumed(self._name, self._landing.table)):
             self._board.tell(event)
         self.tell()
         return done
 
-    def _tell_idle(self, watermark: int) -> None:
-        timeout = self._timeout
-        if timeout:
-            self._board.tell(InputIdle(self._name, timeout, watermark))
-
-    def _idle_note(self) -> str:
-        return f"idle: no rows for {duration(self._timeout or timedelta(0))}"
-
     @property
-    def _timeout(self) -> timedelta | None:
+    def _timeout(self) -> timedelta:
         rule = self._landing.source.watermark
-        return rule.idle_timeout if rule else None
+        return (rule.idle_timeout if rule else None) or timedelta(0)
 
 
 def _drift_note(drift: Drift) -> str:

@@ -26,7 +26,7 @@ from headwater.runtime.backoff import BackOff, classify_failure, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
 from headwater.runtime.events import EpochLanded, RunState, StateChanged
-from headwater.runtime.table_clocks import Company, TableClocks
+from headwater.runtime.table_clocks import PeerCoordinator, TableClocks
 
 if TYPE_CHECKING:
     from headwater.runtime.maintenance_job import MaintenanceSchedule
@@ -172,22 +172,22 @@ class LandingWorker(Worker):
         super().__init__(name, board, back_off, poll)
         self._landing = landing
         self._once = once
-        self._company = Company(name, landing, clocks or TableClocks({}, {}), board)
+        self._peers = PeerCoordinator(name, landing, clocks or TableClocks({}, {}), board)
 
     def open(self) -> None:
         """Tell how far the table has come."""
-        self._company.tell()
+        self._peers.tell()
 
     def step(self) -> bool | None:
         """Land the next epoch, unless the table is too far ahead of others."""
-        if self._company.is_ahead():
+        if self._peers.is_ahead():
             return False
         began = time.monotonic()
         landed = land_next(self._landing, self._board)
         self._board.measure(self.name, self._landing.waiting())
         if landed is None:
-            return True if self._company.rest() else (None if self._once else False)
-        self._company.tell()
+            return True if self._peers.while_no_rows_wait() else (None if self._once else False)
+        self._peers.tell()
         # Small epochs one after another would take every turn of a busy machine. What comes
         # meanwhile is one larger epoch.
         caught_up = not (self._once or landed.backlog)
@@ -197,11 +197,11 @@ class LandingWorker(Worker):
     def follow(self) -> None:
         """Let an idle table follow others that have ended, once its own thread has."""
         if self._board.state(self.name) is not RunState.FAILED:
-            self._company.rest(hurry=True)
+            self._peers.while_no_rows_wait(hurry=True)
 
     def shut(self) -> None:
         """Let go of the input's servers."""
-        self._company.leave()
+        self._peers.leave()
         self._landing.connector.close()
 
 

@@ -18,9 +18,9 @@ from headwater.config.settings import Config
 from headwater.connectors.contract import Limits
 from headwater.connectors.kafka import source as kafka
 from headwater.errors import HeadwaterError
+from headwater.intake.idle_epoch import commit_idle_epoch
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
-from headwater.intake.rest import rest
 from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.unknown_field_counts import fields_in
@@ -172,11 +172,11 @@ def test_a_partition_holds_the_watermark_back_until_it_is_idle(
     write(0, 5)
     drain(land)
     assert reached(land) == micros(noon + timedelta(minutes=5))
-    assert not rest(land)
+    assert not commit_idle_epoch(land)
     time.sleep(3.1)
     land = landing(definition)  # another process knows how long ago that was
     assert land.step() is None
-    assert rest(land)
+    assert commit_idle_epoch(land)
     assert reached(land) == micros(noon + timedelta(minutes=70))
     write(0, 20)
     write(1, 80)

@@ -1,4 +1,4 @@
-"""Tables that are read together: an idle one follows, one that is ahead waits; nothing is lost.
+"""Tables that are read peers: an idle one follows, one that is ahead waits; nothing is lost.
 
 The chain of markers and the clocks are the product's own. Tables, views and time are stand-ins: a
 view may pin its inputs long before it commits, as a slow one does.
@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from headwater.analyze.definitions import Source, Watermark
 from headwater.intake import idle as idle_module
 from headwater.intake.idle import IdleWatch
+from headwater.intake.idle_epoch import commit_idle_epoch
 from headwater.intake.land import Landing
-from headwater.intake.rest import rest
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.watermark import REST, Reached, reached_with
 from headwater.runtime.table_clocks import Drift, TableClocks
@@ -76,14 +76,14 @@ class Table:
         return reached_with(self.epochs[epoch][0], self.source.watermark, self.epochs[epoch][1])
 
     @property
-    def come(self) -> Reached:
+    def reached(self) -> Reached:
         return self.come_at(len(self.epochs) - 1)
 
     def backlog(self) -> int:
         return len(self.inbox)
 
     def next_marker(self, cut: dict[str, str]) -> Marker:
-        return Marker(self.name, 1, len(self.epochs), {}, cut, self.come.watermark)
+        return Marker(self.name, 1, len(self.epochs), {}, cut, self.reached.watermark)
 
     def commit(self, marker: Marker, write: object) -> None:
         self.epochs.append((marker, {}))
@@ -111,8 +111,8 @@ def run_of(seed: int, *, follows: bool = True) -> tuple[int, bool]:
     rnd, time = random.Random(seed), Time()
     tables = [Table(name, rnd.choice([None, 5.0, 20.0]), time) for name in "abc"]
     names = [each.name for each in tables]
-    together = {each: frozenset(names) - {each} for each in names}
-    clocks = TableClocks({each.name: each.source for each in tables}, together)
+    peers = {each: frozenset(names) - {each} for each in names}
+    clocks = TableClocks({each.name: each.source for each in tables}, peers)
     said: list[tuple[dict[str, int], int]] = []
     pins = dict.fromkeys(names, -1)
     event, active = 0, dict.fromkeys(names, True)
@@ -126,11 +126,11 @@ def run_of(seed: int, *, follows: bool = True) -> tuple[int, bool]:
             if rnd.random() < 0.05:
                 table.open()
             if table.step():
-                clocks.tell(table.name, table.come.watermark)
+                clocks.tell(table.name, table.reached.watermark)
             else:
-                others = clocks.of_others(table.name)
-                rest(cast("Landing", table), others, hurry=rnd.random() < 0.5)
-                clocks.tell(table.name, table.come.watermark, idle=table.idle.is_idle)
+                least = clocks.least_of_peers(table.name)
+                commit_idle_epoch(cast("Landing", table), least, hurry=rnd.random() < 0.5)
+                clocks.tell(table.name, table.reached.watermark, idle=table.idle.is_idle)
             if rnd.random() < 0.3:
                 pins[table.name] = len(table.epochs) - 1
         # a view of all three tables commits by what it had pinned
@@ -174,27 +174,27 @@ def test_leaving_an_idle_input_out_would_close_results_that_rows_still_change():
     assert sum(run_of(seed, follows=False)[0] > 0 for seed in range(100)) > 50
 
 
-def company(**timeouts: float | None) -> tuple[dict[str, Table], TableClocks]:
+def tables_of(**timeouts: float | None) -> tuple[dict[str, Table], TableClocks]:
     time = Time()
     tables = {name: Table(name, timeout, time) for name, timeout in timeouts.items()}
-    together = {name: frozenset(tables) - {name} for name in tables}
-    return tables, TableClocks({n: t.source for n, t in tables.items()}, together)
+    peers = {name: frozenset(tables) - {name} for name in tables}
+    return tables, TableClocks({n: t.source for n, t in tables.items()}, peers)
 
 
 def lands(table: Table, clocks: TableClocks, *times: int) -> None:
     table.inbox += [each * MS for each in times]
     assert table.step()
-    clocks.tell(table.name, table.come.watermark)
+    clocks.tell(table.name, table.reached.watermark)
 
 
 def rests(table: Table, clocks: TableClocks) -> bool:
-    done = rest(cast("Landing", table), clocks.of_others(table.name))
-    clocks.tell(table.name, table.come.watermark, idle=table.idle.is_idle)
+    done = commit_idle_epoch(cast("Landing", table), clocks.least_of_peers(table.name))
+    clocks.tell(table.name, table.reached.watermark, idle=table.idle.is_idle)
     return done
 
 
 def test_an_idle_table_follows_until_its_rows_come_again():
-    tables, clocks = company(a=None, b=10.0)
+    tables, clocks = tables_of(a=None, b=10.0)
     a, b = tables.values()
     lands(a, clocks, 100)
     lands(b, clocks, 50)
@@ -202,7 +202,7 @@ def test_an_idle_table_follows_until_its_rows_come_again():
     b.time.now += 11
     assert rests(b, clocks)
     assert b.marker and b.marker.idle
-    assert b.come.watermark == 98 * MS
+    assert b.reached.watermark == 98 * MS
     assert not rests(b, clocks)  # nothing has moved since
     lands(a, clocks, 500)
     b.time.now += 0.5
@@ -214,39 +214,39 @@ def test_an_idle_table_follows_until_its_rows_come_again():
     lands(a, clocks, 900)
     b.time.now += 5
     assert not rests(b, clocks)
-    assert b.come.watermark == 498 * MS  # it holds the others back again, where it is
+    assert b.reached.watermark == 498 * MS  # it holds the others back again, where it is
     lands(b, clocks, 700)
-    assert b.come.watermark == 698 * MS
+    assert b.reached.watermark == 698 * MS
 
 
 def test_a_table_that_never_had_a_row_is_idle_too():
-    tables, clocks = company(a=None, b=10.0)
+    tables, clocks = tables_of(a=None, b=10.0)
     a, b = tables.values()
     lands(a, clocks, 100)
     b.time.now += 11
     assert rests(b, clocks)
-    assert b.come.watermark == 98 * MS
+    assert b.reached.watermark == 98 * MS
 
 
 def test_an_idle_table_waits_for_one_that_is_not_idle_and_has_no_watermark_yet():
-    tables, clocks = company(a=None, b=10.0, c=None)
+    tables, clocks = tables_of(a=None, b=10.0, c=None)
     lands(tables["a"], clocks, 100)
     tables["b"].time.now += 11
     assert not rests(tables["b"], clocks)
 
 
 def test_tables_that_are_all_idle_follow_nobody():
-    tables, clocks = company(a=10.0, b=10.0)
+    tables, clocks = tables_of(a=10.0, b=10.0)
     lands(tables["a"], clocks, 100)
     lands(tables["b"], clocks, 50)
     tables["a"].time.now += 11
     for table in tables.values():
-        clocks.tell(table.name, table.come.watermark, idle=True)
+        clocks.tell(table.name, table.reached.watermark, idle=True)
     assert not any(rests(table, clocks) for table in tables.values())
 
 
 def test_a_table_is_idle_after_a_restart_if_it_was_before():
-    tables, clocks = company(a=None, b=10.0)
+    tables, clocks = tables_of(a=None, b=10.0)
     a, b = tables.values()
     lands(a, clocks, 100)
     lands(b, clocks, 50)
@@ -259,7 +259,7 @@ def test_a_table_is_idle_after_a_restart_if_it_was_before():
 
 
 def test_rows_that_wait_are_not_idle():
-    tables, clocks = company(a=None, b=10.0)
+    tables, clocks = tables_of(a=None, b=10.0)
     a, b = tables.values()
     lands(a, clocks, 100)
     b.time.now += 11
@@ -268,7 +268,7 @@ def test_rows_that_wait_are_not_idle():
 
 
 def test_a_table_that_is_ahead_waits_for_the_slowest():
-    tables, clocks = company(a=None, b=None, c=None)
+    tables, clocks = tables_of(a=None, b=None, c=None)
     minute = 60_000
     lands(tables["a"], clocks, 0)
     lands(tables["b"], clocks, minute)
@@ -281,8 +281,8 @@ def test_a_table_that_is_ahead_waits_for_the_slowest():
     clocks.tell("a", -2 * MS)
     clocks.end("a")
     assert clocks.drift("b") is None
-    assert clocks.of_others("b") is None  # an idle table would not pass what has ended, either
+    assert clocks.least_of_peers("b") is None  # an idle table would not pass what has ended, either
     plain = replace(tables["b"].source, options={})
     assert TableClocks({"b": plain}, {}).drift("b") is None
-    assert not TableClocks({"b": plain}, {"b": frozenset()}).matter("b")
-    assert clocks.matter("b")
+    assert not TableClocks({"b": plain}, {"b": frozenset()}).is_watched("b")
+    assert clocks.is_watched("b")
