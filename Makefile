@@ -196,6 +196,10 @@ bench: setup ## the benchmarks, against Spark by hand and DuckDB
 bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="--rows 10000000 --change 10000"
 	@$(BIN)/python -m bench.incremental $(ARGS)
 
+.PHONY: bench-lateness
+bench-lateness: setup ## completeness against delay on the flights, fixed against adaptive: ARGS="--minutes 10"
+	@$(BIN)/python -m bench.lateness $(ARGS)
+
 .PHONY: bench-kafka
 bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"
 	@$(BIN)/python -m bench.kafka $(ARGS)

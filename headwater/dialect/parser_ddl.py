@@ -204,7 +204,7 @@ class DdlParser(ClauseParser):
             if not self._match(TokenType.NUMBER):
                 self.fail_near(hint="expected a number between 0 and 1: PERCENTILE 0.99")
             value = exp.Literal.number(self._prev.text)
-            if not 0 < float(self._prev.text) <= 1:
+            if not 0 < float(self._prev.text) < 1:
                 message = "the percentile is not between 0 and 1"
                 hint = "write it as PERCENTILE 0.99"
                 self.fail("INVALID_WATERMARK", message, hint=hint, token=self._prev)
