@@ -1,0 +1,163 @@
+"""``DEFINE``: the conditions of the variables, as columns and as what only a walk can decide.
+
+In: the definitions. Out: one :class:`Condition` per variable. A conjunct that reads the row itself,
+or rows at a fixed distance (``PREV``, ``NEXT``), is part of a column. Any other conjunct reads the
+match so far; of it, whatever reads only the row itself is a column too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.dialect.syntax import ProcessingMode
+from headwater.patterns.navigation import CLASSIFIER, Navigation, Reader, Reference, fail
+
+_PLAIN = (exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.DataType)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The condition of one variable.
+
+    Attributes:
+        variable: its name, upper case.
+        column: the input column that says which rows may be the variable's; None for all rows.
+        walked: conjuncts over ``names`` and input columns that read the match so far.
+        names: what the names in ``walked`` stand for, when the row itself is part of the match.
+        reads: the rows that the condition reads at a distance.
+        node: where it is defined; None if it is not.
+    """
+
+    variable: str
+    column: str | None = None
+    walked: tuple[exp.Expr, ...] = ()
+    names: Mapping[str, Reference] = None  # type: ignore[assignment]
+    reads: tuple[Navigation, ...] = ()
+    node: exp.Expr | None = None
+
+
+def read_conditions(
+    definitions: Sequence[exp.Expr],
+    variables: Sequence[str],
+    labels: Mapping[str, frozenset[int]],
+    hoist: Callable[[exp.Expr], str],
+    over: Callable[[exp.Expr], exp.Expr],
+) -> tuple[Condition, ...]:
+    """Read the conditions of all variables, in the order of the variables.
+
+    Args:
+        definitions: ``variable AS condition``.
+        variables: the variables of the pattern.
+        labels: these and the subsets, with the variables they stand for.
+        hoist: gives the name of the input column that holds an expression.
+        over: puts ``LAG`` or ``LEAD`` over the partition.
+    """
+    defined: dict[str, exp.Expr] = {}
+    for node in definitions:
+        name = node.args["alias"].name.upper()
+        if name not in variables:
+            known = ", ".join(variables)
+            message = f'pattern variable "{name}" is not in the pattern'
+            fail("PATTERN_VARIABLE", message, f"the variables are {known}", node.args["alias"])
+        if name in defined:
+            message = f'pattern variable "{name}" is defined twice'
+            fail("PATTERN_VARIABLE", message, "join the conditions with AND", node.args["alias"])
+        for mode in node.find_all(ProcessingMode):
+            if mode.args["mode"] == "FINAL":
+                hint = "remove FINAL: a condition reads the match so far"
+                fail("PATTERN_NAVIGATION", "FINAL stands in DEFINE", hint, mode)
+        defined[name] = node.this
+    return tuple(
+        _ConditionReader(index, name, labels, hoist, over).read(defined.get(name))
+        for index, name in enumerate(variables)
+    )
+
+
+class _ConditionReader:
+    def __init__(
+        self,
+        index: int,
+        variable: str,
+        labels: Mapping[str, frozenset[int]],
+        hoist: Callable[[exp.Expr], str],
+        over: Callable[[exp.Expr], exp.Expr],
+    ) -> None:
+        self._index, self._variable = index, variable
+        self._hoist, self._over = hoist, over
+        self._reader = Reader(labels, self._name, hoist)
+        self._names: dict[str, Reference] = {}
+        self._reads: list[Navigation] = []
+
+    def read(self, node: exp.Expr | None) -> Condition:
+        if node is None:
+            return Condition(self._variable, names={})
+        columns, walked = [], []
+        for conjunct in _conjuncts(node):
+            read = self._reader.rewrite(conjunct)
+            if self._walks(read):
+                walked.append(self._with_columns(read))
+            else:
+                columns.append(read)
+        together = exp.and_(*columns, copy=False) if columns else None
+        column = None if together is None else self._hoist(together)
+        return Condition(
+            self._variable, column, tuple(walked), self._names, tuple(self._reads), node
+        )
+
+    def _name(self, reference: Reference) -> exp.Expr:
+        if not isinstance(reference, Navigation):
+            return self._walked(reference)
+        mine = reference.labels is None or self._index in reference.labels
+        self._reads.append(reference)
+        if not (mine and reference.last and reference.logical == 0):
+            return self._walked(reference)
+        if reference.column == CLASSIFIER:
+            if reference.physical == 0:
+                return exp.Literal.string(self._variable)
+            return self._walked(reference)
+        column = exp.column(reference.column)
+        if reference.physical == 0:
+            return column
+        shift = exp.Lag if reference.physical < 0 else exp.Lead
+        distance = exp.Literal.number(abs(reference.physical))
+        return self._over(shift(this=column, offset=distance))
+
+    def _walked(self, reference: Reference) -> exp.Expr:
+        for name, known in self._names.items():
+            if known == reference:
+                return exp.column(name)
+        name = f"_w{len(self._names)}"
+        self._names[name] = reference
+        return exp.column(name)
+
+    def _walks(self, node: exp.Expr) -> bool:
+        return any(column.name in self._names for column in node.find_all(exp.Column))
+
+    def _with_columns(self, node: exp.Expr) -> exp.Expr:
+        """Replace the parts that read no more than the row by columns."""
+        if isinstance(node, _PLAIN) or (isinstance(node, exp.Neg) and isinstance(node.this, _PLAIN)):
+            return node
+        if not self._walks(node):
+            return exp.column(self._hoist(node))
+        if isinstance(node, exp.Column):
+            reference = self._names[node.name]
+            if isinstance(reference, Navigation) and reference.column:
+                self._hoist(exp.column(reference.column))
+            return node
+        found = node.copy()
+        for key, value in node.args.items():
+            if isinstance(value, exp.Expr):
+                found.set(key, self._with_columns(value))
+            elif isinstance(value, list):
+                found.set(key, [self._with_columns(v) if isinstance(v, exp.Expr) else v for v in value])
+        return found
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return list(node.flatten()) if isinstance(node, exp.And) else [node]
+

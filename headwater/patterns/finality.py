@@ -1,0 +1,106 @@
+"""When a match is final: the watermark at which no accepted row can change it any more.
+
+In: a partition's rows and what was found at one of them. Out: microseconds. A row is accepted if
+its time is not before the watermark. So what was found is final once every row that it depends on
+lies before the watermark. These are the rows of the match, the rows that a preferred alternative
+reaches before it fails, and rows that conditions or measures read at a distance. With ``WITHIN``,
+no row after the first row's time and the bound matters. A match also waits for the ones before
+it, since these decide where it may begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton
+from headwater.patterns.program import DONE
+
+if TYPE_CHECKING:
+    from headwater.patterns.clause import MatchClause
+    from headwater.patterns.search import Attempt
+    from headwater.patterns.walker import Walker
+
+NEVER = int(np.iinfo(np.int64).max)
+"""The close of a match that depends on rows that are not there."""
+
+
+class Closing:
+    """Says of each attempt in a partition when it is final.
+
+    Attributes:
+        walker: finds the matches if conditions read the match so far.
+    """
+
+    def __init__(
+        self,
+        clause: MatchClause,
+        automaton: Automaton,
+        codes: Sequence[int],
+        times: npt.NDArray[np.int64],
+        limits: Sequence[int] | None,
+    ) -> None:
+        self._clause, self._automaton = clause, automaton
+        self._codes, self._times, self._limits = codes, times, limits
+        self._latest: list[dict[int, int]] = []
+        self._before = 0
+        self.walker: Walker | None = None
+
+    def of(self, attempt: Attempt) -> int:
+        """Return the close of an attempt; the attempts of a partition come in order."""
+        looked = self.walker.looked if self.walker else self._looked(attempt)
+        self._before = max(self._before, self._close(attempt.row, looked))
+        return self._before
+
+    def _close(self, row: int, looked: int) -> int:
+        if self._clause.program.reads_end:
+            return NEVER
+        count, ahead = len(self._codes), self._clause.lookahead
+        close = 0
+        if self._limits is not None and looked >= self._limits[row]:
+            within = int(self._clause.within.total_seconds() * 1_000_000)  # type: ignore[union-attr]
+            close = int(self._times[row]) + within + 1
+            looked = self._limits[row] - 1
+        if looked + ahead >= count:
+            return NEVER
+        return max(close, int(self._times[looked + ahead]) + 1)
+
+    def _looked(self, attempt: Attempt) -> int:
+        """Return the last row that decides what was found; the number of rows if it is missing."""
+        if not self._latest:
+            self._latest = self._latest_rows()
+        row, way = attempt.row, START_OF_PARTITION if attempt.row == 0 else START
+        looked = row if attempt.ways is None else row + max(0, len(attempt.ways) - 1)
+        ways = [*(attempt.ways or ()), -1 if attempt.ways is not None else None]
+        for taken in ways:
+            latest = self._latest[row]
+            for step, _ in self._automaton.steps_of(way, at_end=row == len(self._codes)):
+                if taken is not None and step == (DONE if taken == -1 else taken >> 1):
+                    break
+                looked = max(looked, latest.get(step, row))
+            if taken is None:
+                break
+            way, row = taken, row + 1
+        return looked
+
+    def _latest_rows(self) -> list[dict[int, int]]:
+        """Return, for each row, the last row that the ways through each of its steps reach."""
+        follow, bits = self._automaton.program.follow, self._automaton.variable_bits
+        count = len(self._codes)
+        latest: list[dict[int, int]] = [{}]
+        by_code: dict[int, list[int]] = {}
+        for row in range(count - 1, -1, -1):
+            code, behind, here = self._codes[row], latest[-1], {}
+            steps = by_code.get(code)
+            if steps is None:
+                steps = [step for step, bit in enumerate(bits) if code & bit]
+                by_code[code] = steps
+            for step in steps:
+                reached = [behind.get(each, row + 1) for each, _ in follow(step, False) if each != DONE]
+                here[step] = max(reached, default=row)
+            latest.append(here)
+        latest.reverse()
+        return latest

@@ -1,0 +1,205 @@
+"""The rows of a ``MATCH_RECOGNIZE`` clause, for rows of its input.
+
+In: a checked clause and an Arrow table with the clause's input columns, sorted by partition, event
+time and coordinates. Out: :class:`Matches`, and from them the rows of the clause as a table. It
+reads and writes columns; Python sees one number per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.patterns.automaton import Automaton, Way
+from headwater.patterns.clause import MatchClause
+from headwater.patterns.finality import Closing
+from headwater.patterns.matches import Matches, Numbers
+from headwater.patterns.search import ColumnSearch, attempts
+from headwater.patterns.walker import WalkedConditions, Walker
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass
+class _Found:
+    first: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    number: list[int] = field(default_factory=list)
+    partition: list[int] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
+    close: list[int] = field(default_factory=list)
+    searched: list[int] = field(default_factory=list)
+    searched_close: list[int] = field(default_factory=list)
+
+
+class PatternMatcher:
+    """Finds the matches of one clause, in any number of tables.
+
+    Args:
+        clause: the clause.
+    """
+
+    def __init__(self, clause: MatchClause) -> None:
+        self.clause = clause
+        self._automaton = Automaton(clause.program)
+        walked = any(condition.walked for condition in clause.conditions)
+        self._walked = WalkedConditions(clause.conditions) if walked else None
+
+    def matches(
+        self, table: pa.Table, *, numbers: Sequence[int] | None = None, closing: bool = False
+    ) -> Matches:
+        """Return the matches in a table.
+
+        Args:
+            table: rows with the input columns of the clause, sorted.
+            numbers: the number of the first match, by partition; by default 1.
+            closing: say when each match is final.
+
+        Raises:
+            SqlError: ``MATCH_FAILED`` or ``TOO_COMPLEX``, what the clause asks cannot be done.
+        """
+        bounds = self._bounds(table)
+        codes = self._codes(table)
+        times = self._times(table) if self.clause.within or closing else None
+        columns = self._read_columns(table)
+        found = _Found()
+        for index in range(len(bounds) - 1):
+            low, high = int(bounds[index]), int(bounds[index + 1])
+            rows = codes[low:high].tolist()
+            limits = self._limits(times[low:high]) if self.clause.within else None
+            values = {name: column[low:high] for name, column in columns.items()}
+            first = 1 if numbers is None else numbers[index]
+            close = None
+            if closing:
+                close = Closing(self.clause, self._automaton, rows, times[low:high], limits)
+            self._search(found, index, low, rows, limits, values, first, close)
+        return self._made(table, bounds, found, closing)
+
+    def _search(  # noqa: PLR0913
+        self,
+        found: _Found,
+        index: int,
+        low: int,
+        codes: list[int],
+        limits: list[int] | None,
+        values: Mapping[str, list[Any]],
+        number: int,
+        closing: Closing | None,
+    ) -> None:
+        columns = ColumnSearch(self._automaton, codes, limits)
+        search: ColumnSearch | Walker = columns
+        begins: Sequence[int] = columns.begins()
+        if self._walked is not None:
+            prune = None if closing else (lambda row: columns.states[row].bits)
+            search = Walker(self._automaton, self._walked, codes, values, limits, prune)
+        if closing:
+            begins = range(len(codes))
+            closing.walker = search if isinstance(search, Walker) else None
+        program = self.clause.program
+        for attempt in attempts(
+            search.find, begins, self.clause.skip, program.variable_of, number
+        ):
+            if closing:
+                found.searched.append(low + attempt.row)
+                found.searched_close.append(closing.of(attempt))
+            if attempt.ways is None:
+                continue
+            found.first.append(low + attempt.row)
+            found.rows.append(len(attempt.ways))
+            found.number.append(number)
+            found.partition.append(index)
+            found.ways += attempt.ways
+            if closing:
+                found.close.append(found.searched_close[-1])
+            number += 1
+
+    def _made(self, table: pa.Table, bounds: Numbers, found: _Found, closing: bool) -> Matches:
+        first, rows = np.array(found.first, np.int64), np.array(found.rows, np.int64)
+        unmatched, unmatched_close = np.zeros(0, np.int64), None
+        if self.clause.show_unmatched:
+            covered = np.zeros(table.num_rows + 1, np.int64)
+            np.add.at(covered, first, 1)
+            np.add.at(covered, first + np.maximum(rows, 1), -1)
+            unmatched = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
+        searched, closes = np.array(found.searched), np.array(found.searched_close)
+        if closing and self.clause.show_unmatched:
+            by_row = np.zeros(table.num_rows, np.int64)
+            by_row[searched] = closes
+            unmatched_close = by_row[unmatched]
+        return Matches(
+            first=first,
+            rows=rows,
+            number=np.array(found.number, np.int64),
+            partition=np.array(found.partition, np.int64),
+            bounds=bounds,
+            ways=np.array(found.ways, np.int64),
+            unmatched=unmatched,
+            close=np.array(found.close, np.int64) if closing else None,
+            unmatched_close=unmatched_close,
+            searched=searched if closing else None,
+            searched_close=closes if closing else None,
+        )
+
+    # columns of the table as numbers
+
+    def _bounds(self, table: pa.Table) -> Numbers:
+        """Return where the partitions begin, and the end of the last one."""
+        count = table.num_rows
+        if count == 0:
+            return np.zeros(1, np.int64)
+        changes = np.zeros(count, bool)
+        changes[0] = True
+        for name in self.clause.partition:
+            changes[1:] |= _differs(table[name].combine_chunks())
+        return np.append(np.flatnonzero(changes), count).astype(np.int64)
+
+    def _codes(self, table: pa.Table) -> Numbers:
+        codes = np.zeros(table.num_rows, np.int64)
+        for variable, condition in enumerate(self.clause.conditions):
+            if condition.column is None:
+                codes |= np.int64(1 << variable)
+            else:
+                column = table[condition.column]
+                if pa.types.is_null(column.type):
+                    continue
+                holds = pc.fill_null(column, False).to_numpy()
+                codes |= holds.astype(np.int64) << np.int64(variable)
+        return codes
+
+    def _times(self, table: pa.Table) -> Numbers:
+        return microseconds(table[self.clause.time])
+
+    def _limits(self, times: Numbers) -> list[int]:
+        assert self.clause.within is not None
+        within = self.clause.within // MICROSECOND
+        return np.searchsorted(times, times + within, side="right").tolist()
+
+    def _read_columns(self, table: pa.Table) -> dict[str, list[Any]]:
+        names = self._walked.columns if self._walked else ()
+        return {name: table[name].to_pylist() for name in names}
+
+
+def microseconds(column: pa.ChunkedArray) -> Numbers:
+    """Return event times as microseconds; numbers, as tests have them, as they are."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("us"))
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column.cast(pa.int64()).to_numpy()
+
+
+def _differs(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return for each value but the first whether it is another one than the value before."""
+    before, after = column[:-1], column[1:]
+    if pa.types.is_null(column.type):
+        return np.zeros(len(after), bool)
+    other = pc.fill_null(pc.not_equal(before, after), False)
+    nulls = pc.xor(pc.is_null(before), pc.is_null(after))
+    return np.asarray(pc.or_(other, nulls))
