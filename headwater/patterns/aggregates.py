@@ -45,7 +45,7 @@ def total(left: Any, right: Any) -> Any:
     found = left + right
     if isinstance(found, int) and abs(found) > _LARGEST:
         message = f"the sum {found} does not fit BIGINT"
-        raise SqlError("PATTERN_OVERFLOW", message, hint="cast the argument to DECIMAL(38, 0)")
+        raise SqlError("MATCH_FAILED", message, hint="cast the argument to DECIMAL(38, 0)")
     return found
 
 

@@ -89,7 +89,7 @@ class AliveSteps(dict[int, "AliveSteps"]):
         if found is None:
             if len(automaton.known) >= MAX_STATES:
                 raise SqlError(
-                    "PATTERN_TOO_LARGE",
+                    "TOO_COMPLEX",
                     f"the pattern takes more than {MAX_STATES} states on this data",
                     hint="write smaller quantifiers, or conditions of which fewer hold at once",
                 )

@@ -17,6 +17,7 @@ from headwater.dialect.position import source_of, span_of
 from headwater.dialect.syntax import MatchRecognize
 from headwater.errors import SqlError
 from headwater.patterns.conditions import Condition, read_conditions
+from headwater.patterns.formula import UNITS
 from headwater.patterns.grammar import PatternMistake, read
 from headwater.patterns.navigation import Navigation, Reader, Reference, fail
 from headwater.patterns.program import Program
@@ -24,17 +25,6 @@ from headwater.patterns.tree import RowPattern, bounds
 
 MAX_VARIABLES = 62
 """A row's set of satisfied variables is one number of 64 bits."""
-
-_UNITS = {
-    "DAY": timedelta(days=1),
-    "HOUR": timedelta(hours=1),
-    "MINUTE": timedelta(minutes=1),
-    "SECOND": timedelta(seconds=1),
-    "MILLISECOND": timedelta(milliseconds=1),
-    "MICROSECOND": timedelta(microseconds=1),
-    "WEEK": timedelta(weeks=1),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Skip:
@@ -138,7 +128,7 @@ class _ClauseReader:
         if len(names) > MAX_VARIABLES:
             message = f"the pattern has {len(names)} variables, more than {MAX_VARIABLES}"
             hint = "give variables of the same condition one name"
-            fail("PATTERN_TOO_LARGE", message, hint, node.args["pattern"])
+            fail("TOO_COMPLEX", message, hint, node.args["pattern"])
         self._labels = {name: frozenset({index}) for index, name in enumerate(names)}
         self._subsets()
 
@@ -149,7 +139,7 @@ class _ClauseReader:
         if show_unmatched and self._program.excludes:
             hint = "write ALL ROWS PER MATCH SHOW EMPTY MATCHES, or remove {- and -}"
             message = "{- … -} stands beside WITH UNMATCHED ROWS"
-            fail("PATTERN_CLAUSE", message, hint, args["rows"])
+            fail("INVALID_PATTERN", message, hint, args["rows"])
         order = args["order"].expressions if args.get("order") else []
         partition = tuple(self._inputs.hoist(each) for each in args.get("partition_by") or ())
         time = self._inputs.hoist(order[0].this) if order else ""
@@ -200,17 +190,17 @@ class _ClauseReader:
         for node in self._node.args.get("subset") or ():
             parts = node.expression if isinstance(node, exp.EQ) else None
             if not isinstance(parts, exp.Tuple | exp.Paren) or not isinstance(node.this, exp.Column):
-                fail("PATTERN_CLAUSE", "SUBSET is not a list", "write SUBSET u = (a, b)", node)
+                fail("INVALID_PATTERN", "SUBSET is not a list", "write SUBSET u = (a, b)", node)
             name, members = node.this.name.upper(), parts.expressions or [parts.this]
             if name in self._labels:
                 message = f'pattern variable "{name}" is defined twice'
-                fail("PATTERN_VARIABLE", message, "give the subset another name", node)
+                fail("INVALID_PATTERN", message, "give the subset another name", node)
             found: frozenset[int] = frozenset()
             for member in members:
                 if member.name.upper() not in self._program.names:
                     message = f'pattern variable "{member.name.upper()}" is not in the pattern'
                     known = ", ".join(self._program.names)
-                    fail("PATTERN_VARIABLE", message, f"the variables are {known}", member)
+                    fail("INVALID_PATTERN", message, f"the variables are {known}", member)
                 found |= self._labels[member.name.upper()]
             self._labels[name] = found
 
@@ -221,7 +211,7 @@ class _ClauseReader:
             named = measure.this
             if not isinstance(named, exp.Alias):
                 hint = f"write {named.sql()} AS name"
-                fail("PATTERN_CLAUSE", "a measure has no name", hint, named)
+                fail("INVALID_PATTERN", "a measure has no name", hint, named)
             found.append((named.alias, reader.rewrite(named.this)))
         return tuple(found)
 
@@ -254,7 +244,7 @@ class _ClauseReader:
         if name not in self._labels:
             known = ", ".join(self._labels)
             message = f'pattern variable "{name}" is not known'
-            fail("PATTERN_VARIABLE", message, f"the variables are {known}", node)
+            fail("INVALID_PATTERN", message, f"the variables are {known}", node)
         return Skip(labels=self._labels[name], last=words[1] != "FIRST", variable=name)
 
     def _within(self, order: Sequence[exp.Expr]) -> timedelta | None:
@@ -263,11 +253,11 @@ class _ClauseReader:
             return None
         if not order or order[0].args.get("desc"):
             hint = "write ORDER BY with the event time first, ascending"
-            fail("PATTERN_CLAUSE", "WITHIN needs an order by time", hint, interval)
-        unit = _UNITS.get(interval.text("unit").upper().rstrip("S"))
+            fail("INVALID_PATTERN", "WITHIN needs an order by time", hint, interval)
+        unit = UNITS.get(interval.text("unit").upper().rstrip("S"))
         if unit is None or not interval.name.isdecimal() or int(interval.name) == 0:
             hint = "write a time of fixed length, such as INTERVAL '10' MINUTE"
-            fail("PATTERN_CLAUSE", f"{interval.sql()} is no time of WITHIN", hint, interval)
+            fail("INVALID_PATTERN", f"{interval.sql()} is no time of WITHIN", hint, interval)
         return int(interval.name) * unit
 
 

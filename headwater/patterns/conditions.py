@@ -8,14 +8,15 @@ match so far; of it, whatever reads only the row itself is a column too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from headwater.dialect.syntax import ProcessingMode
+from headwater.patterns.formula import OPERATORS
 from headwater.patterns.navigation import CLASSIFIER, Navigation, Reader, Reference, fail
 
-_PLAIN = (exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.DataType)
+_PLAIN = (exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.DataType, exp.Var)
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ def read_conditions(
         if name not in variables:
             known = ", ".join(variables)
             message = f'pattern variable "{name}" is not in the pattern'
-            fail("PATTERN_VARIABLE", message, f"the variables are {known}", node.args["alias"])
+            fail("INVALID_PATTERN", message, f"the variables are {known}", node.args["alias"])
         if name in defined:
             message = f'pattern variable "{name}" is defined twice'
-            fail("PATTERN_VARIABLE", message, "join the conditions with AND", node.args["alias"])
+            fail("INVALID_PATTERN", message, "join the conditions with AND", node.args["alias"])
         for mode in node.find_all(ProcessingMode):
             if mode.args["mode"] == "FINAL":
                 hint = "remove FINAL: a condition reads the match so far"
-                fail("PATTERN_NAVIGATION", "FINAL stands in DEFINE", hint, mode)
+                fail("INVALID_PATTERN", "FINAL stands in DEFINE", hint, mode)
         defined[name] = node.this
     return tuple(
         _ConditionReader(index, name, labels, hoist, over).read(defined.get(name))
@@ -137,7 +138,7 @@ class _ConditionReader:
         return any(column.name in self._names for column in node.find_all(exp.Column))
 
     def _with_columns(self, node: exp.Expr) -> exp.Expr:
-        """Replace the parts that read no more than the row by columns."""
+        """Replace what reads a single row by a column, or by a column at a row of the match."""
         if isinstance(node, _PLAIN) or (isinstance(node, exp.Neg) and isinstance(node.this, _PLAIN)):
             return node
         if not self._walks(node):
@@ -147,13 +148,30 @@ class _ConditionReader:
             if isinstance(reference, Navigation) and reference.column:
                 self._hoist(exp.column(reference.column))
             return node
+        if not isinstance(node, OPERATORS) and (elsewhere := self._one_row(node)) is not None:
+            return elsewhere
         found = node.copy()
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
                 found.set(key, self._with_columns(value))
             elif isinstance(value, list):
-                found.set(key, [self._with_columns(v) if isinstance(v, exp.Expr) else v for v in value])
+                inner = [self._with_columns(v) if isinstance(v, exp.Expr) else v for v in value]
+                found.set(key, inner)
         return found
+
+    def _one_row(self, node: exp.Expr) -> exp.Expr | None:
+        """Return ``f(a.x)`` as a navigation over the column ``f(x)``; None if it reads several rows.
+
+        Without a row it is NULL, as the functions of columns are that get NULL.
+        """
+        found = {self._names.get(column.name) for column in node.find_all(exp.Column)}
+        only = found.pop()
+        if found or not isinstance(only, Navigation) or not only.column:
+            return None
+        expression = node.copy()
+        for column in list(expression.find_all(exp.Column)):
+            column.replace(exp.column(only.column))
+        return self._walked(replace(only, column=self._hoist(expression)))
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:

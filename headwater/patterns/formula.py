@@ -25,13 +25,18 @@ Values = tuple[Sequence[Any], Mapping[str, Sequence[Any]], int]
 
 Evaluate = Callable[[Values], Any]
 
-_UNITS = {
+UNITS = {
     "WEEK": timedelta(weeks=1),
     "DAY": timedelta(days=1),
     "HOUR": timedelta(hours=1),
     "MINUTE": timedelta(minutes=1),
     "SECOND": timedelta(seconds=1),
+    "MILLISECOND": timedelta(milliseconds=1),
+    "MICROSECOND": timedelta(microseconds=1),
 }
+"""Units of time of fixed length."""
+
+_TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,10 @@ class _Compiler:
             return self._coalesce([node.this, *node.expressions])
         if isinstance(node, exp.If | exp.Case):
             return self._case(node)
+        if isinstance(node, exp.DateDiff) and node.text("unit").upper() in UNITS:
+            unit = UNITS[node.text("unit").upper()]
+            between = _both(_minus, self.compile(node.this), self.compile(node.expression))
+            return _one(lambda time: _divided(time // _TICK, unit // _TICK), between)
         name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
         message = f"not supported: {name} over values of several rows in DEFINE"
         hint = "use + - * / %, comparisons, AND, OR, NOT, CASE or COALESCE"
@@ -149,7 +158,7 @@ def _constant(node: exp.Expr) -> Evaluate:
     if isinstance(node, exp.Boolean):
         value = bool(node.this)
     elif isinstance(node, exp.Interval):
-        unit = _UNITS.get(node.text("unit").upper().rstrip("S"))
+        unit = UNITS.get(node.text("unit").upper().rstrip("S"))
         if unit is None or not node.name.lstrip("-").isdecimal():
             fail("NOT_YET", f"not supported: {node.sql()} in DEFINE", "use days or less", node)
         value = int(node.name) * unit
@@ -238,7 +247,7 @@ def _modulo(left: Any, right: Any) -> Any:
 def _refuse_zero(value: Any) -> None:
     if value == 0:
         hint = "write NULLIF(…, 0) around a divisor that reads one row, or guard it with CASE"
-        raise SqlError("DIVISION_BY_ZERO", "division by zero in DEFINE", hint=hint)
+        raise SqlError("MATCH_FAILED", "division by zero in DEFINE", hint=hint)
 
 
 def _plus(left: Any, right: Any) -> Any:
@@ -262,3 +271,9 @@ _BINARY: Mapping[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.Div: _divided,
     exp.Mod: _modulo,
 }
+
+OPERATORS = (
+    *(*_BINARY, exp.And, exp.Or, exp.Not, exp.Neg, exp.Abs, exp.Paren, exp.Is, exp.Between, exp.In),
+    *(exp.Coalesce, exp.If, exp.Case, exp.DateDiff),
+)
+"""What a formula may combine values of several rows with."""

@@ -147,7 +147,7 @@ class _Reader:
             wrong = f"{max(least or 0, most or 0)} repetitions exceed the limit of {MAX_REPEAT}"
             hint = "write a quantifier without an upper bound, such as {2,}, and a WITHIN clause"
         if wrong:
-            raise PatternMistake("PATTERN_QUANTIFIER", wrong, hint, start.at, length)
+            raise PatternMistake("INVALID_PATTERN", wrong, hint, start.at, length)
         return least or 0, most
 
     def _number(self) -> int | None:
@@ -162,7 +162,7 @@ class _Reader:
             name = token.text.strip('"')
             hint = f"write {name} without quotes; names of variables do not depend on case"
             message = f'the pattern variable "{name}" is quoted'
-            raise PatternMistake("PATTERN_VARIABLE", message, hint, token.at, len(token.text))
+            raise PatternMistake("INVALID_PATTERN", message, hint, token.at, len(token.text))
         if token.kind == "name":
             self._index += 1
             if token.text.upper() == "PERMUTE" and self._take("("):

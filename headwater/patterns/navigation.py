@@ -135,7 +135,7 @@ class Reader:
         if isinstance(node.this, exp.Star):
             fail("SYNTAX_ERROR", "* stands outside of count", "name the columns", node)
         if node.args.get("db") is not None:
-            fail("PATTERN_VARIABLE", "a column has more than one prefix", "", node)
+            fail("INVALID_PATTERN", "a column has more than one prefix", "", node)
         return {"column": node.name, "labels": self._labels_of(node.args.get("table"))}
 
     def _labels_of(self, variable: exp.Expr | None) -> Labels:
@@ -146,7 +146,7 @@ class Reader:
             near = get_close_matches(name, self._labels, n=1)
             known = ", ".join(self._labels)
             hint = f"did you mean {near[0]}?" if near else f"the variables are {known}"
-            fail("PATTERN_VARIABLE", f'pattern variable "{name}" is not known', hint, variable)
+            fail("INVALID_PATTERN", f'pattern variable "{name}" is not known', hint, variable)
         return self._labels[name]
 
     def _function(self, node: exp.Expr, outer: Navigation | None) -> exp.Expr:
@@ -156,7 +156,7 @@ class Reader:
         call = _call(function)
         if mode and call in ("prev", "next", "classifier", "match_number"):
             hint = f"write {mode} before FIRST, LAST or an aggregate: PREV({mode} LAST(x))"
-            fail("PATTERN_NAVIGATION", f"{mode} stands before {call.upper()}", hint, node)
+            fail("INVALID_PATTERN", f"{mode} stands before {call.upper()}", hint, node)
         if call == "match_number":
             return self._name(MatchNumber())
         if call == "classifier":
@@ -165,7 +165,7 @@ class Reader:
         if outer is not None:
             what = call or _aggregate(function)
             hint = "PREV and NEXT may hold FIRST or LAST and nothing else: PREV(LAST(x))"
-            fail("PATTERN_NAVIGATION", f"{what.upper()} stands inside a navigation", hint, node)
+            fail("INVALID_PATTERN", f"{what.upper()} stands inside a navigation", hint, node)
         if not call:
             return self._aggregation(function, mode == "FINAL")
         return self._navigation(function, call, mode == "FINAL")
@@ -174,7 +174,7 @@ class Reader:
         arguments = function.expressions
         if len(arguments) > 1 or any(not isinstance(each, exp.Column) for each in arguments):
             hint = "write CLASSIFIER() or CLASSIFIER(variable)"
-            fail("PATTERN_NAVIGATION", "CLASSIFIER takes at most one variable", hint, function)
+            fail("INVALID_PATTERN", "CLASSIFIER takes at most one variable", hint, function)
         return self._labels_of(arguments[0].this if arguments else None)
 
     def _navigation(self, function: exp.Expr, call: str, final: bool) -> exp.Expr:
@@ -204,9 +204,9 @@ class Reader:
         }
         if len(found) > 1:
             message = f"{call.upper()} reads columns of different variables"
-            fail("PATTERN_NAVIGATION", message, "read them in calls of their own", function)
+            fail("INVALID_PATTERN", message, "read them in calls of their own", function)
         if not found and call not in AGGREGATES.values():
-            fail("PATTERN_NAVIGATION", f"{call.upper()} reads no column", "", function)
+            fail("INVALID_PATTERN", f"{call.upper()} reads no column", "", function)
 
     # aggregates
 
@@ -232,7 +232,7 @@ class Reader:
         found = {each for _, each in columns if each is not ...}
         if len(found) > 1:
             message = f"{name.upper()} reads columns of different variables"
-            fail("PATTERN_NAVIGATION", message, "read them in aggregates of their own", function)
+            fail("INVALID_PATTERN", message, "read them in aggregates of their own", function)
         labels = next(iter(found), None)
         return self._name(Aggregation(name, labels, tuple(c for c, _ in columns), final))
 
@@ -246,9 +246,9 @@ class Reader:
                     message = f"not supported: {call.upper()}() in an expression of an aggregate"
                     fail("NOT_YET", message, f"aggregate {call.upper()}() alone", inner)
                 hint = "aggregates read columns; navigate outside of them"
-                fail("PATTERN_NAVIGATION", "a navigation stands inside an aggregate", hint, inner)
+                fail("INVALID_PATTERN", "a navigation stands inside an aggregate", hint, inner)
             if isinstance(inner, exp.Query | exp.Window) or _aggregate(inner):
-                fail("PATTERN_NAVIGATION", "an aggregate reads only columns", "", inner)
+                fail("INVALID_PATTERN", "an aggregate reads only columns", "", inner)
         labels: object = ...
         for column in node.find_all(exp.Column):
             labels = self._labels_of(column.args.get("table"))
@@ -300,11 +300,11 @@ def _arguments(function: exp.Expr, call: str) -> tuple[exp.Expr, int]:
     if not 1 <= len(operands) <= 2:
         hint = f"write {call.upper()}(column) or {call.upper()}(column, 1)"
         message = f"{call.upper()} takes one or two arguments"
-        fail("PATTERN_NAVIGATION", message, hint, function)
+        fail("INVALID_PATTERN", message, hint, function)
     if len(operands) == 1:
         return operands[0], 0 if call in ("first", "last") else 1
     offset = operands[1]
     if not isinstance(offset, exp.Literal) or offset.is_string or not offset.name.isdecimal():
         message = f"the offset of {call.upper()} is not a number of rows"
-        fail("PATTERN_NAVIGATION", message, "write 0, 1, 2 …", offset)
+        fail("INVALID_PATTERN", message, "write 0, 1, 2 …", offset)
     return operands[0], int(offset.name)

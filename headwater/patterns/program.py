@@ -87,7 +87,7 @@ class Program:
         if self._emitted > 3 * MAX_STEPS:
             message = f"the pattern has more than {MAX_STEPS} steps when it is written out"
             hint = "write smaller quantifiers, or fewer parts in PERMUTE"
-            raise PatternMistake("PATTERN_TOO_LARGE", message, hint)
+            raise PatternMistake("TOO_COMPLEX", message, hint)
         match pattern:
             case PatternVariable(name):
                 self._code.append(("row", self._index[name], 0))

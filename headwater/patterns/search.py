@@ -148,13 +148,13 @@ def _skipped(ways: Sequence[Way], skip: Skip, variable_of: Sequence[int]) -> int
         if variable_of[ways[row] >> 1] in skip.labels:
             if row == 0:
                 raise SqlError(
-                    "PATTERN_SKIP",
+                    "MATCH_FAILED",
                     f"AFTER MATCH SKIP TO {skip.variable} goes back to the first row of the match",
                     hint="write AFTER MATCH SKIP TO NEXT ROW",
                 )
             return row
     raise SqlError(
-        "PATTERN_SKIP",
+        "MATCH_FAILED",
         f"AFTER MATCH SKIP TO {skip.variable} finds no row of {skip.variable} in the match",
         hint="write AFTER MATCH SKIP PAST LAST ROW, or make the variable part of every match",
     )

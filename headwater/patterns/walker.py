@@ -222,7 +222,7 @@ class Walker:
 
     def _too_long(self, rows: int) -> None:
         raise SqlError(
-            "PATTERN_TOO_LARGE",
+            "TOO_COMPLEX",
             f"the search for one match took more than {MAX_LOOKS} steps over {rows} rows",
             hint="bound the match with WITHIN, or write conditions that read no more than the row",
         )

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.dialect import Headwater, parse
+from headwater.dialect import parse
 from headwater.dialect.syntax import MatchRecognize
 from headwater.patterns import MatchClause, PatternMatcher, read_clause, result
 
@@ -21,12 +21,12 @@ def _duckdb() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def clause_of(text: str) -> tuple[MatchRecognize, MatchClause]:
+def parsed(text: str) -> MatchRecognize:
     """Parse ``MATCH_RECOGNIZE ( text )``."""
     (query,) = parse(f"SELECT * FROM t MATCH_RECOGNIZE ({text}) AS m")
     node = query.find(MatchRecognize)
     assert isinstance(node, MatchRecognize)
-    return node, read_clause(node)
+    return node
 
 
 def input_table(clause: MatchClause, node: MatchRecognize, rows_sql: str) -> pa.Table:
@@ -44,7 +44,8 @@ def input_table(clause: MatchClause, node: MatchRecognize, rows_sql: str) -> pa.
 
 def answer(text: str, rows_sql: str) -> list[dict[str, Any]]:
     """Return the rows of the clause."""
-    node, clause = clause_of(text)
+    node = parsed(text)
+    clause = read_clause(node)
     table = input_table(clause, node, rows_sql)
     found = result(clause, table, PatternMatcher(clause).matches(table))
     return rows_of(clause, found)
@@ -66,4 +67,4 @@ def rows_of(clause: MatchClause, found: pa.Table) -> list[dict[str, Any]]:
 
 
 def _sql(node: exp.Expr) -> str:
-    return Headwater().generate(node) if False else node.sql("duckdb")
+    return node.sql("duckdb")
