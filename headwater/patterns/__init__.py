@@ -7,16 +7,20 @@ and ``clause.outputs`` over the result. The answers are Trino's, plus ``WITHIN``
 """
 
 from headwater.patterns.clause import MatchClause, never_final, read_clause, unbounded
+from headwater.patterns.finality import NEVER, Resume, resume
 from headwater.patterns.matcher import PatternMatcher
 from headwater.patterns.matches import Matches
 from headwater.patterns.measures import result
 
 __all__ = [
+    "NEVER",
     "MatchClause",
     "Matches",
     "PatternMatcher",
+    "Resume",
     "never_final",
     "read_clause",
     "result",
+    "resume",
     "unbounded",
 ]

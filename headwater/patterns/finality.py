@@ -11,18 +11,16 @@ it, since these decide where it may begin.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton
+from headwater.patterns.clause import MatchClause
+from headwater.patterns.matches import Matches, Numbers
 from headwater.patterns.program import DONE
-
-if TYPE_CHECKING:
-    from headwater.patterns.clause import MatchClause
-    from headwater.patterns.search import Attempt
-    from headwater.patterns.walker import Walker
+from headwater.patterns.search import Attempt
+from headwater.patterns.walker import Walker
 
 NEVER = int(np.iinfo(np.int64).max)
 """The close of a match that depends on rows that are not there."""
@@ -40,7 +38,7 @@ class Closing:
         clause: MatchClause,
         automaton: Automaton,
         codes: Sequence[int],
-        times: npt.NDArray[np.int64],
+        times: Numbers,
         limits: Sequence[int] | None,
     ) -> None:
         self._clause, self._automaton = clause, automaton
@@ -104,3 +102,42 @@ class Closing:
             latest.append(here)
         latest.reverse()
         return latest
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Where a later search over more rows goes on, by partition.
+
+    Attributes:
+        row: the first row whose outcome is not final, as its place in the table; the partition's
+            end if there is none.
+        needs: the first row that the search from there reads.
+        number: the number of the next match.
+    """
+
+    row: Numbers
+    needs: Numbers
+    number: Numbers
+
+
+def resume(clause: MatchClause, matches: Matches, watermark: int) -> Resume:
+    """Return where the search goes on behind everything that is final at a watermark.
+
+    Args:
+        clause: the clause.
+        matches: found with ``closing``.
+        watermark: in microseconds.
+    """
+    assert matches.searched is not None
+    assert matches.searched_close is not None
+    begin, end = matches.bounds[:-1], matches.bounds[1:]
+    waiting = matches.searched[matches.searched_close > watermark]
+    row = np.append(waiting, end[-1:])[np.searchsorted(waiting, begin)]
+    row = np.minimum(row, end)
+    before = np.searchsorted(matches.first, row) - np.searchsorted(matches.first, begin)
+    first = np.ones(len(begin), np.int64)
+    if len(matches):
+        at = np.minimum(np.searchsorted(matches.first, begin), len(matches) - 1)
+        mine = matches.partition[at] == np.arange(len(begin))
+        first = np.where(mine, matches.number[at], 1)
+    return Resume(row, np.maximum(row - clause.lookback, begin), first + before)

@@ -166,7 +166,7 @@ class _Reader:
         if token.kind == "name":
             self._index += 1
             if token.text.upper() == "PERMUTE" and self._take("("):
-                return self._permutation()
+                return self._permutation(token)
             return PatternVariable(token.text.upper())
         if self._take("("):
             if self._take(")"):
@@ -182,9 +182,13 @@ class _Reader:
             return Anchor(at_end=sign == "$")
         self._fail("expected a pattern variable here")
 
-    def _permutation(self) -> RowPattern:
+    def _permutation(self, start: _Token) -> RowPattern:
         parts = [self._alternation()]
         while self._take(","):
             parts.append(self._alternation())
         self._expect(")")
-        return parts[0] if len(parts) == 1 else Permutation(tuple(parts))
+        if len(parts) == 1:  # Trino 476 takes PERMUTE for a variable then
+            hint = "write at least two parts: PERMUTE(a, b)"
+            message = "PERMUTE has a single part"
+            raise PatternMistake("INVALID_PATTERN", message, hint, start.at, len(start.text))
+        return Permutation(tuple(parts))

@@ -77,7 +77,7 @@ class PatternMatcher:
             values = {name: column[low:high] for name, column in columns.items()}
             first = 1 if numbers is None else numbers[index]
             close = None
-            if closing:
+            if closing and times is not None:
                 close = Closing(self.clause, self._automaton, rows, times[low:high], limits)
             self._search(found, index, low, rows, limits, values, first, close)
         return self._made(table, bounds, found, closing)

@@ -108,7 +108,9 @@ class _ResultRows:
     def _navigated(self, navigation: Navigation) -> pa.ChunkedArray | pa.Array:
         matches, match, place = self._matches, self._match, self._place
         if not len(matches):
-            match, place = np.zeros(0, np.int64), np.zeros(0, np.int64)
+            named = navigation.column == CLASSIFIER
+            kind = pa.string() if named else self._table.schema.field(navigation.column).type
+            return pa.nulls(len(match), kind)
         offsets = matches.offsets
         begin, end = offsets[match], offsets[match + 1]
         current = end - 1 if navigation.final else place

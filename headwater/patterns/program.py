@@ -49,7 +49,7 @@ class Program:
         self.names = variables(pattern)
         self._index = {name: index for index, name in enumerate(self.names)}
         self._code: list[tuple[str, int, int]] = []
-        self._emitted = 0
+        self._emitted, self._excluding = 0, False
         self._emit(pattern)
         self._code.append(("done", 0, 0))
         places = [place for place, (kind, *_) in enumerate(self._code) if kind == "row"]
@@ -102,9 +102,13 @@ class Program:
                 self._alternatives([(part,) for part in parts])
             case Permutation(parts):
                 self._alternatives(permutations(parts))
+            case Exclusion(part) if self._excluding:
+                self._emit(part)
             case Exclusion(part):
                 self._code.append(("fence", 0, 0))
+                self._excluding = True
                 self._emit(part)
+                self._excluding = False
                 self._code.append(("fence", 0, 0))
             case Repetition(part, least, None, greedy):
                 self._loop(part, least, greedy)

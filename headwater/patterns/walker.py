@@ -10,6 +10,7 @@ steps, with an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headwater.errors import SqlError
@@ -28,10 +29,13 @@ State = Any
 
 
 class _Watch:
-    """Follows one navigation or aggregate along a walk."""
+    """Follows one navigation or aggregate along a walk.
+
+    The state of a navigation holds the rows that it may mean, each with its variable.
+    """
 
     def __init__(self, reference: Reference, columns: Mapping[str, Sequence[Any]]) -> None:
-        self._reference = reference
+        self._reference = _counted(reference)
         self._columns = columns
         self.fold: Fold | None = None
         if isinstance(reference, Aggregation):
@@ -54,9 +58,10 @@ class _Watch:
             )
             return self.fold.add(state, *values)
         assert isinstance(reference, Navigation)
+        here = (row, names[variable] if reference.column == CLASSIFIER else "")
         if reference.last:
-            return (*state[-reference.logical :], row) if reference.logical else (row,)
-        return state if len(state) > reference.logical else (*state, row)
+            return (*state[-reference.logical :], here) if reference.logical else (here,)
+        return state if len(state) > reference.logical else (*state, here)
 
     def value(self, state: State, match: _Match) -> Any:
         """Return the value after a row."""
@@ -65,19 +70,32 @@ class _Watch:
             return self.fold.result(state)
         if not isinstance(reference, Navigation):
             return match.number
-        if len(state) <= reference.logical:
+        if not 0 <= reference.logical < len(state):
             return None
-        row = state[0 if reference.last else reference.logical] + reference.physical
+        row, name = state[0 if reference.last else reference.logical]
         if reference.column == CLASSIFIER:
-            at = row - match.row
-            return match.variable(at) if 0 <= at < len(match.ways) else None
+            return name if reference.physical == 0 else match.variable(row + reference.physical)
+        row += reference.physical
         return self._columns[reference.column][row] if 0 <= row < match.count else None
 
     @property
     def reads_path(self) -> bool:
         """Whether the value depends on more of the walk than the state holds."""
         found = self._reference
-        return isinstance(found, Navigation) and found.column == CLASSIFIER
+        named = isinstance(found, Navigation) and found.column == CLASSIFIER
+        return named and found.physical != 0
+
+
+def _counted(reference: Reference) -> Reference:
+    """Count a distance between rows of the match as rows of any variable: these are the same."""
+    if (
+        isinstance(reference, Navigation)
+        and reference.column == CLASSIFIER
+        and reference.labels is None
+    ):
+        shift = -reference.physical if reference.last else reference.physical
+        return replace(reference, logical=reference.logical + shift, physical=0)
+    return reference
 
 
 class _Match:
@@ -88,7 +106,11 @@ class _Match:
         self.count = len(walker.codes)
         self.ways: list[Way] = []
 
-    def variable(self, at: int) -> str:
+    def variable(self, row: int) -> str | None:
+        """Return the variable that a row matches, None outside of the match."""
+        at = row - self.row
+        if not 0 <= at < len(self.ways):
+            return None
         program = self._walker.automaton.program
         return program.names[program.variable_of[self.ways[at] >> 1]]
 

@@ -68,7 +68,7 @@ TABLES = {
                 "p": "0a1b2b3c9a10b25c26a27c",
                 "q": "0a10c11a21c30a31b32b41b42c",
                 "r": "0x1x2x3x4x5x6x7x8x9x10x11x12x",
-                "s": "0a0b5a10b10c",
+                "s": "0a1b5a10b15c",
             }.items()
             for minute, letter in ((int(n), v) for n, v in re.findall(r"(\d+)([a-z])", events))
         )

@@ -1,0 +1,114 @@
+"""Once a match is final, no accepted row changes it; and everything before the horizon is final.
+
+Rows arrive in any order. A row is accepted if its time is not before the watermark. At every cut,
+the matches that the cut calls final must be those that the finished table has at that watermark.
+"""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from headwater.patterns import NEVER, MatchClause, PatternMatcher, read_clause, result, resume
+from tests.patterns.product import input_table, parsed, rows_of
+from tests.patterns.random_clauses import random_case
+
+SECOND = 1_000_000
+Row = dict[str, Any]
+
+
+@pytest.mark.parametrize("seed", range(160))
+def test_final_matches_stay(seed: int) -> None:
+    random = Random(seed)
+    text = random_case(f"finality/{seed}").text.replace("ORDER BY ts", "ORDER BY ts, i")
+    text = re.sub("SKIP TO (FIRST|LAST) [A-D]", "SKIP TO NEXT ROW", text)  # those fail on most rows
+    if random.random() < 0.5:
+        text = text.replace(" SUBSET", f" WITHIN INTERVAL '{random.randint(1, 4)}' SECOND SUBSET")
+    node = parsed(text)
+    clause = read_clause(node)
+    kept: list[Row] = []
+    cuts: list[tuple[int, list[Row]]] = []
+    watermark = 0
+    for row in _arrivals(random):
+        if row["ts"] >= watermark:
+            kept.append(row)
+        if random.random() < 0.25:
+            watermark = max(watermark, max(each["ts"] for each in kept) - random.randint(0, 3) * SECOND)
+            watermark += random.randint(0, 1)
+            cuts.append((watermark, list(kept)))
+    finished = _closed(clause, node, kept)
+    for watermark, rows in cuts:
+        at_cut = [row for row in _closed(clause, node, rows) if row["_close"] <= watermark]
+        assert at_cut == [row for row in finished if row["_close"] <= watermark], (text, watermark)
+        _assert_resumes(clause, node, rows, watermark)
+
+
+def _arrivals(random: Random) -> list[Row]:
+    rows = [
+        {"k": key, "ts": random.randint(0, 9) * SECOND, "v": random.choice("abc"), "x": random.randint(0, 9)}
+        for key in "pq"
+        for _ in range(random.randint(1, 9))
+    ]
+    rows.sort(key=lambda row: row["ts"] + random.randint(-2, 2) * SECOND)
+    return [{**row, "i": index} for index, row in enumerate(rows)]
+
+
+def _table(clause: MatchClause, node: Any, rows: list[Row]) -> pa.Table:
+    columns = "".join(
+        f", ('{row['k']}', make_timestamp({row['ts']}), '{row['v']}', {row['x']}, {row['i']})" for row in rows
+    )
+    return input_table(clause, node, f"(VALUES {columns[2:]}) AS t(k, ts, v, x, i)")
+
+
+def _closed(clause: MatchClause, node: Any, rows: list[Row]) -> list[Row]:
+    table = _table(clause, node, rows)
+    found = result(clause, table, PatternMatcher(clause).matches(table, closing=True))
+    shown = rows_of(clause, found)
+    closes = found["_close"].to_pylist()
+    return [{**row, "_close": close} for row, close in zip(shown, closes, strict=True)]
+
+
+def _assert_resumes(clause: MatchClause, node: Any, rows: list[Row], watermark: int) -> None:
+    """What is found from the horizon on, with the numbers remembered, is what was not final."""
+    table = _table(clause, node, rows)
+    matches = PatternMatcher(clause).matches(table, closing=True)
+    assert matches.close is not None
+    goes_on = resume(clause, matches, watermark)
+    final = matches.close <= watermark
+    for partition, row in enumerate(goes_on.row):
+        mine = matches.partition == partition
+        assert (matches.first[mine & final] < row).all()
+        assert (matches.first[mine & ~final] >= row).all()
+        open_numbers = matches.number[mine & ~final]
+        if len(open_numbers):
+            assert goes_on.number[partition] == open_numbers[0]
+        assert goes_on.needs[partition] >= matches.bounds[partition]
+
+
+def test_a_match_is_final_as_soon_as_no_other_row_can_win() -> None:
+    # a b c: nothing is preferred to the match once c is there
+    assert _closes("A B C", "") == [3 * SECOND + 1]
+    # a b*? c is final with its c; a b* c may go on as long as b holds, here to the row behind
+    assert _closes("A D*? C", "") == [3 * SECOND + 1]
+    assert _closes("A D* C", "") == [NEVER]
+    assert _closes("A D* C", "WITHIN INTERVAL '5' SECOND") == [1 * SECOND + 5 * SECOND + 1]
+    assert _closes("A B* C", "") == [3 * SECOND + 1]
+    assert _closes("A B C $", "") == [NEVER]
+
+
+def _closes(pattern: str, within: str) -> list[int]:
+    used = ", ".join(f"{name} AS v = '{name.lower()}'" for name in "ABC" if name in pattern)
+    node = parsed(f"PARTITION BY k ORDER BY ts, i PATTERN ({pattern}) {within} DEFINE {used}")
+    clause = read_clause(node)
+    rows = [
+        {"k": "p", "ts": ts * SECOND, "v": letter, "x": 0, "i": ts}
+        for ts, letter in enumerate("abc", 1)
+    ]
+    table = _table(clause, node, rows)
+    found = PatternMatcher(clause).matches(table, closing=True).close
+    assert found is not None
+    return [int(each) for each in found]
