@@ -268,11 +268,11 @@ class QueryParser(ClauseParser):
         optional_parens: bool = True,
         any_token: bool = False,
     ) -> exp.Expr | None:
-        mode = self._processing_mode()
+        start, mode = self._curr, self._processing_mode()
         if mode:
             self._advance()
         found = super()._parse_function(functions, anonymous, optional_parens, any_token)
-        return self.expression(ProcessingMode(this=found, mode=mode)) if mode else found
+        return self._placed(ProcessingMode(this=found, mode=mode), start) if mode else found
 
     def _processing_mode(self) -> str:
         """Return FINAL or RUNNING if it stands before a call: ``FINAL LAST(a.x)``."""
@@ -288,7 +288,8 @@ class QueryParser(ClauseParser):
         where = ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST", "TO")
         text = self._choice("AFTER MATCH SKIP", where).upper()
         if text in ("TO FIRST", "TO LAST", "TO"):
-            text = f"{text} {self._identifier('a pattern variable').name.lower()}"
+            # Trino 476 fails with an internal error if the variable is not in upper case
+            text = f"{text} {self._identifier('a pattern variable').name.upper()}"
         return self._placed(exp.var(f"AFTER MATCH SKIP {text}"), start)
 
     def _parse_row_pattern(self) -> exp.Var:

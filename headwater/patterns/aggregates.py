@@ -13,6 +13,9 @@ from typing import Any
 
 from headwater.errors import SqlError
 
+Value = Any
+"""A value of SQL as Python has it; NULL is None."""
+
 EXACT = Context(prec=80)
 """Decimals of 38 digits are added and multiplied without rounding."""
 
@@ -34,7 +37,7 @@ class Fold:
     result: Callable[[Any], Any]
 
 
-def total(left: Any, right: Any) -> Any:
+def total(left: Value, right: Value) -> Value:
     """Return the sum of two values of one type.
 
     Raises:
@@ -49,7 +52,7 @@ def total(left: Any, right: Any) -> Any:
     return found
 
 
-def average(state: tuple[Any, int]) -> Any:
+def average(state: tuple[Value, int]) -> Value:
     """Return the average of a sum and a count: DOUBLE, of decimals a decimal of their scale."""
     found, count = state
     if not count:
@@ -60,12 +63,12 @@ def average(state: tuple[Any, int]) -> Any:
     return found / count
 
 
-def _same(state: Any) -> Any:
+def _same(state: Value) -> Value:
     return state
 
 
-def _keep(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
-    def add(state: Any, value: Any) -> Any:
+def _keep(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
+    def add(state: Value, value: Value) -> Value:
         if value is None:
             return state
         return value if state is None or better(value, state) else state
@@ -73,8 +76,8 @@ def _keep(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     return add
 
 
-def _by(better: Callable[[Any, Any], bool]) -> Fold:
-    def add(state: Any, value: Any, key: Any) -> Any:
+def _by(better: Callable[[Value, Value], bool]) -> Fold:
+    def add(state: Value, value: Value, key: Value) -> Value:
         if key is None:
             return state
         return (value, key) if state is None or better(key, state[1]) else state
@@ -82,13 +85,13 @@ def _by(better: Callable[[Any, Any], bool]) -> Fold:
     return Fold(None, add, lambda state: None if state is None else state[0])
 
 
-def _add_sum(state: Any, value: Any) -> Any:
+def _add_sum(state: Value, value: Value) -> Value:
     if value is None:
         return state
     return value if state is None else total(state, value)
 
 
-def _add_average(state: tuple[Any, int], value: Any) -> tuple[Any, int]:
+def _add_average(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
     if value is None:
         return state
     found, count = state

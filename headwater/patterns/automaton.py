@@ -124,6 +124,7 @@ def walk(states: Sequence[AliveSteps], row: int, *, first: bool) -> list[Way] | 
 
     Args:
         states: of the rows of a partition and of its end.
+        row: where the match begins.
         first: the row is the partition's first.
     """
     way = states[row].chosen[START_OF_PARTITION if first else START]

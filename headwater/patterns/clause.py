@@ -26,6 +26,7 @@ from headwater.patterns.tree import RowPattern, bounds
 MAX_VARIABLES = 62
 """A row's set of satisfied variables is one number of 64 bits."""
 
+
 @dataclass(frozen=True, slots=True)
 class Skip:
     """``AFTER MATCH SKIP``.
@@ -133,7 +134,7 @@ class _ClauseReader:
         self._subsets()
 
     def clause(self) -> MatchClause:
-        node, args = self._node, self._node.args
+        args = self._node.args
         rows = args["rows"].name.upper() if args.get("rows") else "ONE ROW PER MATCH"
         show_unmatched = "UNMATCHED" in rows
         if show_unmatched and self._program.excludes:
@@ -172,14 +173,15 @@ class _ClauseReader:
     def _read_pattern(self) -> tuple[RowPattern, Program]:
         node = self._node.args["pattern"]
         source, start = source_of(self._node), node.meta.get("start")
-        written = source is not None and start is not None
-        text = source.text[start : node.meta["end"] + 1] if written else node.name
+        text = str(node.name)
+        if source is not None and start is not None:
+            text = source.text[start : node.meta["end"] + 1]
         try:
             pattern = read(text)
             return pattern, Program(pattern)
         except PatternMistake as mistake:
             span = span_of(node, source)
-            if written and mistake.length:
+            if source is not None and start is not None and mistake.length:
                 first = start + mistake.at
                 span = source.span(first, first + mistake.length)
             raise SqlError(
@@ -189,7 +191,9 @@ class _ClauseReader:
     def _subsets(self) -> None:
         for node in self._node.args.get("subset") or ():
             parts = node.expression if isinstance(node, exp.EQ) else None
-            if not isinstance(parts, exp.Tuple | exp.Paren) or not isinstance(node.this, exp.Column):
+            if not isinstance(parts, exp.Tuple | exp.Paren) or not isinstance(
+                node.this, exp.Column
+            ):
                 fail("INVALID_PATTERN", "SUBSET is not a list", "write SUBSET u = (a, b)", node)
             name, members = node.this.name.upper(), parts.expressions or [parts.this]
             if name in self._labels:
@@ -236,7 +240,7 @@ class _ClauseReader:
     def _skip(self) -> Skip:
         node = self._node.args.get("after")
         words = node.name.upper().split()[3:] if node is not None else ["PAST", "LAST", "ROW"]
-        if words[0] == "PAST":
+        if node is None or words[0] == "PAST":
             return Skip()
         if words == ["TO", "NEXT", "ROW"]:
             return Skip(to_next=True)

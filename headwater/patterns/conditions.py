@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.dialect.syntax import ProcessingMode
-from headwater.patterns.formula import OPERATORS
+from headwater.errors import SqlError
+from headwater.patterns.formula import OPERATORS, compiled
 from headwater.patterns.navigation import CLASSIFIER, Navigation, Reader, Reference, fail
 
 _PLAIN = (exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.DataType, exp.Var)
@@ -102,11 +103,20 @@ class _ConditionReader:
                 walked.append(self._with_columns(read))
             else:
                 columns.append(read)
+        self._check(walked, node)
         together = exp.and_(*columns, copy=False) if columns else None
         column = None if together is None else self._hoist(together)
         return Condition(
             self._variable, column, tuple(walked), self._names, tuple(self._reads), node
         )
+
+    def _check(self, walked: Sequence[exp.Expr], node: exp.Expr) -> None:
+        slots = {name: slot for slot, name in enumerate(self._names)}
+        for conjunct in walked:
+            try:
+                compiled(conjunct, slots)
+            except SqlError as error:  # what was rewritten has no place of its own
+                fail(error.condition, error.message, error.hint, node)
 
     def _name(self, reference: Reference) -> exp.Expr:
         if not isinstance(reference, Navigation):
@@ -139,7 +149,9 @@ class _ConditionReader:
 
     def _with_columns(self, node: exp.Expr) -> exp.Expr:
         """Replace what reads a single row by a column, or by a column at a row of the match."""
-        if isinstance(node, _PLAIN) or (isinstance(node, exp.Neg) and isinstance(node.this, _PLAIN)):
+        if isinstance(node, _PLAIN) or (
+            isinstance(node, exp.Neg) and isinstance(node.this, _PLAIN)
+        ):
             return node
         if not self._walks(node):
             return exp.column(self._hoist(node))
@@ -160,7 +172,7 @@ class _ConditionReader:
         return found
 
     def _one_row(self, node: exp.Expr) -> exp.Expr | None:
-        """Return ``f(a.x)`` as a navigation over the column ``f(x)``; None if it reads several rows.
+        """Return ``f(a.x)`` as a navigation over ``f(x)``; None if it reads several rows.
 
         Without a row it is NULL, as the functions of columns are that get NULL.
         """
@@ -178,4 +190,3 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     while isinstance(node, exp.Paren):
         node = node.this
     return list(node.flatten()) if isinstance(node, exp.And) else [node]
-

@@ -29,7 +29,12 @@ NEVER = int(np.iinfo(np.int64).max)
 class Closing:
     """Says of each attempt in a partition when it is final.
 
-    Attributes:
+    Args:
+        clause: the clause.
+        automaton: of its pattern.
+        codes: the variables that each row may satisfy.
+        times: of the rows.
+        limits: for each row the first row that is too late for a match from there.
         walker: finds the matches if conditions read the match so far.
     """
 
@@ -40,16 +45,17 @@ class Closing:
         codes: Sequence[int],
         times: Numbers,
         limits: Sequence[int] | None,
+        walker: Walker | None,
     ) -> None:
         self._clause, self._automaton = clause, automaton
         self._codes, self._times, self._limits = codes, times, limits
         self._latest: list[dict[int, int]] = []
         self._before = 0
-        self.walker: Walker | None = None
+        self._walker = walker
 
     def of(self, attempt: Attempt) -> int:
         """Return the close of an attempt; the attempts of a partition come in order."""
-        looked = self.walker.looked if self.walker else self._looked(attempt)
+        looked = self._walker.looked if self._walker else self._looked(attempt)
         self._before = max(self._before, self._close(attempt.row, looked))
         return self._before
 
@@ -97,7 +103,9 @@ class Closing:
                 steps = [step for step, bit in enumerate(bits) if code & bit]
                 by_code[code] = steps
             for step in steps:
-                reached = [behind.get(each, row + 1) for each, _ in follow(step, False) if each != DONE]
+                reached = [
+                    behind.get(each, row + 1) for each, _ in follow(step, False) if each != DONE
+                ]
                 here[step] = max(reached, default=row)
             latest.append(here)
         latest.reverse()

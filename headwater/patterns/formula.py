@@ -17,7 +17,7 @@ from typing import Any
 from sqlglot import exp
 
 from headwater.errors import SqlError
-from headwater.patterns.aggregates import EXACT, total
+from headwater.patterns.aggregates import EXACT, Value, total
 from headwater.patterns.navigation import fail
 
 Values = tuple[Sequence[Any], Mapping[str, Sequence[Any]], int]
@@ -50,7 +50,9 @@ class Formula:
     evaluate: Evaluate
     columns: frozenset[str]
 
-    def value(self, slots: Sequence[Any], columns: Mapping[str, Sequence[Any]], row: int) -> Any:
+    def value(
+        self, slots: Sequence[Value], columns: Mapping[str, Sequence[Value]], row: int
+    ) -> Value:
         """Return what the condition says of a row."""
         return self.evaluate((slots, columns, row))
 
@@ -84,8 +86,7 @@ class _Compiler:
         if (two := _BINARY.get(type(node))) is not None:
             return _both(two, self.compile(node.this), self.compile(node.expression))
         if isinstance(node, exp.Neg | exp.Abs | exp.Not):
-            one = {exp.Neg: operator.neg, exp.Abs: abs, exp.Not: operator.not_}[type(node)]
-            return _one(one, self.compile(node.this))
+            return _one(_UNARY[type(node)], self.compile(node.this))
         if isinstance(node, exp.And | exp.Or):
             left, right = self.compile(node.this), self.compile(node.expression)
             return _connected(left, right, decides=isinstance(node, exp.Or))
@@ -109,7 +110,7 @@ class _Compiler:
         name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
         message = f"not supported: {name} over values of several rows in DEFINE"
         hint = "use + - * / %, comparisons, AND, OR, NOT, CASE or COALESCE"
-        fail("NOT_YET", message, hint, node)
+        return fail("NOT_YET", message, hint, node)
 
     def _column(self, name: str) -> Evaluate:
         if name in self._slots:
@@ -126,7 +127,7 @@ class _Compiler:
     def _coalesce(self, nodes: Sequence[exp.Expr]) -> Evaluate:
         parts = [self.compile(each) for each in nodes]
 
-        def evaluate(values: Values) -> Any:
+        def evaluate(values: Values) -> Value:
             found = (part(values) for part in parts)
             return next((each for each in found if each is not None), None)
 
@@ -144,7 +145,7 @@ class _Compiler:
         default = node.args.get("false") or node.args.get("default") or exp.Null()
         otherwise = self.compile(default)
 
-        def evaluate(values: Values) -> Any:
+        def evaluate(values: Values) -> Value:
             for condition, result in branches:
                 if condition(values) is True:
                     return result(values)
@@ -167,22 +168,22 @@ def _constant(node: exp.Expr) -> Evaluate:
     return lambda values: value
 
 
-def _number(text: str) -> Any:
+def _number(text: str) -> Value:
     if "e" in text.lower():
         return float(text)
     return Decimal(text) if "." in text else int(text)
 
 
-def _one(function: Callable[[Any], Any], inner: Evaluate) -> Evaluate:
-    def evaluate(values: Values) -> Any:
+def _one(function: Callable[[Value], Value], inner: Evaluate) -> Evaluate:
+    def evaluate(values: Values) -> Value:
         found = inner(values)
         return None if found is None else function(found)
 
     return evaluate
 
 
-def _both(function: Callable[[Any, Any], Any], left: Evaluate, right: Evaluate) -> Evaluate:
-    def evaluate(values: Values) -> Any:
+def _both(function: Callable[[Value, Value], Value], left: Evaluate, right: Evaluate) -> Evaluate:
+    def evaluate(values: Values) -> Value:
         first, second = left(values), right(values)
         if first is None or second is None:
             return None
@@ -198,7 +199,7 @@ def _both(function: Callable[[Any, Any], Any], left: Evaluate, right: Evaluate) 
 def _connected(left: Evaluate, right: Evaluate, *, decides: bool) -> Evaluate:
     """AND, decided by false, or OR, decided by true."""
 
-    def evaluate(values: Values) -> Any:
+    def evaluate(values: Values) -> Value:
         first = left(values)
         if first is decides:
             return decides
@@ -210,19 +211,19 @@ def _connected(left: Evaluate, right: Evaluate, *, decides: bool) -> Evaluate:
     return evaluate
 
 
-def _minus(left: Any, right: Any) -> Any:
+def _minus(left: Value, right: Value) -> Value:
     if isinstance(left, Decimal):
         return EXACT.subtract(left, right)
     return total(left, -right) if isinstance(left, int) else left - right
 
 
-def _times(left: Any, right: Any) -> Any:
+def _times(left: Value, right: Value) -> Value:
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         return EXACT.multiply(Decimal(left), Decimal(right))
     return total(left * right, 0)
 
 
-def _divided(left: Any, right: Any) -> Any:
+def _divided(left: Value, right: Value) -> Value:
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         raise SqlError(
             "NOT_YET",
@@ -238,23 +239,23 @@ def _divided(left: Any, right: Any) -> Any:
     return left / right
 
 
-def _modulo(left: Any, right: Any) -> Any:
+def _modulo(left: Value, right: Value) -> Value:
     _refuse_zero(right)
     found = abs(left) % abs(right)
     return found if left >= 0 else -found
 
 
-def _refuse_zero(value: Any) -> None:
+def _refuse_zero(value: Value) -> None:
     if value == 0:
         hint = "write NULLIF(…, 0) around a divisor that reads one row, or guard it with CASE"
         raise SqlError("MATCH_FAILED", "division by zero in DEFINE", hint=hint)
 
 
-def _plus(left: Any, right: Any) -> Any:
+def _plus(left: Value, right: Value) -> Value:
     return EXACT.add(Decimal(left), Decimal(right)) if _decimal(left, right) else total(left, right)
 
 
-def _decimal(left: Any, right: Any) -> bool:
+def _decimal(left: Value, right: Value) -> bool:
     return isinstance(left, Decimal) or isinstance(right, Decimal)
 
 
@@ -272,8 +273,14 @@ _BINARY: Mapping[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.Mod: _modulo,
 }
 
+_UNARY: Mapping[type[exp.Expr], Callable[[Any], Any]] = {
+    exp.Neg: operator.neg,
+    exp.Abs: abs,
+    exp.Not: operator.not_,
+}
+
 OPERATORS = (
-    *(*_BINARY, exp.And, exp.Or, exp.Not, exp.Neg, exp.Abs, exp.Paren, exp.Is, exp.Between, exp.In),
+    *(*_BINARY, *_UNARY, exp.And, exp.Or, exp.Paren, exp.Is, exp.Between, exp.In),
     *(exp.Coalesce, exp.If, exp.Case, exp.DateDiff),
 )
 """What a formula may combine values of several rows with."""

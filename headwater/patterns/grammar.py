@@ -180,7 +180,7 @@ class _Reader:
             return Exclusion(inner)
         if sign := self._take("^", "$"):
             return Anchor(at_end=sign == "$")
-        self._fail("expected a pattern variable here")
+        return self._fail("expected a pattern variable here")
 
     def _permutation(self, start: _Token) -> RowPattern:
         parts = [self._alternation()]

@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 
 from headwater.patterns.automaton import Automaton, Way
 from headwater.patterns.clause import MatchClause
-from headwater.patterns.finality import Closing
+from headwater.patterns.finality import NEVER, Closing
 from headwater.patterns.matches import Matches, Numbers
 from headwater.patterns.search import ColumnSearch, attempts
 from headwater.patterns.walker import WalkedConditions, Walker
 
 MICROSECOND = timedelta(microseconds=1)
+NO_TIME = NEVER
 
 
 @dataclass
@@ -37,6 +38,27 @@ class _Found:
     close: list[int] = field(default_factory=list)
     searched: list[int] = field(default_factory=list)
     searched_close: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a table as the search reads them.
+
+    Attributes:
+        codes: the variables that each row may satisfy.
+        times: event times, if they matter.
+        columns: the values that walked conditions read.
+    """
+
+    codes: Numbers
+    times: Numbers | None
+    columns: Mapping[str, list[Any]]
+
+    def part(self, low: int, high: int) -> _Rows:
+        """Return the rows from one up to another."""
+        times = None if self.times is None else self.times[low:high]
+        columns = {name: column[low:high] for name, column in self.columns.items()}
+        return _Rows(self.codes[low:high], times, columns)
 
 
 class PatternMatcher:
@@ -66,57 +88,49 @@ class PatternMatcher:
             SqlError: ``MATCH_FAILED`` or ``TOO_COMPLEX``, what the clause asks cannot be done.
         """
         bounds = self._bounds(table)
-        codes = self._codes(table)
-        times = self._times(table) if self.clause.within or closing else None
-        columns = self._read_columns(table)
+        names = self._walked.columns if self._walked else ()
+        timed = closing or self.clause.within is not None
+        rows = _Rows(
+            self._codes(table),
+            microseconds(table[self.clause.time]) if timed else None,
+            {name: table[name].to_pylist() for name in names},
+        )
         found = _Found()
         for index in range(len(bounds) - 1):
             low, high = int(bounds[index]), int(bounds[index + 1])
-            rows = codes[low:high].tolist()
-            limits = self._limits(times[low:high]) if self.clause.within else None
-            values = {name: column[low:high] for name, column in columns.items()}
-            first = 1 if numbers is None else numbers[index]
-            close = None
-            if closing and times is not None:
-                close = Closing(self.clause, self._automaton, rows, times[low:high], limits)
-            self._search(found, index, low, rows, limits, values, first, close)
+            part = rows.part(low, high) if len(bounds) > 2 else rows
+            number = 1 if numbers is None else numbers[index]
+            self._search(part, low, number, closing, found)
+            found.partition += [index] * (len(found.first) - len(found.partition))
         return self._made(table, bounds, found, closing)
 
-    def _search(  # noqa: PLR0913
-        self,
-        found: _Found,
-        index: int,
-        low: int,
-        codes: list[int],
-        limits: list[int] | None,
-        values: Mapping[str, list[Any]],
-        number: int,
-        closing: Closing | None,
-    ) -> None:
+    def _search(self, rows: _Rows, low: int, number: int, closing: bool, found: _Found) -> None:
+        codes = rows.codes.tolist()
+        limits = None if self.clause.within is None else _limits(rows.times, self.clause.within)
         columns = ColumnSearch(self._automaton, codes, limits)
         search: ColumnSearch | Walker = columns
         begins: Sequence[int] = columns.begins()
+        walker = None
         if self._walked is not None:
             prune = None if closing else (lambda row: columns.states[row].bits)
-            search = Walker(self._automaton, self._walked, codes, values, limits, prune)
-        if closing:
+            walker = Walker(self._automaton, self._walked, codes, rows.columns, limits, prune)
+            search = walker
+        closes = None
+        if closing and rows.times is not None:
             begins = range(len(codes))
-            closing.walker = search if isinstance(search, Walker) else None
-        program = self.clause.program
-        for attempt in attempts(
-            search.find, begins, self.clause.skip, program.variable_of, number
-        ):
-            if closing:
+            closes = Closing(self.clause, self._automaton, codes, rows.times, limits, walker)
+        variable_of = self.clause.program.variable_of
+        for attempt in attempts(search.find, begins, self.clause.skip, variable_of, number):
+            if closes is not None:
                 found.searched.append(low + attempt.row)
-                found.searched_close.append(closing.of(attempt))
+                found.searched_close.append(closes.of(attempt))
             if attempt.ways is None:
                 continue
             found.first.append(low + attempt.row)
             found.rows.append(len(attempt.ways))
             found.number.append(number)
-            found.partition.append(index)
             found.ways += attempt.ways
-            if closing:
+            if closes is not None:
                 found.close.append(found.searched_close[-1])
             number += 1
 
@@ -173,26 +187,24 @@ class PatternMatcher:
                 codes |= holds.astype(np.int64) << np.int64(variable)
         return codes
 
-    def _times(self, table: pa.Table) -> Numbers:
-        return microseconds(table[self.clause.time])
 
-    def _limits(self, times: Numbers) -> list[int]:
-        assert self.clause.within is not None
-        within = self.clause.within // MICROSECOND
-        return np.searchsorted(times, times + within, side="right").tolist()
-
-    def _read_columns(self, table: pa.Table) -> dict[str, list[Any]]:
-        names = self._walked.columns if self._walked else ()
-        return {name: table[name].to_pylist() for name in names}
+def _limits(times: Numbers | None, within: timedelta) -> list[int]:
+    """Return for each row the first row that is too late for a match from there."""
+    assert times is not None
+    until = np.where(times == NO_TIME, times, times + within // MICROSECOND)
+    limits = np.searchsorted(times, until, side="right")
+    found: list[int] = np.where(times == NO_TIME, np.arange(len(times)), limits).tolist()
+    return found
 
 
 def microseconds(column: pa.ChunkedArray) -> Numbers:
-    """Return event times as microseconds; numbers, as tests have them, as they are."""
+    """Return event times as microseconds, numbers as they are; NULL, which sorts last, is late."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    return column.cast(pa.int64()).to_numpy()
+    found: Numbers = pc.fill_null(column.cast(pa.int64()), NO_TIME).to_numpy()
+    return found
 
 
 def _differs(column: pa.Array) -> npt.NDArray[np.bool_]:
@@ -202,4 +214,5 @@ def _differs(column: pa.Array) -> npt.NDArray[np.bool_]:
         return np.zeros(len(after), bool)
     other = pc.fill_null(pc.not_equal(before, after), False)
     nulls = pc.xor(pc.is_null(before), pc.is_null(after))
-    return np.asarray(pc.or_(other, nulls))
+    found: npt.NDArray[np.bool_] = np.asarray(pc.or_(other, nulls))
+    return found

@@ -87,20 +87,23 @@ class MatchedRows:
     def variable(self) -> Numbers:
         """The variable that each row matches."""
         variable_of = np.array(self._clause.program.variable_of, np.int64)
-        return variable_of[self.matches.ways >> 1]
+        found: Numbers = variable_of[self.matches.ways >> 1]
+        return found
 
     @cached_property
     def excluded(self) -> npt.NDArray[np.bool_]:
         """Whether each row stands between ``{-`` and ``-}``."""
         crossed = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.matches.ways & 1)])
         inside = crossed[1:] - crossed[self.matches.offsets[self.match]]
-        return inside % 2 == 1
+        found: npt.NDArray[np.bool_] = inside % 2 == 1
+        return found
 
     def has(self, labels: Labels) -> npt.NDArray[np.bool_]:
         """Return whether each row matches one of some variables."""
         if labels is None:
             return np.ones(len(self.variable), bool)
-        return np.isin(self.variable, list(labels))
+        found: npt.NDArray[np.bool_] = np.isin(self.variable, list(labels))
+        return found
 
     def labelled(self, labels: Labels) -> tuple[Numbers, Numbers]:
         """Return the places of the rows of some variables, and how many stand before each place."""

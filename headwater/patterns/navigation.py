@@ -119,7 +119,8 @@ class Reader:
         if isinstance(node, exp.Query | exp.Subquery | exp.Window):
             fail("NOT_YET", "not supported: a subquery or OVER in MATCH_RECOGNIZE", "", node)
         if isinstance(node, exp.Column):
-            return self._name(replace(outer or Navigation(""), **self._column(node)))
+            labels = self._labels_of(node.args.get("table"))
+            return self._name(replace(outer or Navigation(""), column=_name(node), labels=labels))
         if isinstance(node, ProcessingMode) or _call(node) or _aggregate(node):
             return self._function(node, outer)
         found = node.copy()
@@ -130,13 +131,6 @@ class Reader:
                 items = [self._rewrite(v, outer) if isinstance(v, exp.Expr) else v for v in value]
                 found.set(key, items)
         return found
-
-    def _column(self, node: exp.Column) -> dict[str, object]:
-        if isinstance(node.this, exp.Star):
-            fail("SYNTAX_ERROR", "* stands outside of count", "name the columns", node)
-        if node.args.get("db") is not None:
-            fail("INVALID_PATTERN", "a column has more than one prefix", "", node)
-        return {"column": node.name, "labels": self._labels_of(node.args.get("table"))}
 
     def _labels_of(self, variable: exp.Expr | None) -> Labels:
         if variable is None:
@@ -214,7 +208,9 @@ class Reader:
         name = _aggregate(function)
         if isinstance(function, exp.Filter) or function.find(exp.Distinct, exp.Order):
             what = "DISTINCT, ORDER BY or FILTER in an aggregate of MATCH_RECOGNIZE"
-            fail("NOT_YET", f"not supported: {what}", "aggregate the result of the clause", function)
+            fail(
+                "NOT_YET", f"not supported: {what}", "aggregate the result of the clause", function
+            )
         if name not in AGGREGATES.values():
             known = ", ".join(sorted(set(AGGREGATES.values())))
             message = f"not supported: {name} in MATCH_RECOGNIZE"
@@ -229,17 +225,17 @@ class Reader:
         for argument in arguments:
             self._one_variable(argument, function, name)
         columns = [self._argument(each) for each in arguments]
-        found = {each for _, each in columns if each is not ...}
-        if len(found) > 1:
+        read = {labels for _, has_labels in columns for labels in has_labels}
+        if len(read) > 1:
             message = f"{name.upper()} reads columns of different variables"
             fail("INVALID_PATTERN", message, "read them in aggregates of their own", function)
-        labels = next(iter(found), None)
+        labels = next(iter(read), None)
         return self._name(Aggregation(name, labels, tuple(c for c, _ in columns), final))
 
-    def _argument(self, node: exp.Expr) -> tuple[str, object]:
-        """Return the column that holds an argument and its labels, ``...`` for a constant."""
+    def _argument(self, node: exp.Expr) -> tuple[str, set[Labels]]:
+        """Return the column that holds an argument, and its labels; a constant has none."""
         if _call(node) == "classifier":
-            return CLASSIFIER, self._classifier_labels(node)
+            return CLASSIFIER, {self._classifier_labels(node)}
         for inner in node.walk():
             if call := _call(inner) or (isinstance(inner, ProcessingMode) and "mode"):
                 if call in ("classifier", "match_number"):
@@ -249,10 +245,8 @@ class Reader:
                 fail("INVALID_PATTERN", "a navigation stands inside an aggregate", hint, inner)
             if isinstance(inner, exp.Query | exp.Window) or _aggregate(inner):
                 fail("INVALID_PATTERN", "an aggregate reads only columns", "", inner)
-        labels: object = ...
-        for column in node.find_all(exp.Column):
-            labels = self._labels_of(column.args.get("table"))
-        return self._hoist(without_labels(node)), labels
+        read = {self._labels_of(each.args.get("table")) for each in node.find_all(exp.Column)}
+        return self._hoist(without_labels(node)), read
 
 
 def without_labels(node: exp.Expr) -> exp.Expr:
@@ -261,6 +255,14 @@ def without_labels(node: exp.Expr) -> exp.Expr:
     for column in found.find_all(exp.Column):
         column.set("table", None)
     return found
+
+
+def _name(node: exp.Column) -> str:
+    if isinstance(node.this, exp.Star):
+        fail("SYNTAX_ERROR", "* stands outside of count", "name the columns", node)
+    if node.args.get("db") is not None:
+        fail("INVALID_PATTERN", "a column has more than one prefix", "remove the first one", node)
+    return str(node.name)
 
 
 def _all_of(arguments: list[exp.Expr]) -> exp.Expr | None:

@@ -8,6 +8,7 @@ preferred first. An empty turn of a loop is tried once per row, as Trino does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import permutations
 
@@ -32,7 +33,10 @@ DONE = -1
 """Stands for a step where the pattern is complete."""
 
 Follow = tuple[tuple[int, bool], ...]
-"""Steps in the order of preference; each with whether it crosses an odd number of ``{-``, ``-}``."""
+"""Steps in the order of preference, each with whether it crosses an odd number of fences.
+
+A fence is ``{-`` or ``-}``.
+"""
 
 
 class Program:
@@ -115,7 +119,7 @@ class Program:
             case Repetition(part, least, most, greedy):
                 self._range(part, least, int(most or 0), greedy)
 
-    def _alternatives(self, options):  # type: ignore[no-untyped-def]
+    def _alternatives(self, options: Iterable[Sequence[RowPattern]]) -> None:
         jumps: list[int] = []
         fork = -1
         for option in options:

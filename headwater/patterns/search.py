@@ -75,7 +75,8 @@ class ColumnSearch:
         """Return the preferred of the matches that end in time."""
         if not self._ends:
             self._ends = self._earliest_ends()
-        way, ways = (START_OF_PARTITION if row == 0 else START), []
+        way: Way = START_OF_PARTITION if row == 0 else START
+        ways: list[Way] = []
         while way != ENDED:
             at_end, ends = row == len(self._codes), self._ends[row]
             for step, fenced in self._automaton.steps_of(way, at_end=at_end):

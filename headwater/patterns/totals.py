@@ -95,9 +95,7 @@ def _running(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.concatenate([np.zeros(1, kind), np.cumsum(values, dtype=kind)])
 
 
-def _summed(
-    function: str, arguments: list[pa.Array], has: npt.NDArray[np.bool_]
-) -> _Sums | None:
+def _summed(function: str, arguments: list[pa.Array], has: npt.NDArray[np.bool_]) -> _Sums | None:
     if function == "count":
         return _Sums(None, has & _valid(arguments[0]) if arguments else has)
     if function == "count_if":

@@ -5,7 +5,7 @@ In: nothing. Out: frozen nodes that :mod:`headwater.patterns.grammar` builds fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -116,17 +116,20 @@ def bounds(pattern: RowPattern) -> tuple[int, int | None]:
         case Exclusion(part):
             return bounds(part)
         case Alternation(parts):
-            least, most = zip(*map(bounds, parts), strict=True)
-            return min(least), _limit(most, max)
+            return _combined(parts, min, max)
         case Concatenation(parts) | Permutation(parts):
-            least, most = zip(*map(bounds, parts), strict=True)
-            return sum(least), _limit(most, sum)
+            return _combined(parts, sum, sum)
         case Repetition(part, fewest, greatest):
             least, most = bounds(part)
             if most == 0:
                 return 0, 0
-            return least * fewest, None if None in (most, greatest) else most * greatest
+            return least * fewest, None if most is None or greatest is None else most * greatest
 
 
-def _limit(found, combine):  # type: ignore[no-untyped-def]
-    return None if None in found else combine(found)
+Combine = Callable[[list[int]], int]
+
+
+def _combined(parts: Sequence[RowPattern], least: Combine, most: Combine) -> tuple[int, int | None]:
+    found = [bounds(part) for part in parts]
+    limits = [limit for _, limit in found if limit is not None]
+    return least([few for few, _ in found]), most(limits) if len(limits) == len(found) else None

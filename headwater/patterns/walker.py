@@ -14,14 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.errors import SqlError
-from headwater.patterns.aggregates import FOLDS, Fold
+from headwater.patterns.aggregates import FOLDS, Fold, Value
 from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton, Way
 from headwater.patterns.conditions import Condition
 from headwater.patterns.formula import Formula, compiled
 from headwater.patterns.navigation import CLASSIFIER, Aggregation, Navigation, Reference
 from headwater.patterns.program import DONE
 
-MAX_LOOKS = 2_000_000
+MAX_LOOKS = 500_000
 """Steps that the walk from one row may try."""
 
 State = Any
@@ -63,7 +63,7 @@ class _Watch:
             return (*state[-reference.logical :], here) if reference.logical else (here,)
         return state if len(state) > reference.logical else (*state, here)
 
-    def value(self, state: State, match: _Match) -> Any:
+    def value(self, state: State, match: _Match) -> Value:
         """Return the value after a row."""
         reference = self._reference
         if self.fold:
@@ -75,15 +75,16 @@ class _Watch:
         row, name = state[0 if reference.last else reference.logical]
         if reference.column == CLASSIFIER:
             return name if reference.physical == 0 else match.variable(row + reference.physical)
-        row += reference.physical
+        row = row + reference.physical
         return self._columns[reference.column][row] if 0 <= row < match.count else None
 
     @property
     def reads_path(self) -> bool:
         """Whether the value depends on more of the walk than the state holds."""
         found = self._reference
-        named = isinstance(found, Navigation) and found.column == CLASSIFIER
-        return named and found.physical != 0
+        if not isinstance(found, Navigation):
+            return False
+        return found.column == CLASSIFIER and found.physical != 0
 
 
 def _counted(reference: Reference) -> Reference:
@@ -235,8 +236,7 @@ class Walker:
         )
         for formula in self._formulas[variable]:
             slots = [
-                watch.value(state, match)
-                for watch, state in zip(self._watches, after, strict=True)
+                watch.value(state, match) for watch, state in zip(self._watches, after, strict=True)
             ]
             if formula.value(slots, self._columns, row) is not True:
                 return None

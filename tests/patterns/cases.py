@@ -104,7 +104,8 @@ def _patterns() -> Iterator[Case]:
 def _clauses() -> Iterator[Case]:
     for line in _lines("clauses.txt"):
         table, _, text = line.partition(": ")
-        yield Case(table, f"{_ORDER} {text}")
+        ordered = text.startswith(("PARTITION BY", "ORDER BY"))
+        yield Case(table, text if ordered else f"{_ORDER} {text}")
 
 
 def _within() -> Iterator[Case]:

@@ -70,7 +70,11 @@ class Trino:
     def __init__(self, address: str) -> None:
         url = urlsplit(address)
         self._connection = trino.dbapi.connect(
-            host=url.hostname, port=url.port, http_scheme=url.scheme, user="patterns", timezone="UTC"
+            host=url.hostname,
+            port=url.port,
+            http_scheme=url.scheme,
+            user="patterns",
+            timezone="UTC",
         )
 
     def answer(self, case: Case) -> Answer:

@@ -11,7 +11,9 @@ from sqlglot import exp
 
 from headwater.dialect import parse
 from headwater.dialect.syntax import MatchRecognize
-from headwater.patterns import MatchClause, PatternMatcher, read_clause, result
+from headwater.patterns import MatchClause, read_clause
+from headwater.patterns.matcher import PatternMatcher
+from headwater.patterns.measures import result
 
 
 @cache
@@ -31,8 +33,11 @@ def parsed(text: str) -> MatchRecognize:
 
 def input_table(clause: MatchClause, node: MatchRecognize, rows_sql: str) -> pa.Table:
     """Return the rows with the clause's input columns, sorted."""
-    columns = "".join(f", {_sql(each)} AS {name}" for name, each in clause.inputs.items()
-                      if not isinstance(each, exp.Column))
+    columns = "".join(
+        f", {_sql(each)} AS {name}"
+        for name, each in clause.inputs.items()
+        if not isinstance(each, exp.Column)
+    )
     keys = [*(_sql(each) for each in node.args.get("partition_by") or ())]
     order = node.args.get("order")
     keys += [_sql(each) for each in order.expressions] if order else []
@@ -62,8 +67,9 @@ def rows_of(clause: MatchClause, found: pa.Table) -> list[dict[str, Any]]:
     if not shown:
         return [{} for _ in range(found.num_rows)]
     _duckdb().register("_found", found)
-    rows = _duckdb().sql(f"SELECT {', '.join(shown)} FROM _found").to_arrow_table().to_pylist()
-    return rows
+    answer = _duckdb().sql(f"SELECT {', '.join(shown)} FROM _found").to_arrow_table()
+    found_rows: list[dict[str, Any]] = answer.to_pylist()
+    return found_rows
 
 
 def _sql(node: exp.Expr) -> str:

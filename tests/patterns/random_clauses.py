@@ -8,20 +8,40 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.patterns.cases import Case, TABLES
+from tests.patterns.cases import TABLES, Case
 
 _NAMES = "ABCD"
-_QUANTIFIERS = ("", "", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{,2}?", "{2,}", "{1,}?")
+_QUANTIFIERS = (
+    "",
+    "",
+    "",
+    "*",
+    "+",
+    "?",
+    "*?",
+    "+?",
+    "??",
+    "{2}",
+    "{1,2}",
+    "{,2}?",
+    "{2,}",
+    "{1,}?",
+)
 _COLUMNS = (
     *("v = 'a'", "v IN ('a', 'b')", "v <> 'a'", "x > PREV(x)", "x < NEXT(x)", "x <= PREV(x, 2)"),
     *("x > 5", "x % 2 = 0", "x IS NULL OR x > 3", "{n}.x < PREV({n}.x)", "LAST({n}.x) > 4"),
-    *("true", "v = 'a' OR PREV(v) = 'b'", "PREV(x) IS NULL", "NEXT(v, 2) = 'b'"),
+    *("true", "true", "v <> 'c'", "x < 8", "v <= 'b'", "x >= 1", "v = 'a' OR PREV(v) = 'b'"),
+    *("PREV(x) IS NULL", "NEXT(v, 2) = 'b'"),
 )
 _WALKED = (
     *("x > FIRST(x)", "x >= LAST({m}.x)", "x < FIRST({m}.x, 1)", "x > LAST(x, 1)"),
     *("count(*) < 4", "count({m}.*) <= count({n}.*)", "sum(x) < 20", "sum({n}.x) > 6"),
     *("x < avg({m}.x)", "x > min(x) OR count(*) = 1", "x = max(x)", "PREV({m}.x) < x"),
-    *("PREV(CLASSIFIER()) = '{m}'", "FIRST(CLASSIFIER()) <> '{n}'", "LAST(CLASSIFIER(), 1) = '{m}'"),
+    *(
+        "PREV(CLASSIFIER()) = '{m}'",
+        "FIRST(CLASSIFIER()) <> '{n}'",
+        "LAST(CLASSIFIER(), 1) = '{m}'",
+    ),
     *("NEXT({m}.x) > x", "x > FIRST({n}.x) AND v = 'a'", "x <> {m}.x OR {m}.x IS NULL"),
     *("MATCH_NUMBER() < 3", "count({n}.x) < 3 AND x > 2", "PREV(FIRST({n}.x), 1) < x"),
     *("u.x > 3", "count(u.*) < 3", "LAST(u.x, 1) < x", "NOT (x <= LAST({m}.x))"),
@@ -32,7 +52,12 @@ _MEASURES = (
     *("PREV(FIRST({n}.x, 1))", "FINAL FIRST(x, 2)", "CLASSIFIER(u)", "PREV(CLASSIFIER())"),
     *("array_agg(CLASSIFIER())", "sum(u.x)", "max({n}.x)", "FINAL min(x)", "avg({n}.x)"),
     *("array_agg({n}.x)", "max_by(v, x)", "min_by({n}.x, {n}.ts)", "u.v", "FINAL array_agg(u.v)"),
-    *("NEXT(LAST(CLASSIFIER(u), 1))", "coalesce({n}.x, -1)", "LAST(x) - FIRST(x)", "arbitrary({n}.v)"),
+    *(
+        "NEXT(LAST(CLASSIFIER(u), 1))",
+        "coalesce({n}.x, -1)",
+        "LAST(x) - FIRST(x)",
+        "arbitrary({n}.v)",
+    ),
 )
 
 
@@ -56,8 +81,8 @@ class _Maker:
         for key in ("'p'", "'q'", "'r'", "NULL")[: self._random.randint(2, 4)]:
             for ts in range(1, self._random.randint(1, longest) + 1):
                 x = "NULL" if self._random.random() < 0.07 else self._random.randint(0, 9)
-                rows.append(f"({key}, {ts}, '{self._random.choice('abc')}', {x})")
-        rows.append("('z', 1, 'a', 1)")
+                time = f"TIMESTAMP '2024-01-01 00:00:{ts * 2 + self._random.randint(0, 1):02}'"
+                rows.append(f"({key}, {time}, '{self._random.choice('abc')}', {x})")
         return f"(VALUES {', '.join(rows)}) AS t(k, ts, v, x)"
 
     def text(self) -> str:
@@ -69,7 +94,9 @@ class _Maker:
         if not self._exclusions:
             shown.append("ALL ROWS PER MATCH WITH UNMATCHED ROWS")
         skips = ["", "", "", "AFTER MATCH SKIP TO NEXT ROW"]
-        skips += [f"AFTER MATCH SKIP TO {way} {self._random.choice(names)}" for way in ("LAST", "FIRST")]
+        skips += [
+            f"AFTER MATCH SKIP TO {way} {self._random.choice(names)}" for way in ("LAST", "FIRST")
+        ]
         measures = [
             f"{self._named(each, names)} AS m{index}"
             for index, each in enumerate(self._random.sample(_MEASURES, self._random.randint(1, 6)))
@@ -78,11 +105,17 @@ class _Maker:
         define = [f"{name} AS {self._condition(name, names)}" for name in names]
         if len(define) > 1 and self._random.random() < 0.2:
             define.pop()
+        subset = f"SUBSET u = ({', '.join(members)})"
         return (
             f"PARTITION BY k ORDER BY ts MEASURES {', '.join(measures)}"
             f" {self._random.choice(shown)} {self._random.choice(skips)}"
-            f" PATTERN ({pattern}) SUBSET u = ({', '.join(members)}) DEFINE {', '.join(define)}"
+            f" PATTERN ({pattern}){self._within()} {subset} DEFINE {', '.join(define)}"
         )
+
+    def _within(self) -> str:
+        if self._random.random() < 0.7:
+            return ""
+        return f" WITHIN INTERVAL '{self._random.randint(1, 9)}' SECOND"
 
     def _condition(self, name: str, names: list[str]) -> str:
         pool = _WALKED if self._walks and self._random.random() < 0.6 else _COLUMNS
@@ -107,7 +140,13 @@ class _Maker:
             self._exclusions += 1
             return f"{{- {parts[0]} -}}{random.choice(_QUANTIFIERS)}"
         if kind < 0.95:
-            return random.choice((f"^ {self._grouped(parts[0])}", f"{self._grouped(parts[0])} $", f"(() | {parts[0]})"))
+            return random.choice(
+                (
+                    f"^ {self._grouped(parts[0])}",
+                    f"{self._grouped(parts[0])} $",
+                    f"(() | {parts[0]})",
+                )
+            )
         return f"({parts[0]}){random.choice(_QUANTIFIERS)}"
 
     @staticmethod
