@@ -27,6 +27,10 @@ MAX_VARIABLES = 62
 """A row's set of satisfied variables is one number of 64 bits."""
 
 
+MATCH, CLOSE = "_match", "_close"
+"""Columns of the result: the match's number, and the watermark at which the row is final."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skip:
     """``AFTER MATCH SKIP``.
@@ -63,7 +67,7 @@ class MatchClause:
         inputs: expressions over the input that the matcher reads as columns, by their names; those
             that read other rows hold ``LAG`` and ``LEAD`` over the partition.
         results: the columns that the matcher adds, by their names.
-        outputs: the measures, as expressions over ``results``.
+        outputs: the measures, as expressions over ``results`` and ``_match``.
         lookback: how many rows before a match its rows may read.
         lookahead: how many rows behind.
     """
@@ -91,13 +95,17 @@ class MatchClause:
         return self.program.names
 
 
-def read_clause(node: MatchRecognize) -> MatchClause:
+def read_clause(node: MatchRecognize, coordinates: Sequence[exp.Expr] = ()) -> MatchClause:
     """Check a clause and return what a matcher needs of it.
+
+    Args:
+        node: the clause.
+        coordinates: what orders rows of one time; ``LAG`` and ``LEAD`` of ``inputs`` follow it.
 
     Raises:
         SqlError: what is wrong with it, at its place.
     """
-    return _ClauseReader(node).clause()
+    return _ClauseReader(node, coordinates).clause()
 
 
 @dataclass
@@ -120,8 +128,8 @@ class Inputs:
 
 
 class _ClauseReader:
-    def __init__(self, node: MatchRecognize) -> None:
-        self._node = node
+    def __init__(self, node: MatchRecognize, coordinates: Sequence[exp.Expr]) -> None:
+        self._node, self._coordinates = node, coordinates
         self._inputs = Inputs()
         self._results: dict[str, Reference] = {}
         self._pattern, self._program = self._read_pattern()
@@ -136,8 +144,8 @@ class _ClauseReader:
     def clause(self) -> MatchClause:
         args = self._node.args
         rows = args["rows"].name.upper() if args.get("rows") else "ONE ROW PER MATCH"
-        show_unmatched = "UNMATCHED" in rows
-        if show_unmatched and self._program.excludes:
+        self._show_unmatched = "UNMATCHED" in rows
+        if self._show_unmatched and self._program.excludes:
             hint = "write ALL ROWS PER MATCH SHOW EMPTY MATCHES, or remove {- and -}"
             message = "{- … -} stands beside WITH UNMATCHED ROWS"
             fail("INVALID_PATTERN", message, hint, args["rows"])
@@ -161,7 +169,7 @@ class _ClauseReader:
             skip=self._skip(),
             all_rows=rows.startswith("ALL"),
             show_empty="OMIT" not in rows,
-            show_unmatched=show_unmatched,
+            show_unmatched=self._show_unmatched,
             conditions=conditions,
             inputs=self._inputs.expressions,
             results=self._results,
@@ -216,7 +224,11 @@ class _ClauseReader:
             if not isinstance(named, exp.Alias):
                 hint = f"write {named.sql()} AS name"
                 fail("INVALID_PATTERN", "a measure has no name", hint, named)
-            found.append((named.alias, reader.rewrite(named.this)))
+            value = reader.rewrite(named.this)
+            if self._show_unmatched:  # a row without a match has no measures
+                matched = exp.column(MATCH).is_(exp.null()).not_()
+                value = exp.case().when(matched, value)
+            found.append((named.alias, value))
         return tuple(found)
 
     def _result(self, reference: Reference) -> exp.Expr:
@@ -231,10 +243,13 @@ class _ClauseReader:
 
     def _window(self, function: exp.Expr) -> exp.Expr:
         args = self._node.args
+        order = args["order"].copy() if args.get("order") else exp.Order(expressions=[])
+        for each in self._coordinates:
+            order.append("expressions", exp.Ordered(this=each.copy(), nulls_first=False))
         return exp.Window(
             this=function,
             partition_by=[each.copy() for each in args.get("partition_by") or ()],
-            order=args["order"].copy() if args.get("order") else None,
+            order=order if order.expressions else None,
         )
 
     def _skip(self) -> Skip:

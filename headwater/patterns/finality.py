@@ -17,7 +17,7 @@ import numpy as np
 
 from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton
 from headwater.patterns.clause import MatchClause
-from headwater.patterns.matches import Matches, Numbers
+from headwater.patterns.matches import Matches, Numbers, Start
 from headwater.patterns.program import DONE
 from headwater.patterns.search import Attempt
 from headwater.patterns.walker import Walker
@@ -35,6 +35,7 @@ class Closing:
         codes: the variables that each row may satisfy.
         times: of the rows.
         limits: for each row the first row that is too late for a match from there.
+        whole: the first row is the partition's first.
         walker: finds the matches if conditions read the match so far.
     """
 
@@ -45,8 +46,10 @@ class Closing:
         codes: Sequence[int],
         times: Numbers,
         limits: Sequence[int] | None,
+        whole: bool,
         walker: Walker | None,
     ) -> None:
+        self._first = 0 if whole else -1
         self._clause, self._automaton = clause, automaton
         self._codes, self._times, self._limits = codes, times, limits
         self._latest: list[dict[int, int]] = []
@@ -70,13 +73,14 @@ class Closing:
             looked = self._limits[row] - 1
         if looked + ahead >= count:
             return NEVER
-        return max(close, int(self._times[looked + ahead]) + 1)
+        return min(NEVER, max(close, int(self._times[looked + ahead]) + 1))
 
     def _looked(self, attempt: Attempt) -> int:
         """Return the last row that decides what was found; the number of rows if it is missing."""
         if not self._latest:
             self._latest = self._latest_rows()
-        row, way = attempt.row, START_OF_PARTITION if attempt.row == 0 else START
+        row = attempt.row
+        way = START_OF_PARTITION if row == self._first else START
         looked = row if attempt.ways is None else row + max(0, len(attempt.ways) - 1)
         ways = [*(attempt.ways or ()), -1 if attempt.ways is not None else None]
         for taken in ways:
@@ -112,24 +116,22 @@ class Closing:
         return latest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resume:
-    """Where a later search over more rows goes on, by partition.
+    """Where a later search over more rows of a partition goes on.
 
     Attributes:
-        row: the first row whose outcome is not final, as its place in the table; the partition's
-            end if there is none.
-        needs: the first row that the search from there reads.
-        number: the number of the next match.
+        needs: the first row that a later table must have, as its place in this one; the
+            partition's end if it needs none.
+        start: where the search begins in such a table.
     """
 
-    row: Numbers
-    needs: Numbers
-    number: Numbers
+    needs: int
+    start: Start
 
 
-def resume(clause: MatchClause, matches: Matches, watermark: int) -> Resume:
-    """Return where the search goes on behind everything that is final at a watermark.
+def resume(clause: MatchClause, matches: Matches, watermark: int) -> list[Resume]:
+    """Return, by partition, where the search goes on behind what is final at a watermark.
 
     Args:
         clause: the clause.
@@ -138,14 +140,22 @@ def resume(clause: MatchClause, matches: Matches, watermark: int) -> Resume:
     """
     assert matches.searched is not None
     assert matches.searched_close is not None
-    begin, end = matches.bounds[:-1], matches.bounds[1:]
     waiting = matches.searched[matches.searched_close > watermark]
-    row = np.append(waiting, end[-1:])[np.searchsorted(waiting, begin)]
-    row = np.minimum(row, end)
-    before = np.searchsorted(matches.first, row) - np.searchsorted(matches.first, begin)
-    first = np.ones(len(begin), np.int64)
-    if len(matches):
-        at = np.minimum(np.searchsorted(matches.first, begin), len(matches) - 1)
-        mine = matches.partition[at] == np.arange(len(begin))
-        first = np.where(mine, matches.number[at], 1)
-    return Resume(row, np.maximum(row - clause.lookback, begin), first + before)
+    places = np.searchsorted(waiting, matches.bounds[:-1])
+    begins = np.searchsorted(matches.first, matches.bounds[:-1])
+    found = []
+    for partition, before in enumerate(matches.starts):
+        low, high = int(matches.bounds[partition]), int(matches.bounds[partition + 1])
+        place = places[partition]
+        row = min(int(waiting[place]), high) if place < len(waiting) else high
+        begin, end = int(begins[partition]), int(np.searchsorted(matches.first, row))
+        needs = max(low, row - clause.lookback)
+        taken = int(np.max(matches.last[begin:end] + 1, initial=low + before.covered))
+        start = Start(
+            skip=row - needs,
+            number=before.number + end - begin,
+            covered=max(0, taken - needs),
+            whole=before.whole and needs == low,
+        )
+        found.append(Resume(needs, start))
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 from headwater.patterns.automaton import Automaton, Way
 from headwater.patterns.clause import MatchClause
 from headwater.patterns.finality import NEVER, Closing
-from headwater.patterns.matches import Matches, Numbers
+from headwater.patterns.matches import Matches, Numbers, Start
 from headwater.patterns.search import ColumnSearch, attempts
 from headwater.patterns.walker import WalkedConditions, Walker
 
@@ -30,6 +31,7 @@ NO_TIME = NEVER
 
 @dataclass
 class _Found:
+    closing: bool
     first: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     number: list[int] = field(default_factory=list)
@@ -75,13 +77,13 @@ class PatternMatcher:
         self._walked = WalkedConditions(clause.conditions) if walked else None
 
     def matches(
-        self, table: pa.Table, *, numbers: Sequence[int] | None = None, closing: bool = False
+        self, table: pa.Table, *, starts: Sequence[Start] | None = None, closing: bool = False
     ) -> Matches:
         """Return the matches in a table.
 
         Args:
             table: rows with the input columns of the clause, sorted.
-            numbers: the number of the first match, by partition; by default 1.
+            starts: where the search begins, by partition; by default at its first row.
             closing: say when each match is final.
 
         Raises:
@@ -95,31 +97,35 @@ class PatternMatcher:
             microseconds(table[self.clause.time]) if timed else None,
             {name: table[name].to_pylist() for name in names},
         )
-        found = _Found()
+        starts = starts or [Start()] * (len(bounds) - 1)
+        found = _Found(closing)
         for index in range(len(bounds) - 1):
             low, high = int(bounds[index]), int(bounds[index + 1])
             part = rows.part(low, high) if len(bounds) > 2 else rows
-            number = 1 if numbers is None else numbers[index]
-            self._search(part, low, number, closing, found)
+            self._search(part, low, starts[index], found)
             found.partition += [index] * (len(found.first) - len(found.partition))
-        return self._made(table, bounds, found, closing)
+        return self._made(table, bounds, starts, found)
 
-    def _search(self, rows: _Rows, low: int, number: int, closing: bool, found: _Found) -> None:
+    def _search(self, rows: _Rows, low: int, start: Start, found: _Found) -> None:
         codes = rows.codes.tolist()
         limits = None if self.clause.within is None else _limits(rows.times, self.clause.within)
-        columns = ColumnSearch(self._automaton, codes, limits)
+        columns = ColumnSearch(self._automaton, codes, limits, start.whole)
         search: ColumnSearch | Walker = columns
-        begins: Sequence[int] = columns.begins()
+        begins: Sequence[int] = [row for row in columns.begins() if row >= start.skip]
         walker = None
         if self._walked is not None:
-            prune = None if closing else (lambda row: columns.states[row].bits)
-            walker = Walker(self._automaton, self._walked, codes, rows.columns, limits, prune)
+            prune = None if found.closing else (lambda row: columns.states[row].bits)
+            walker = Walker(
+                self._automaton, self._walked, codes, rows.columns, limits, start.whole, prune
+            )
             search = walker
         closes = None
-        if closing and rows.times is not None:
-            begins = range(len(codes))
-            closes = Closing(self.clause, self._automaton, codes, rows.times, limits, walker)
-        variable_of = self.clause.program.variable_of
+        if found.closing and rows.times is not None:
+            begins = range(start.skip, len(codes))
+            closes = Closing(
+                self.clause, self._automaton, codes, rows.times, limits, start.whole, walker
+            )
+        variable_of, number = self.clause.program.variable_of, start.number
         for attempt in attempts(search.find, begins, self.clause.skip, variable_of, number):
             if closes is not None:
                 found.searched.append(low + attempt.row)
@@ -134,15 +140,22 @@ class PatternMatcher:
                 found.close.append(found.searched_close[-1])
             number += 1
 
-    def _made(self, table: pa.Table, bounds: Numbers, found: _Found, closing: bool) -> Matches:
+    def _made(
+        self, table: pa.Table, bounds: Numbers, starts: Sequence[Start], found: _Found
+    ) -> Matches:
+        closing = found.closing
         first, rows = np.array(found.first, np.int64), np.array(found.rows, np.int64)
         unmatched, unmatched_close = np.zeros(0, np.int64), None
         if self.clause.show_unmatched:
             covered = np.zeros(table.num_rows + 1, np.int64)
             np.add.at(covered, first, 1)
             np.add.at(covered, first + np.maximum(rows, 1), -1)
+            before = [max(start.skip, start.covered) for start in starts]
+            np.add.at(covered, bounds[:-1], 1)
+            np.add.at(covered, np.minimum(bounds[:-1] + before, bounds[1:]), -1)
             unmatched = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
-        searched, closes = np.array(found.searched), np.array(found.searched_close)
+        searched = np.array(found.searched, np.int64)
+        closes = np.array(found.searched_close, np.int64)
         if closing and self.clause.show_unmatched:
             by_row = np.zeros(table.num_rows, np.int64)
             by_row[searched] = closes
@@ -153,6 +166,7 @@ class PatternMatcher:
             number=np.array(found.number, np.int64),
             partition=np.array(found.partition, np.int64),
             bounds=bounds,
+            starts=starts,
             ways=np.array(found.ways, np.int64),
             unmatched=unmatched,
             close=np.array(found.close, np.int64) if closing else None,
@@ -212,7 +226,13 @@ def _differs(column: pa.Array) -> npt.NDArray[np.bool_]:
     before, after = column[:-1], column[1:]
     if pa.types.is_null(column.type):
         return np.zeros(len(after), bool)
+    if pa.types.is_nested(column.type):
+        values = column.to_pylist()
+        return np.array([one != other for one, other in pairwise(values)], bool)
     other = pc.fill_null(pc.not_equal(before, after), False)
+    if pa.types.is_floating(column.type):  # NaN is one key
+        nan = pc.and_(pc.is_nan(before), pc.is_nan(after))
+        other = pc.and_not(other, pc.fill_null(nan, False))
     nulls = pc.xor(pc.is_null(before), pc.is_null(after))
     found: npt.NDArray[np.bool_] = np.asarray(pc.or_(other, nulls))
     return found

@@ -6,6 +6,7 @@ entry per row of a match (a row that is in two matches has two).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +20,23 @@ from headwater.patterns.navigation import CLASSIFIER, Labels
 Numbers = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where the search in a partition begins, if its earlier matches are final.
+
+    Attributes:
+        skip: rows to pass over; conditions and measures may read them.
+        number: the number of the first match.
+        covered: rows that earlier matches took; they are not unmatched.
+        whole: the table has the partition from its first row on.
+    """
+
+    skip: int = 0
+    number: int = 1
+    covered: int = 0
+    whole: bool = True
+
+
 @dataclass(frozen=True)
 class Matches:
     """The matches in a table, in the order of partitions and of their first rows.
@@ -29,6 +47,7 @@ class Matches:
         number: ``MATCH_NUMBER()``.
         partition: the partition of each match.
         bounds: where each partition begins in the table, and the end of the last one.
+        starts: where the search began, by partition.
         ways: of the rows of all matches, one match after another.
         unmatched: rows that are in no match, if the clause shows them.
         close: the watermark at which each match is final: no row that is accepted at or after it
@@ -44,6 +63,7 @@ class Matches:
     number: Numbers
     partition: Numbers
     bounds: Numbers
+    starts: Sequence[Start]
     ways: Numbers
     unmatched: Numbers
     close: Numbers | None = None

@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from headwater.patterns.clause import MatchClause
+from headwater.patterns.clause import CLOSE, MATCH, MatchClause
 from headwater.patterns.matches import MatchedRows, Matches, Numbers
 from headwater.patterns.navigation import CLASSIFIER, Aggregation, Navigation, Reference
 from headwater.patterns.totals import aggregate
 
 NO_ROW = -1
-MATCH, CLOSE = "_match", "_close"
-"""Columns of the result: the match's number, and the watermark at which the row is final."""
 
 
 def result(clause: MatchClause, table: pa.Table, matches: Matches) -> pa.Table:

@@ -48,12 +48,14 @@ class ColumnSearch:
         codes: the variables that each row satisfies.
         limits: for each row the first row that is too late for a match from there; None without
             ``WITHIN``.
+        whole: the first row is the partition's first.
     """
 
     def __init__(
-        self, automaton: Automaton, codes: Sequence[int], limits: Sequence[int] | None
+        self, automaton: Automaton, codes: Sequence[int], limits: Sequence[int] | None, whole: bool
     ) -> None:
         self._automaton, self._codes, self._limits = automaton, codes, limits
+        self._first = 0 if whole else -1
         self.states = automaton.alive(codes)
         self._ends: list[dict[int, int]] = []
 
@@ -66,7 +68,7 @@ class ColumnSearch:
 
     def find(self, row: int, _number: int) -> list[Way] | None:
         """Return the ways of the preferred match at a row."""
-        ways = walk(self.states, row, first=row == 0)
+        ways = walk(self.states, row, first=row == self._first)
         if ways is None or self._limits is None or row + len(ways) <= self._limits[row]:
             return ways
         return self._within(row, self._limits[row])
@@ -75,7 +77,7 @@ class ColumnSearch:
         """Return the preferred of the matches that end in time."""
         if not self._ends:
             self._ends = self._earliest_ends()
-        way: Way = START_OF_PARTITION if row == 0 else START
+        way: Way = START_OF_PARTITION if row == self._first else START
         ways: list[Way] = []
         while way != ENDED:
             at_end, ends = row == len(self._codes), self._ends[row]

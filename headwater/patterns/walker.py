@@ -154,6 +154,7 @@ class Walker:
         codes: the variables that each row may satisfy, by the columns alone.
         columns: the values of each column that the conditions read.
         limits: for each row the first row that is too late for a match from there.
+        whole: the first row is the partition's first.
         prune: leaves out steps that by the columns alone lead nowhere; gives them by row.
     """
 
@@ -164,6 +165,7 @@ class Walker:
         codes: Sequence[int],
         columns: Mapping[str, Sequence[Any]],
         limits: Sequence[int] | None,
+        whole: bool,
         prune: Callable[[int], int] | None,
     ) -> None:
         self.automaton, self.codes = automaton, codes
@@ -171,6 +173,7 @@ class Walker:
         self._watches = [_Watch(each, columns) for each in conditions.references]
         self._remembers = not any(watch.reads_path for watch in self._watches)
         self._limits, self._prune = limits, prune
+        self._first = 0 if whole else -1
         self.looked = 0
 
     def find(self, row: int, number: int) -> list[Way] | None:
@@ -185,7 +188,7 @@ class Walker:
         budget = max(MAX_LOOKS, 20 * (limit - row))
         seen: set[Any] = set()
         begin = tuple(watch.begin() for watch in self._watches)
-        start = START_OF_PARTITION if row == 0 else START
+        start = START_OF_PARTITION if row == self._first else START
         waiting = [(iter(self._after(start, row)), begin)]
         while waiting:
             steps, states = waiting[-1]

@@ -1,7 +1,8 @@
 """Patterns against Trino: ``python -m tests.patterns record``, ``check``, ``fuzz``.
 
 ``record`` asks Trino every case and writes its answers; with ``--missing`` only new ones. ``check``
-compares them with ours, without Trino. ``fuzz`` makes random clauses and compares both. Trino starts unless an address is given.
+compares them with ours, without Trino. ``fuzz`` makes random clauses and compares both. Trino
+starts unless an address is given.
 """
 
 from __future__ import annotations

@@ -31,8 +31,12 @@ def parsed(text: str) -> MatchRecognize:
     return node
 
 
-def input_table(clause: MatchClause, node: MatchRecognize, rows_sql: str) -> pa.Table:
+def input_table(
+    clause: MatchClause, node: MatchRecognize, rows_sql: str, **tables: pa.Table
+) -> pa.Table:
     """Return the rows with the clause's input columns, sorted."""
+    for name, table in tables.items():
+        _duckdb().register(name, table)
     columns = "".join(
         f", {_sql(each)} AS {name}"
         for name, each in clause.inputs.items()
@@ -61,9 +65,8 @@ def rows_of(clause: MatchClause, found: pa.Table) -> list[dict[str, Any]]:
     names = [each for each in found.column_names if not each.startswith("_")]
     if clause.all_rows:
         names = [each for each in names if each not in dict(clause.outputs)]
-    unmatched = "CASE WHEN _match IS NOT NULL THEN {} END" if clause.show_unmatched else "{}"
     shown = [f'"{each}"' for each in names]
-    shown += [f'{unmatched.format(_sql(each))} AS "{name}"' for name, each in clause.outputs]
+    shown += [f'{_sql(each)} AS "{name}"' for name, each in clause.outputs]
     if not shown:
         return [{} for _ in range(found.num_rows)]
     _duckdb().register("_found", found)
