@@ -117,17 +117,49 @@ def test_a_match_is_final_as_soon_as_no_other_row_can_win() -> None:
     assert _closes("A D* C", "WITHIN INTERVAL '5' SECOND") == [1 * SECOND + 5 * SECOND + 1]
     assert _closes("A B* C", "") == [3 * SECOND + 1]
     assert _closes("A B C $", "") == [NEVER]
+    # what begins earlier may still take the row of a match that is complete
+    assert _closes("A D D D B | C", "", "acddd") == [5 * SECOND + 1]
 
 
-def _closes(pattern: str, within: str) -> list[int]:
-    used = ", ".join(f"{name} AS v = '{name.lower()}'" for name in "ABC" if name in pattern)
-    node = parsed(f"PARTITION BY k ORDER BY ts, i PATTERN ({pattern}) {within} DEFINE {used}")
+def _closes(pattern: str, within: str, letters: str = "abc") -> list[int]:
+    node = parsed(_clause(f"PATTERN ({pattern}) {within}"))
     clause = read_clause(node)
-    rows = [
-        {"k": "p", "ts": ts * SECOND, "v": letter, "x": 0, "i": ts}
-        for ts, letter in enumerate("abc", 1)
-    ]
-    table = _table(clause, node, rows)
+    table = _table(clause, node, _rows(letters))
     found = PatternMatcher(clause).matches(table, closing=True).close
     assert found is not None
     return [int(each) for each in found]
+
+
+def _clause(text: str) -> str:
+    used = [name for name in "ABC" if re.search(rf"\b{name}\b", text)]
+    define = ", ".join(f"{name} AS v = '{name.lower()}'" for name in used)
+    return f"PARTITION BY k ORDER BY ts, i {text} DEFINE {define}"
+
+
+def _rows(letters: str) -> list[Row]:
+    return [
+        {"k": "p", "ts": ts * SECOND, "v": letter, "x": 0, "i": ts}
+        for ts, letter in enumerate(letters, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        # the first row of a later table is not the first of its partition
+        ("ALL ROWS PER MATCH PATTERN (^ A | B C)", "aabca"),
+        # a row of a final match is not unmatched, though the search from it still goes on
+        (
+            "ALL ROWS PER MATCH WITH UNMATCHED ROWS AFTER MATCH SKIP TO NEXT ROW"
+            " PATTERN (A B | B C)",
+            "abxabcab",
+        ),
+        # numbers go on, and conditions read rows before the first one
+        ("MEASURES MATCH_NUMBER() AS n, PREV(A.v, 2) AS m PATTERN (A B)", "ccabcabxxab"),
+    ],
+)
+def test_a_later_search_goes_on(text: str, letters: str) -> None:
+    node = parsed(_clause(text))
+    clause = read_clause(node)
+    for watermark in range(1, len(letters) + 1):
+        _assert_resumes(clause, node, _rows(letters), watermark * SECOND + 1)
