@@ -7,6 +7,12 @@ caller computes ``clause.inputs`` as columns beforehand, and ``clause.outputs`` 
 answers are Trino's, plus ``WITHIN``. This module loads no heavy library.
 """
 
-from headwater.patterns.clause import MatchClause, never_final, read_clause, unbounded
+from headwater.patterns.clause import (
+    MatchClause,
+    never_final,
+    only_empty,
+    read_clause,
+    unbounded,
+)
 
-__all__ = ["MatchClause", "never_final", "read_clause", "unbounded"]
+__all__ = ["MatchClause", "never_final", "only_empty", "read_clause", "unbounded"]

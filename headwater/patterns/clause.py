@@ -20,7 +20,7 @@ from headwater.patterns.conditions import Condition, read_conditions
 from headwater.patterns.formula import UNITS
 from headwater.patterns.grammar import PatternMistake, read
 from headwater.patterns.navigation import Navigation, Reader, Reference, fail
-from headwater.patterns.program import Program
+from headwater.patterns.program import DONE, Program
 from headwater.patterns.tree import RowPattern, bounds
 
 MAX_VARIABLES = 62
@@ -285,6 +285,14 @@ def unbounded(clause: MatchClause) -> str:
     if clause.within is not None or clause.bound is not None:
         return ""
     return "a match of the pattern may take any number of rows, and any time"
+
+
+def only_empty(clause: MatchClause) -> str:
+    """Return why every match of a clause is empty; an empty text if some may have rows."""
+    ways = [clause.program.first(at_start, at_end=False) for at_start in (False, True)]
+    if all(steps and steps[0][0] == DONE for steps in ways):
+        return "the pattern prefers the empty match at every row"
+    return ""
 
 
 def never_final(clause: MatchClause) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.errors import SqlError
-from headwater.patterns import never_final, read_clause, unbounded
+from headwater.patterns import never_final, only_empty, read_clause, unbounded
 from headwater.patterns.tree import bounds
 from tests.patterns.product import answer, parsed
 
@@ -78,6 +78,15 @@ def test_a_pattern_knows_its_bounds(pattern: str, expected: tuple[int, int | Non
     clause = read_clause(parsed(text))
     assert bounds(clause.pattern) == expected
     assert bool(unbounded(clause)) == (expected[1] is None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "empty"),
+    [("() | a", True), ("a*?", True), ("(a?)*", False), ("^ a | ()", False), ("a", False)],
+)
+def test_a_pattern_that_is_always_empty_is_known(pattern: str, empty: bool) -> None:
+    text = f"PARTITION BY k ORDER BY ts PATTERN ({pattern}) DEFINE a AS true"
+    assert bool(only_empty(read_clause(parsed(text)))) == empty
 
 
 def test_within_bounds_a_stream_and_an_end_leaves_it_open() -> None:
