@@ -23,7 +23,7 @@ _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class RunningAggregate:
     """One aggregate.
 
     Attributes:
@@ -76,13 +76,13 @@ def _keep(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Va
     return add
 
 
-def _by(better: Callable[[Value, Value], bool]) -> Fold:
+def _by(better: Callable[[Value, Value], bool]) -> RunningAggregate:
     def add(state: Value, value: Value, key: Value) -> Value:
         if key is None:
             return state
         return (value, key) if state is None or better(key, state[1]) else state
 
-    return Fold(None, add, lambda state: None if state is None else state[0])
+    return RunningAggregate(None, add, lambda state: None if state is None else state[0])
 
 
 def _add_sum(state: Value, value: Value) -> Value:
@@ -100,17 +100,19 @@ def _add_average(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
     return (value if count == 0 else total(found, value), count + 1)
 
 
-FOLDS: Mapping[str, Fold] = {
-    "count": Fold(0, lambda n, *values: n + (not values or values[0] is not None), _same),
-    "count_if": Fold(0, lambda n, value: n + (value is True), _same),
-    "sum": Fold(None, _add_sum, _same),
-    "avg": Fold((0.0, 0), _add_average, average),
-    "min": Fold(None, _keep(lambda new, old: new < old), _same),
-    "max": Fold(None, _keep(lambda new, old: new > old), _same),
-    "bool_and": Fold(None, _keep(lambda new, old: old and not new), _same),
-    "bool_or": Fold(None, _keep(lambda new, old: new and not old), _same),
-    "arbitrary": Fold(None, _keep(lambda new, old: False), _same),
-    "array_agg": Fold(None, lambda state, value: (*(state or ()), value), _same),
+FOLDS: Mapping[str, RunningAggregate] = {
+    "count": RunningAggregate(
+        0, lambda n, *values: n + (not values or values[0] is not None), _same
+    ),
+    "count_if": RunningAggregate(0, lambda n, value: n + (value is True), _same),
+    "sum": RunningAggregate(None, _add_sum, _same),
+    "avg": RunningAggregate((0.0, 0), _add_average, average),
+    "min": RunningAggregate(None, _keep(lambda new, old: new < old), _same),
+    "max": RunningAggregate(None, _keep(lambda new, old: new > old), _same),
+    "bool_and": RunningAggregate(None, _keep(lambda new, old: old and not new), _same),
+    "bool_or": RunningAggregate(None, _keep(lambda new, old: new and not old), _same),
+    "arbitrary": RunningAggregate(None, _keep(lambda new, old: False), _same),
+    "array_agg": RunningAggregate(None, lambda state, value: (*(state or ()), value), _same),
     "min_by": _by(lambda new, old: new < old),
     "max_by": _by(lambda new, old: new > old),
 }

@@ -1,7 +1,7 @@
 """Matching in linear time where every condition is a column.
 
-In: a :class:`~headwater.patterns.program.Program`; for each row the set of satisfied variables, as
-the bits of a number. Out: the steps of the preferred match at a row.
+In: a :class:`~headwater.patterns.program.PatternProgram`; for each row the set of satisfied
+variables, as the bits of a number. Out: the steps of the preferred match at a row.
 
 Two passes. The first goes from the last row to the first and finds for every row the steps that
 can begin there and reach the end of a match; the sets are the states of an automaton that is built
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headwater.errors import SqlError
-from headwater.patterns.program import DONE, Follow, Program
+from headwater.patterns.program import DONE, Follow, PatternProgram
 
 MAX_STATES = 200_000
 """States of the automaton of one pattern; more of them would fill the memory."""
@@ -33,7 +33,7 @@ class Automaton:
         program: the pattern.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: PatternProgram) -> None:
         self.program = program
         self.known: dict[int, AliveSteps] = {}
         self.variable_bits = [1 << variable for variable in program.variable_of]

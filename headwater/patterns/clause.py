@@ -16,11 +16,11 @@ from sqlglot import exp
 from headwater.dialect.position import source_of, span_of
 from headwater.dialect.syntax import MatchRecognize
 from headwater.errors import SqlError
-from headwater.patterns.conditions import Condition, read_conditions
+from headwater.patterns.conditions import VariableCondition, read_conditions
 from headwater.patterns.formula import UNITS
 from headwater.patterns.grammar import PatternMistake, read
-from headwater.patterns.navigation import Navigation, Reader, Reference, fail
-from headwater.patterns.program import DONE, Program
+from headwater.patterns.navigation import ExpressionReader, Navigation, Reference, fail
+from headwater.patterns.program import DONE, PatternProgram
 from headwater.patterns.tree import RowPattern, bounds
 
 MAX_VARIABLES = 62
@@ -73,7 +73,7 @@ class MatchClause:
     """
 
     pattern: RowPattern
-    program: Program
+    program: PatternProgram
     bound: int | None
     within: timedelta | None
     partition: tuple[str, ...]
@@ -82,7 +82,7 @@ class MatchClause:
     all_rows: bool
     show_empty: bool
     show_unmatched: bool
-    conditions: tuple[Condition, ...]
+    conditions: tuple[VariableCondition, ...]
     inputs: Mapping[str, exp.Expr]
     results: Mapping[str, Reference]
     outputs: tuple[tuple[str, exp.Expr], ...]
@@ -109,7 +109,7 @@ def read_clause(node: MatchRecognize, coordinates: Sequence[exp.Expr] = ()) -> M
 
 
 @dataclass
-class Inputs:
+class InputColumns:
     """The columns that a matcher reads, each expression once."""
 
     expressions: dict[str, exp.Expr] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Inputs:
 class _ClauseReader:
     def __init__(self, node: MatchRecognize, coordinates: Sequence[exp.Expr]) -> None:
         self._node, self._coordinates = node, coordinates
-        self._inputs = Inputs()
+        self._inputs = InputColumns()
         self._results: dict[str, Reference] = {}
         self._pattern, self._program = self._read_pattern()
         names = self._program.names
@@ -178,7 +178,7 @@ class _ClauseReader:
             lookahead=max(physical),
         )
 
-    def _read_pattern(self) -> tuple[RowPattern, Program]:
+    def _read_pattern(self) -> tuple[RowPattern, PatternProgram]:
         node = self._node.args["pattern"]
         source, start = source_of(self._node), node.meta.get("start")
         text = str(node.name)
@@ -186,7 +186,7 @@ class _ClauseReader:
             text = source.text[start : node.meta["end"] + 1]
         try:
             pattern = read(text)
-            return pattern, Program(pattern)
+            return pattern, PatternProgram(pattern)
         except PatternMistake as mistake:
             span = span_of(node, source)
             if source is not None and start is not None and mistake.length:
@@ -217,7 +217,7 @@ class _ClauseReader:
             self._labels[name] = found
 
     def _outputs(self, measures: Sequence[exp.Expr]) -> tuple[tuple[str, exp.Expr], ...]:
-        reader = Reader(self._labels, self._result, self._inputs.hoist)
+        reader = ExpressionReader(self._labels, self._result, self._inputs.hoist)
         found = []
         for measure in measures:
             named = measure.this

@@ -1,27 +1,27 @@
 """``DEFINE``: the conditions of the variables, as columns and as what only a walk can decide.
 
-In: the definitions. Out: one :class:`Condition` per variable. A conjunct that reads the row itself,
-or rows at a fixed distance (``PREV``, ``NEXT``), is part of a column. Any other conjunct reads the
-match so far; of it, whatever reads only the row itself is a column too.
+In: the definitions. Out: one :class:`VariableCondition` per variable. A conjunct that reads the
+row itself, or rows at a fixed distance (``PREV``, ``NEXT``), is part of a column. Any other conjunct
+reads the match so far; of it, whatever reads only the row itself is a column too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from headwater.dialect.syntax import ProcessingMode
 from headwater.errors import SqlError
 from headwater.patterns.formula import OPERATORS, compiled
-from headwater.patterns.navigation import CLASSIFIER, Navigation, Reader, Reference, fail
+from headwater.patterns.navigation import CLASSIFIER, ExpressionReader, Navigation, Reference, fail
 
 _PLAIN = (exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.DataType, exp.Var)
 
 
 @dataclass(frozen=True)
-class Condition:
+class VariableCondition:
     """The condition of one variable.
 
     Attributes:
@@ -30,15 +30,13 @@ class Condition:
         walked: conjuncts over ``names`` and input columns that read the match so far.
         names: what the names in ``walked`` stand for, when the row itself is part of the match.
         reads: the rows that the condition reads at a distance.
-        node: where it is defined; None if it is not.
     """
 
     variable: str
     column: str | None = None
     walked: tuple[exp.Expr, ...] = ()
-    names: Mapping[str, Reference] = None  # type: ignore[assignment]
+    names: Mapping[str, Reference] = field(default_factory=dict)
     reads: tuple[Navigation, ...] = ()
-    node: exp.Expr | None = None
 
 
 def read_conditions(
@@ -47,7 +45,7 @@ def read_conditions(
     labels: Mapping[str, frozenset[int]],
     hoist: Callable[[exp.Expr], str],
     over: Callable[[exp.Expr], exp.Expr],
-) -> tuple[Condition, ...]:
+) -> tuple[VariableCondition, ...]:
     """Read the conditions of all variables, in the order of the variables.
 
     Args:
@@ -89,13 +87,13 @@ class _ConditionReader:
     ) -> None:
         self._index, self._variable = index, variable
         self._hoist, self._over = hoist, over
-        self._reader = Reader(labels, self._name, hoist)
+        self._reader = ExpressionReader(labels, self._name, hoist)
         self._names: dict[str, Reference] = {}
         self._reads: list[Navigation] = []
 
-    def read(self, node: exp.Expr | None) -> Condition:
+    def read(self, node: exp.Expr | None) -> VariableCondition:
         if node is None:
-            return Condition(self._variable, names={})
+            return VariableCondition(self._variable)
         columns, walked = [], []
         for conjunct in _conjuncts(node):
             read = self._reader.rewrite(conjunct)
@@ -106,8 +104,8 @@ class _ConditionReader:
         self._check(walked, node)
         together = exp.and_(*columns, copy=False) if columns else None
         column = None if together is None else self._hoist(together)
-        return Condition(
-            self._variable, column, tuple(walked), self._names, tuple(self._reads), node
+        return VariableCondition(
+            self._variable, column, tuple(walked), self._names, tuple(self._reads)
         )
 
     def _check(self, walked: Sequence[exp.Expr], node: exp.Expr) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton
 from headwater.patterns.clause import MatchClause
-from headwater.patterns.matches import Matches, Numbers, Start
+from headwater.patterns.matches import Matches, Numbers, SearchStart
 from headwater.patterns.program import DONE
 from headwater.patterns.search import Attempt
 from headwater.patterns.walker import Walker
@@ -27,7 +27,7 @@ NEVER = int(np.iinfo(np.int64).max)
 
 
 class Closing:
-    """Says of each attempt in a partition when it is final.
+    """Says of each search in a partition when its outcome is final.
 
     Args:
         clause: the clause.
@@ -35,7 +35,7 @@ class Closing:
         codes: the variables that each row may satisfy.
         times: of the rows.
         limits: for each row the first row that is too late for a match from there.
-        whole: the first row is the partition's first.
+        start: where the search begins.
         walker: finds the matches if conditions read the match so far.
     """
 
@@ -46,21 +46,45 @@ class Closing:
         codes: Sequence[int],
         times: Numbers,
         limits: Sequence[int] | None,
-        whole: bool,
+        start: SearchStart,
         walker: Walker | None,
     ) -> None:
-        self._first = 0 if whole else -1
         self._clause, self._automaton = clause, automaton
         self._codes, self._times, self._limits = codes, times, limits
+        self._start, self._walker = start, walker
         self._latest: list[dict[int, int]] = []
-        self._before = 0
-        self._walker = walker
+        self._noted: list[tuple[int, int]] = []
 
-    def of(self, attempt: Attempt) -> int:
-        """Return the close of an attempt; the attempts of a partition come in order."""
+    def begins(self) -> list[int]:
+        """Return the rows at which a match may begin, given rows that are not there yet."""
+        first = self._automaton.program.first(False, False)
+        if any(step == DONE for step, _ in first):
+            return list(range(len(self._codes)))
+        mask = 0
+        for step, _ in first:
+            mask |= self._automaton.variable_bits[step]
+        found = [row for row, code in enumerate(self._codes) if code & mask]
+        return found if found[:1] == [0] or not self._codes else [0, *found]
+
+    def note(self, attempt: Attempt) -> None:
+        """Take what a search found; the searches of a partition come in order."""
         looked = self._walker.looked if self._walker else self._looked(attempt)
-        self._before = max(self._before, self._close(attempt.row, looked))
-        return self._before
+        self._noted.append((attempt.row, self._close(attempt.row, looked)))
+
+    def by_row(self) -> Numbers:
+        """Return, for each row, when the outcome of a search from it is final.
+
+        A search waits for the ones before it. One that no row can begin is decided by its own row.
+        """
+        ahead, count = self._clause.lookahead, len(self._codes)
+        closes = np.full(count, NEVER)
+        if not self._clause.program.reads_end:
+            closes[: max(0, count - ahead)] = np.minimum(self._times[ahead:], NEVER - 1) + 1
+        for row, close in self._noted:
+            closes[row] = close
+        closes[: self._start.skip] = 0
+        found: Numbers = np.maximum.accumulate(closes)
+        return found
 
     def _close(self, row: int, looked: int) -> int:
         if self._clause.program.reads_end:
@@ -80,7 +104,7 @@ class Closing:
         if not self._latest:
             self._latest = self._latest_rows()
         row = attempt.row
-        way = START_OF_PARTITION if row == self._first else START
+        way = START_OF_PARTITION if row == 0 and self._start.whole else START
         looked = row if attempt.ways is None else row + max(0, len(attempt.ways) - 1)
         ways = [*(attempt.ways or ()), -1 if attempt.ways is not None else None]
         for taken in ways:
@@ -95,29 +119,43 @@ class Closing:
         return looked
 
     def _latest_rows(self) -> list[dict[int, int]]:
-        """Return, for each row, the last row that the ways through each of its steps reach."""
-        follow, bits = self._automaton.program.follow, self._automaton.variable_bits
-        count = len(self._codes)
-        latest: list[dict[int, int]] = [{}]
-        by_code: dict[int, list[int]] = {}
-        for row in range(count - 1, -1, -1):
-            code, behind, here = self._codes[row], latest[-1], {}
-            steps = by_code.get(code)
-            if steps is None:
-                steps = [step for step, bit in enumerate(bits) if code & bit]
-                by_code[code] = steps
-            for step in steps:
-                reached = [
-                    behind.get(each, row + 1) for each, _ in follow(step, False) if each != DONE
-                ]
-                here[step] = max(reached, default=row)
+        """Return, for each row, the last row that the ways through each of its steps reach.
+
+        A step that is not there fails at the row itself.
+        """
+        nothing: dict[int, int] = {}
+        latest, behind = [nothing], nothing
+        plans: dict[int, list[tuple[int, list[int]]]] = {}
+        for row in range(len(self._codes) - 1, -1, -1):
+            code = self._codes[row]
+            plan = plans.get(code)
+            if plan is None:
+                plan = plans[code] = self._plan(code)
+            here = nothing
+            if plan:
+                here = {}
+                for step, after in plan:
+                    reached = row
+                    for each in after:
+                        reached = max(reached, behind.get(each, row + 1))
+                    here[step] = reached
             latest.append(here)
+            behind = here
         latest.reverse()
         return latest
 
+    def _plan(self, code: int) -> list[tuple[int, list[int]]]:
+        """Return the steps that a row takes, each with the steps that look at the next row."""
+        follow = self._automaton.program.follow
+        return [
+            (step, [each for each, _ in follow(step, False) if each != DONE])
+            for step, bit in enumerate(self._automaton.variable_bits)
+            if code & bit
+        ]
+
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class LaterSearch:
     """Where a later search over more rows of a partition goes on.
 
     Attributes:
@@ -127,10 +165,10 @@ class Resume:
     """
 
     needs: int
-    start: Start
+    start: SearchStart
 
 
-def resume(clause: MatchClause, matches: Matches, watermark: int) -> list[Resume]:
+def resume(clause: MatchClause, matches: Matches, watermark: int) -> list[LaterSearch]:
     """Return, by partition, where the search goes on behind what is final at a watermark.
 
     Args:
@@ -138,9 +176,8 @@ def resume(clause: MatchClause, matches: Matches, watermark: int) -> list[Resume
         matches: found with ``closing``.
         watermark: in microseconds.
     """
-    assert matches.searched is not None
-    assert matches.searched_close is not None
-    waiting = matches.searched[matches.searched_close > watermark]
+    assert matches.row_close is not None
+    waiting = np.flatnonzero(matches.row_close > watermark)
     places = np.searchsorted(waiting, matches.bounds[:-1])
     begins = np.searchsorted(matches.first, matches.bounds[:-1])
     found = []
@@ -151,11 +188,11 @@ def resume(clause: MatchClause, matches: Matches, watermark: int) -> list[Resume
         begin, end = int(begins[partition]), int(np.searchsorted(matches.first, row))
         needs = max(low, row - clause.lookback)
         taken = int(np.max(matches.last[begin:end] + 1, initial=low + before.covered))
-        start = Start(
+        start = SearchStart(
             skip=row - needs,
             number=before.number + end - begin,
             covered=max(0, taken - needs),
             whole=before.whole and needs == low,
         )
-        found.append(Resume(needs, start))
+        found.append(LaterSearch(needs, start))
     return found

@@ -12,10 +12,10 @@ from typing import NoReturn
 
 from headwater.patterns.tree import (
     Alternation,
-    Anchor,
     Concatenation,
     EmptyPattern,
     Exclusion,
+    PartitionAnchor,
     PatternVariable,
     Permutation,
     Repetition,
@@ -179,7 +179,7 @@ class _Reader:
             self._expect("-}")
             return Exclusion(inner)
         if sign := self._take("^", "$"):
-            return Anchor(at_end=sign == "$")
+            return PartitionAnchor(at_end=sign == "$")
         return self._fail("expected a pattern variable here")
 
     def _permutation(self, start: _Token) -> RowPattern:

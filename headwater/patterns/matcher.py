@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from headwater.patterns.automaton import Automaton, Way
 from headwater.patterns.clause import MatchClause
 from headwater.patterns.finality import NEVER, Closing
-from headwater.patterns.matches import Matches, Numbers, Start
+from headwater.patterns.matches import Matches, Numbers, SearchStart
 from headwater.patterns.search import ColumnSearch, attempts
 from headwater.patterns.walker import WalkedConditions, Walker
 
@@ -31,15 +31,12 @@ NO_TIME = NEVER
 
 @dataclass
 class _Found:
-    closing: bool
     first: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     number: list[int] = field(default_factory=list)
     partition: list[int] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
-    close: list[int] = field(default_factory=list)
-    searched: list[int] = field(default_factory=list)
-    searched_close: list[int] = field(default_factory=list)
+    row_close: list[Numbers] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class PatternMatcher:
         self._walked = WalkedConditions(clause.conditions) if walked else None
 
     def matches(
-        self, table: pa.Table, *, starts: Sequence[Start] | None = None, closing: bool = False
+        self, table: pa.Table, *, starts: Sequence[SearchStart] | None = None, closing: bool = False
     ) -> Matches:
         """Return the matches in a table.
 
@@ -97,8 +94,8 @@ class PatternMatcher:
             microseconds(table[self.clause.time]) if timed else None,
             {name: table[name].to_pylist() for name in names},
         )
-        starts = starts or [Start()] * (len(bounds) - 1)
-        found = _Found(closing)
+        starts = starts or [SearchStart()] * (len(bounds) - 1)
+        found = _Found(row_close=[] if closing else None)
         for index in range(len(bounds) - 1):
             low, high = int(bounds[index]), int(bounds[index + 1])
             part = rows.part(low, high) if len(bounds) > 2 else rows
@@ -106,46 +103,42 @@ class PatternMatcher:
             found.partition += [index] * (len(found.first) - len(found.partition))
         return self._made(table, bounds, starts, found)
 
-    def _search(self, rows: _Rows, low: int, start: Start, found: _Found) -> None:
-        codes = rows.codes.tolist()
+    def _search(self, rows: _Rows, low: int, start: SearchStart, found: _Found) -> None:
+        codes, closing = rows.codes.tolist(), found.row_close is not None
         limits = None if self.clause.within is None else _limits(rows.times, self.clause.within)
         columns = ColumnSearch(self._automaton, codes, limits, start.whole)
         search: ColumnSearch | Walker = columns
-        begins: Sequence[int] = [row for row in columns.begins() if row >= start.skip]
         walker = None
         if self._walked is not None:
-            prune = None if found.closing else (lambda row: columns.states[row].bits)
+            prune = None if closing else (lambda row: columns.states[row].bits)
             walker = Walker(
                 self._automaton, self._walked, codes, rows.columns, limits, start.whole, prune
             )
             search = walker
         closes = None
-        if found.closing and rows.times is not None:
-            begins = range(start.skip, len(codes))
-            closes = Closing(
-                self.clause, self._automaton, codes, rows.times, limits, start.whole, walker
-            )
+        if closing and rows.times is not None:
+            closes = Closing(self.clause, self._automaton, codes, rows.times, limits, start, walker)
+        begins = columns.begins() if closes is None else closes.begins()
         variable_of, number = self.clause.program.variable_of, start.number
+        begins = [row for row in begins if row >= start.skip]
         for attempt in attempts(search.find, begins, self.clause.skip, variable_of, number):
             if closes is not None:
-                found.searched.append(low + attempt.row)
-                found.searched_close.append(closes.of(attempt))
+                closes.note(attempt)
             if attempt.ways is None:
                 continue
             found.first.append(low + attempt.row)
             found.rows.append(len(attempt.ways))
             found.number.append(number)
             found.ways += attempt.ways
-            if closes is not None:
-                found.close.append(found.searched_close[-1])
             number += 1
+        if closes is not None and found.row_close is not None:
+            found.row_close.append(closes.by_row())
 
     def _made(
-        self, table: pa.Table, bounds: Numbers, starts: Sequence[Start], found: _Found
+        self, table: pa.Table, bounds: Numbers, starts: Sequence[SearchStart], found: _Found
     ) -> Matches:
-        closing = found.closing
         first, rows = np.array(found.first, np.int64), np.array(found.rows, np.int64)
-        unmatched, unmatched_close = np.zeros(0, np.int64), None
+        unmatched = np.zeros(0, np.int64)
         if self.clause.show_unmatched:
             covered = np.zeros(table.num_rows + 1, np.int64)
             np.add.at(covered, first, 1)
@@ -154,12 +147,9 @@ class PatternMatcher:
             np.add.at(covered, bounds[:-1], 1)
             np.add.at(covered, np.minimum(bounds[:-1] + before, bounds[1:]), -1)
             unmatched = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
-        searched = np.array(found.searched, np.int64)
-        closes = np.array(found.searched_close, np.int64)
-        if closing and self.clause.show_unmatched:
-            by_row = np.zeros(table.num_rows, np.int64)
-            by_row[searched] = closes
-            unmatched_close = by_row[unmatched]
+        row_close = None
+        if found.row_close is not None:
+            row_close = np.concatenate([np.zeros(0, np.int64), *found.row_close])
         return Matches(
             first=first,
             rows=rows,
@@ -169,10 +159,8 @@ class PatternMatcher:
             starts=starts,
             ways=np.array(found.ways, np.int64),
             unmatched=unmatched,
-            close=np.array(found.close, np.int64) if closing else None,
-            unmatched_close=unmatched_close,
-            searched=searched if closing else None,
-            searched_close=closes if closing else None,
+            close=None if row_close is None else row_close[first],
+            row_close=row_close,
         )
 
     # columns of the table as numbers

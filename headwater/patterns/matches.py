@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class SearchStart:
     """Where the search in a partition begins, if its earlier matches are final.
 
     Attributes:
@@ -53,9 +53,7 @@ class Matches:
         close: the watermark at which each match is final: no row that is accepted at or after it
             changes the match. Microseconds since 1970; ``NEVER`` if it takes rows that are not
             there. None if it was not asked for.
-        unmatched_close: the same for ``unmatched``.
-        searched: the rows at which a search began; only with ``close``.
-        searched_close: when what was found there is final.
+        row_close: for each row of the table, when the outcome of a search from it is final.
     """
 
     first: Numbers
@@ -63,13 +61,11 @@ class Matches:
     number: Numbers
     partition: Numbers
     bounds: Numbers
-    starts: Sequence[Start]
+    starts: Sequence[SearchStart]
     ways: Numbers
     unmatched: Numbers
     close: Numbers | None = None
-    unmatched_close: Numbers | None = None
-    searched: Numbers | None = None
-    searched_close: Numbers | None = None
+    row_close: Numbers | None = None
 
     def __len__(self) -> int:
         return len(self.first)

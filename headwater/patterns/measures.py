@@ -88,8 +88,8 @@ class _ResultRows:
         """Return the watermark at which each row is final."""
         assert self._matches.close is not None
         closes = np.append(self._matches.close, 0)[self._match]
-        if self._matches.unmatched_close is not None and len(self._matches.unmatched):
-            closes[self._match == NO_ROW] = self._matches.unmatched_close
+        if len(self._matches.unmatched) and self._matches.row_close is not None:
+            closes[self._match == NO_ROW] = self._matches.row_close[self._matches.unmatched]
         return pa.array(closes)
 
     def values(self, reference: Reference) -> pa.ChunkedArray | pa.Array:

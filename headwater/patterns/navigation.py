@@ -94,7 +94,7 @@ def fail(condition: str, message: str, hint: str, at: exp.Expr) -> NoReturn:
     raise SqlError(condition, message, hint=hint, span=span_of(at))
 
 
-class Reader:
+class ExpressionReader:
     """Rewrites the expressions of one clause.
 
     Args:

@@ -1,6 +1,6 @@
 """A pattern tree → the states of a matcher, in the order of SQL's preference.
 
-In: :mod:`headwater.patterns.tree`. Out: :class:`Program`. A *step* stands for one place of a
+In: :mod:`headwater.patterns.tree`. Out: :class:`PatternProgram`. A *step* stands for one place of a
 variable in the pattern (with repetitions written out), so a match is a sequence of steps, one per
 row. Behind each step, and at the start, the program lists the steps that may follow, the most
 preferred first. An empty turn of a loop is tried once per row, as Trino does.
@@ -15,10 +15,10 @@ from itertools import permutations
 from headwater.patterns.grammar import PatternMistake
 from headwater.patterns.tree import (
     Alternation,
-    Anchor,
     Concatenation,
     EmptyPattern,
     Exclusion,
+    PartitionAnchor,
     PatternVariable,
     Permutation,
     Repetition,
@@ -39,7 +39,7 @@ A fence is ``{-`` or ``-}``.
 """
 
 
-class Program:
+class PatternProgram:
     """What a matcher needs of a pattern.
 
     Attributes:
@@ -97,7 +97,7 @@ class Program:
                 self._code.append(("row", self._index[name], 0))
             case EmptyPattern():
                 pass
-            case Anchor(at_end):
+            case PartitionAnchor(at_end):
                 self._code.append(("end" if at_end else "start", 0, 0))
             case Concatenation(parts):
                 for part in parts:

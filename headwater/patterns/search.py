@@ -15,7 +15,6 @@ from headwater.patterns.automaton import (
     ENDED,
     START,
     START_OF_PARTITION,
-    AliveSteps,
     Automaton,
     Way,
     walk,
@@ -161,6 +160,3 @@ def _skipped(ways: Sequence[Way], skip: Skip, variable_of: Sequence[int]) -> int
         f"AFTER MATCH SKIP TO {skip.variable} finds no row of {skip.variable} in the match",
         hint="write AFTER MATCH SKIP PAST LAST ROW, or make the variable part of every match",
     )
-
-
-__all__ = ["AliveSteps", "Attempt", "ColumnSearch", "attempts"]

@@ -22,7 +22,7 @@ class EmptyPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class PartitionAnchor:
     """``^``, the start of the partition, or ``$``, its end."""
 
     at_end: bool
@@ -74,7 +74,7 @@ class Repetition:
 RowPattern = (
     PatternVariable
     | EmptyPattern
-    | Anchor
+    | PartitionAnchor
     | Concatenation
     | Alternation
     | Permutation
@@ -111,7 +111,7 @@ def bounds(pattern: RowPattern) -> tuple[int, int | None]:
     match pattern:
         case PatternVariable():
             return 1, 1
-        case EmptyPattern() | Anchor():
+        case EmptyPattern() | PartitionAnchor():
             return 0, 0
         case Exclusion(part):
             return bounds(part)

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.errors import SqlError
-from headwater.patterns.aggregates import FOLDS, Fold, Value
+from headwater.patterns.aggregates import FOLDS, RunningAggregate, Value
 from headwater.patterns.automaton import START, START_OF_PARTITION, Automaton, Way
-from headwater.patterns.conditions import Condition
+from headwater.patterns.conditions import VariableCondition
 from headwater.patterns.formula import Formula, compiled
 from headwater.patterns.navigation import CLASSIFIER, Aggregation, Navigation, Reference
 from headwater.patterns.program import DONE
@@ -37,7 +37,7 @@ class _Watch:
     def __init__(self, reference: Reference, columns: Mapping[str, Sequence[Any]]) -> None:
         self._reference = _counted(reference)
         self._columns = columns
-        self.fold: Fold | None = None
+        self.fold: RunningAggregate | None = None
         if isinstance(reference, Aggregation):
             self.fold = FOLDS[reference.function]
 
@@ -124,7 +124,7 @@ class WalkedConditions:
         columns: the input columns that they read.
     """
 
-    def __init__(self, conditions: Sequence[Condition]) -> None:
+    def __init__(self, conditions: Sequence[VariableCondition]) -> None:
         self.references: list[Reference] = []
         self.columns: set[str] = set()
         self.formulas: list[list[Formula]] = []
