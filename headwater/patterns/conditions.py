@@ -1,8 +1,8 @@
 """``DEFINE``: the conditions of the variables, as columns and as what only a walk can decide.
 
 In: the definitions. Out: one :class:`VariableCondition` per variable. A conjunct that reads the
-row itself, or rows at a fixed distance (``PREV``, ``NEXT``), is part of a column. Any other conjunct
-reads the match so far; of it, whatever reads only the row itself is a column too.
+row itself, or rows at a fixed distance (``PREV``, ``NEXT``), is part of a column. Any other
+conjunct reads the match so far; of it, whatever reads only the row itself is a column too.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _ConditionReader:
             read = self._reader.rewrite(conjunct)
             if self._walks(read):
                 walked.append(self._with_columns(read))
-            else:
+            elif read != exp.true():
                 columns.append(read)
         self._check(walked, node)
         together = exp.and_(*columns, copy=False) if columns else None

@@ -143,7 +143,7 @@ class PatternMatcher:
             covered = np.zeros(table.num_rows + 1, np.int64)
             np.add.at(covered, first, 1)
             np.add.at(covered, first + np.maximum(rows, 1), -1)
-            before = [max(start.skip, start.covered) for start in starts]
+            before = np.array([max(each.skip, each.covered) for each in starts], np.int64)
             np.add.at(covered, bounds[:-1], 1)
             np.add.at(covered, np.minimum(bounds[:-1] + before, bounds[1:]), -1)
             unmatched = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
