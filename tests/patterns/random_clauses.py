@@ -69,6 +69,11 @@ def random_case(seed: str) -> Case:
     return Case(table, made.text())
 
 
+def random_pattern(random: Random) -> str:
+    """Return a pattern of the variables A to D."""
+    return _Maker(random).pattern(3)
+
+
 class _Maker:
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -86,7 +91,7 @@ class _Maker:
         return f"(VALUES {', '.join(rows)}) AS t(k, ts, v, x)"
 
     def text(self) -> str:
-        pattern = self._pattern(3)
+        pattern = self.pattern(3)
         names = [name for name in _NAMES if name in pattern.replace("PERMUTE", "")]
         if not names:
             pattern, names = f"{pattern} A?", ["A"]
@@ -124,12 +129,12 @@ class _Maker:
     def _named(self, text: str, names: list[str], own: str = "") -> str:
         return text.format(n=own or self._random.choice(names), m=self._random.choice(names))
 
-    def _pattern(self, depth: int) -> str:
+    def pattern(self, depth: int) -> str:
         random = self._random
         kind = random.random()
         if depth == 0 or kind < 0.25:
             return random.choice(_NAMES) + random.choice(_QUANTIFIERS)
-        parts = [self._pattern(depth - 1) for _ in range(random.randint(2, 3))]
+        parts = [self.pattern(depth - 1) for _ in range(random.randint(2, 3))]
         if kind < 0.6:
             return " ".join(self._grouped(part) for part in parts)
         if kind < 0.8:
