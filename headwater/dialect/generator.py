@@ -54,6 +54,7 @@ class HeadwaterGenerator(TrinoGenerator):
         syntax.CreateFunction: lambda self, e: self.createfunction_sql(e),
         syntax.WindowTable: lambda self, e: self.windowtable_sql(e),
         syntax.MatchRecognize: lambda self, e: self.matchrecognize_sql(e),
+        syntax.ProcessingMode: lambda self, e: f"{e.args['mode']} {self.sql(e, 'this')}",
     }
 
     # statements

@@ -159,6 +159,7 @@ class Headwater(Trino):
         SINGLE_TOKENS = {**Trino.Tokenizer.SINGLE_TOKENS, "$": TokenType.HEREDOC_STRING}
         VAR_SINGLE_TOKENS = {"$"}
         HEREDOC_STRINGS = ["$"]
+        HEREDOC_TAG_IS_IDENTIFIER = True  # a lone $ is the end of a partition in PATTERN
 
     class Parser(HeadwaterRules, TrinoParser):
         """Headwater's rules on Trino's."""

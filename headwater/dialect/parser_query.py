@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_base import ClauseParser, E
-from headwater.dialect.syntax import GIVEN, MatchRecognize, WindowTable
+from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode, WindowTable
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -279,14 +279,42 @@ class QueryParser(ClauseParser):
             self.fail_near(hint='expected ")" to close MATCH_RECOGNIZE')
         return self.expression(MatchRecognize(**args, alias=self._parse_table_alias()))
 
+    def _parse_match_recognize_measure(self) -> exp.MatchRecognizeMeasure:
+        return self.expression(exp.MatchRecognizeMeasure(this=self._parse_expression()))
+
+    def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
+        return None if self._processing_mode() else super()._parse_column_parts_fast()
+
+    def _parse_function(
+        self,
+        functions: dict[str, Callable[..., Any]] | None = None,
+        anonymous: bool = False,
+        optional_parens: bool = True,
+        any_token: bool = False,
+    ) -> exp.Expr | None:
+        start, mode = self._curr, self._processing_mode()
+        if mode:
+            self._advance()
+        found = super()._parse_function(functions, anonymous, optional_parens, any_token)
+        return self._placed(ProcessingMode(this=found, mode=mode), start) if mode else found
+
+    def _processing_mode(self) -> str:
+        """Return FINAL or RUNNING if it stands before a call: ``FINAL LAST(a.x)``."""
+        after = self._tokens[self._index + 1 : self._index + 3]
+        call = len(after) == 2 and after[1].token_type == TokenType.L_PAREN
+        word = self._word() if call and after[0].token_type in self.FUNC_TOKENS else ""
+        return word if word in ("FINAL", "RUNNING") else ""
+
     def _parse_after_match(self) -> exp.Var | None:
         if not self._match_words("AFTER MATCH SKIP"):
             return None
-        where = ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST")
+        start = self._prev
+        where = ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST", "TO")
         text = self._choice("AFTER MATCH SKIP", where).upper()
-        if text in ("TO FIRST", "TO LAST"):
-            text = f"{text} {self._identifier('a pattern variable').name.lower()}"
-        return exp.var(f"AFTER MATCH SKIP {text}")
+        if text in ("TO FIRST", "TO LAST", "TO"):
+            # Trino 476 fails with an internal error if the variable is not in upper case
+            text = f"{text} {self._identifier('a pattern variable').name.upper()}"
+        return self._placed(exp.var(f"AFTER MATCH SKIP {text}"), start)
 
     def _parse_row_pattern(self) -> exp.Var:
         """Keep the pattern as text: sqlglot has no nodes for it."""
@@ -303,7 +331,9 @@ class QueryParser(ClauseParser):
         if not self._match(TokenType.R_PAREN):
             self.fail_near(hint='expected ")" to close PATTERN')
         text = _COMMENT.sub(" ", self._find_sql(start, end))
-        return exp.var(" ".join(text.split()).lower())
+        pattern = exp.var(" ".join(text.split()).lower())
+        pattern.meta.update(start=start.start, end=end.end)
+        return pattern
 
     # stricter than sqlglot
 

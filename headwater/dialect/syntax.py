@@ -184,3 +184,9 @@ class MatchRecognize(exp.MatchRecognize):
     """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
 
     arg_types = {**exp.MatchRecognize.arg_types, "within": False, "subset": False}
+
+
+class ProcessingMode(exp.Expression):
+    """``FINAL`` or ``RUNNING`` before a function of ``MEASURES``: ``FINAL LAST(a.x)``."""
+
+    arg_types = {"this": True, "mode": True}
