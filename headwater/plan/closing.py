@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.time.finality import Finality, Settled, Unsettled
+from headwater.analyze.time.finality import Finality
+from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.analyze.typing.common_type import type_of
 
 DATE, WHOLE, FINAL = "__date", "__whole", "__final"

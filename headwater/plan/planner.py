@@ -25,7 +25,7 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
-from headwater.analyze.time.finality import Settled
+from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing

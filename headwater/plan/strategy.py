@@ -7,7 +7,7 @@ Out: a :class:`~headwater.plan.view_plan.Decision`; or an error if no rule appli
 from __future__ import annotations
 
 from headwater.analyze.definitions import Emit
-from headwater.analyze.time.finality import Unsettled
+from headwater.analyze.time.settling import Unsettled
 from headwater.dialect import span_of
 from headwater.errors import SqlError
 from headwater.plan.rules import registry

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
-from headwater.analyze.time.finality import Settled
+from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
 from headwater.plan.program import FullProgram, Program

@@ -16,12 +16,12 @@ from sqlglot import exp
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, knows, resolve
-from headwater.analyze.bind.sessions import session_of
-from headwater.analyze.bind.window_pushdown import pushed_down
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.time.pushdown import pushed_down
+from headwater.analyze.time.sessions import session_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer

@@ -21,7 +21,7 @@ Edges = Mapping[tuple[Name, Name], timedelta]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Distance:
     """``end - start <= most``, wherever an item of FROM is not NULL.
 
     Attributes:
@@ -42,7 +42,7 @@ class Distances:
         steps: what is known of them directly.
     """
 
-    def __init__(self, names: Collection[Name], steps: Iterable[Step]) -> None:
+    def __init__(self, names: Collection[Name], steps: Iterable[Distance]) -> None:
         self._names = names
         self._steps = list(steps)
         self._known: dict[tuple[Name, Name], timedelta | None] = {}
@@ -67,7 +67,7 @@ class Distances:
 
 def steps_of(
     condition: exp.Expr | None, names: Collection[Name], owner: str = ""
-) -> Iterator[Step]:
+) -> Iterator[Distance]:
     """Yield what a condition says of event times.
 
     Args:
@@ -75,4 +75,4 @@ def steps_of(
     """
     for lesser, greater, least in differences(condition):
         if lesser in names and greater in names and (not owner or owner in (lesser[0], greater[0])):
-            yield Step(greater, lesser, -least, owner)
+            yield Distance(greater, lesser, -least, owner)

@@ -19,7 +19,8 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, Emit, View
 from headwater.analyze.query_parts import relations, union_branches
 from headwater.analyze.time.event_time import NONE
-from headwater.analyze.time.finality import Finality, Settled
+from headwater.analyze.time.finality import Finality
+from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.closing import dated
 from headwater.plan.program import AFTER, READS_PINNED, READS_STATES, UPTO, ClosedTimeProgram

@@ -16,7 +16,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import is_distinct
 from headwater.analyze.rules.keys import missing_keys
-from headwater.analyze.time.finality import Settled, Unsettled
+from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE

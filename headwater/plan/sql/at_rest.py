@@ -18,7 +18,7 @@ from sqlglot import exp, parse_one
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.time.finality import Settled
+from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError

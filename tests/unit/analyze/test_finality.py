@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.time.finality import Finality, Settled, Unsettled
+from headwater.analyze.time.finality import Finality
+from headwater.analyze.time.settling import Settled, Unsettled
 from tests.unit.analyze.small_project import catalog
 
 UNIT, HOUR, DAY = timedelta(microseconds=1), timedelta(hours=1), timedelta(days=1)
