@@ -33,7 +33,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
-from headwater.runtime.end_of_input import closing_watermarks, open_results, source_watermark
+from headwater.runtime.end_of_input import closing_watermarks, open_results
 from headwater.runtime.events import (
     InputClosed,
     Progress,
@@ -402,9 +402,7 @@ class Supervisor:
         }
         if isinstance(program, StreamingProgram):
             view = self._streams[name].view
-            return view is not None and view.reached(
-                pins, source_watermark(program, self._inputs, pins)
-            )
+            return view is not None and view.reached(pins)
         if self._ticker is None or self._ticker.waits_for_stopped(name):
             return False
         ticked = self._ticker.views.get(name)

@@ -6,7 +6,7 @@ In: files of the repository, and seeds. Out: projects, each with the text of its
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -129,7 +129,10 @@ def random_projects(count: int) -> Iterator[Project]:
         logs = random_logs(rnd)
         asked = closing_query(rnd, logs)
         tables = "".join(log.definition for log in logs)
-        yield Project(f"stream {number}: {asked.select}", f"{tables}{asked.definition('v')}")
+        ticks = replace(asked, engine="incremental").definition("v")
+        yield Project(f"closed {number}: {asked.select}", f"{tables}{ticks}")
+        sources = tables.replace("CREATE TABLE", "CREATE SOURCE")
+        yield Project(f"stream {number}: {asked.select}", f"{sources}{asked.definition('v')}")
 
 
 def _statements(file: Path) -> str:

@@ -187,7 +187,6 @@ SELECT window_start, count(*) AS n FROM TUMBLE(z, ts, INTERVAL '1' HOUR) GROUP B
 SELECT DISTINCT k, ts FROM z;
 SELECT z.id, y.v FROM z JOIN y ON y.ts BETWEEN z.ts AND z.ts + INTERVAL '1' HOUR;
 SELECT z.id, y.v FROM z JOIN y ON z.id = y.id AND y.ts BETWEEN z.ts AND z.ts + INTERVAL '1' HOUR;
---: ok
 SELECT z.id, y.v FROM z LEFT JOIN y ON y.ts BETWEEN z.ts AND z.ts + INTERVAL '1' HOUR EMIT ON WINDOW CLOSE;
 
 -- Others

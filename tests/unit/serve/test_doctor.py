@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from headwater.serve.doctor import findings
 from headwater.serve.doctor.diagnosis import diagnose
 from headwater.serve.doctor.findings import Finding, Repair
 from headwater.serve.doctor.repairs import Offer, carry_out, offers
+from tests.streamed import streams_first
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
 HOURS = pa.schema({"window_start": pa.timestamp("us", "UTC"), "clicks": pa.int64()})
@@ -53,6 +54,13 @@ FROM TUMBLE(clicks, ts, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW 
 CREATE STREAMING VIEW busy AS SELECT window_start, clicks FROM per_hour WHERE clicks > 1;
 """
 ORDER = (OffsetStream("clicks", True), HEARTBEAT)
+
+
+@pytest.fixture(autouse=True)
+def streams() -> Iterator[None]:
+    """Give each view that can have one a checkpoint."""
+    with streams_first():
+        yield
 
 
 @pytest.fixture
