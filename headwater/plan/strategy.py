@@ -7,11 +7,9 @@ Out: a :class:`~headwater.plan.view_plan.Decision`; or an error if no rule appli
 from __future__ import annotations
 
 from headwater.analyze.definitions import Emit
-from headwater.analyze.time.settling import Unsettled
-from headwater.dialect import span_of
 from headwater.errors import SqlError
 from headwater.plan.rules import registry
-from headwater.plan.rules.contract import Engine, Facts, InputKind
+from headwater.plan.rules.contract import Facts, InputKind
 from headwater.plan.view_plan import Decision
 
 
@@ -23,8 +21,6 @@ def decide(facts: Facts) -> Decision:
             cannot.
     """
     forced = facts.view.options.get("engine", "")
-    if forced != Engine.FULL:
-        _check_final(facts)
     others = []
     for rule in registry.RULES:
         if (reason := rule.applies(facts)) is None:
@@ -40,16 +36,6 @@ def decide(facts: Facts) -> Decision:
             span=facts.view.span,
         )
     raise _refusal(facts)
-
-
-def _check_final(facts: Facts) -> None:
-    """Refuse a view that waits for its rows to be final where nothing says when they are."""
-    if facts.emit is not Emit.ON_WINDOW_CLOSE or facts.reads_source or not facts.append_only:
-        return
-    for one in facts.closing:
-        if isinstance(one, Unsettled):
-            what, at = f"view {facts.view.name}: {one.what}", span_of(one.at) or facts.view.span
-            raise SqlError("UNBOUNDED_STATE", what, hint=one.hint, span=at)
 
 
 def _refusal(facts: Facts) -> SqlError:

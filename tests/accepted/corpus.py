@@ -12,10 +12,11 @@ from pathlib import Path
 from random import Random
 
 from headwater.testing.slt import parse as parse_slt
+from tests.fuzz.closing import closing_query
 from tests.fuzz.functions import CALLS, fill, nested
 from tests.fuzz.queries import first, folded, grouped, linear, query
 from tests.fuzz.schemas import KINDS, STANDARD, Draw, type_of
-from tests.fuzz.streams import random_logs, random_query
+from tests.fuzz.streams import random_logs
 
 ROOT = Path(__file__).parents[1]
 FORMS = Path(__file__).with_name("forms.sql")
@@ -126,7 +127,7 @@ def random_projects(count: int) -> Iterator[Project]:
         view = f"CREATE STREAMING VIEW v AS {text};"
         yield Project(f"random {number}: {text}", f"{rnd.schema.definitions}{view}")
         logs = random_logs(rnd)
-        asked = random_query(rnd, logs)
+        asked = closing_query(rnd, logs)
         tables = "".join(log.definition for log in logs)
         ticks = replace(asked, engine="incremental").definition("v")
         yield Project(f"closed {number}: {asked.select}", f"{tables}{ticks}")

@@ -36,11 +36,13 @@ class Log:
         name: its name.
         kinds: the kind of each column by name; the first is ``id``, the last the event time.
         delay: how far its watermark stays behind, in seconds.
+        kept: whether its rows land; a view of a SOURCE has no stamps to read.
     """
 
     name: str
     kinds: Mapping[str, str]
     delay: int
+    kept: bool = True
 
     @property
     def definition(self) -> str:
@@ -48,7 +50,8 @@ class Log:
         items = [f"{column} {type_of(kind)}" for column, kind in self.kinds.items()]
         items.append(f"WATERMARK FOR {TIME} AS {TIME} - INTERVAL '{self.delay}' SECOND")
         place = f"WITH (connector = 'files', path = '{self.name}')"
-        return f"CREATE TABLE {self.name} ({', '.join(items)}) {place} FORMAT PLAIN ENCODE JSON;\n"
+        kind = "TABLE" if self.kept else "SOURCE"
+        return f"CREATE {kind} {self.name} ({', '.join(items)}) {place} FORMAT PLAIN ENCODE JSON;\n"
 
     def columns(self, alias: str) -> list[Column]:
         """What expressions over one of its rows can name, but the event time."""
@@ -96,11 +99,12 @@ class StreamingQuery:
         )
 
 
-def random_logs(rnd: Random) -> tuple[Log, Log]:
+def random_logs(rnd: Random, *, kept: bool = True) -> tuple[Log, Log]:
     """Return two logs that have columns in common.
 
     Args:
         rnd: the generator.
+        kept: whether they are tables, not sources.
     """
     few = rnd.sample(_KINDS, 3)
     one, two = (
@@ -108,6 +112,7 @@ def random_logs(rnd: Random) -> tuple[Log, Log]:
             name,
             {"id": "number", "k": few[0], **{c: rnd.choice(few) for c in "xy"}, TIME: "instant"},
             rnd.choice(_DELAYS),
+            kept,
         )
         for name in LOGS
     )

@@ -62,6 +62,11 @@ class ChangelogModes:
             self.known[view.name] = self._view(view)
         return self.known[view.name]
 
+    def named(self, name: str) -> ChangelogMode:
+        """Return what a source, table or view emits."""
+        source = self.catalog.sources.get(name)
+        return source.mode if source else self.view(self.catalog.views[name])
+
     def _view(self, view: View) -> ChangelogMode:
         if view.options.get("engine") == "full" or view.changes:
             return UPSERT
@@ -100,6 +105,4 @@ class ChangelogModes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        if source := self.catalog.sources.get(relation.name):
-            return source.mode
-        return self.view(self.catalog.views[relation.name])
+        return self.named(relation.name)

@@ -14,7 +14,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
-from headwater.analyze.query_parts import is_aggregate, is_distinct, window_calls
+from headwater.analyze.query_parts import aggregates, is_aggregate, is_distinct, window_calls
 from headwater.analyze.time.bounds import Name
 from headwater.analyze.time.distances import Distance, Distances
 from headwater.analyze.time.event_time import (
@@ -178,6 +178,10 @@ def within_window(alias: str, window: WindowTable, times: Times) -> Iterator[Dis
         yield Distance(before, after, most)
 
 
+def _first_aggregate(select: exp.Select) -> exp.Expr:
+    return next((node for item in select.selects for node in aggregates(item)), select)
+
+
 def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     """What the groups and the calls with OVER of a SELECT depend on; empty if it has none."""
     if is_aggregate(select):
@@ -187,7 +191,7 @@ def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
         if not keys:
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
             message = "nothing says when a group is final: no window is among the group keys"
-            return Unsettled(message, group or select, hint)
+            return Unsettled(message, group or _first_aggregate(select), hint)
         return [Demand(min(keys, key=lambda key: rank(scope, key)))]
     found = []
     for call in window_calls(select):

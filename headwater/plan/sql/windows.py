@@ -1,8 +1,8 @@
 """Windows as SQL: the rows of a relation, once for each window that holds their time.
 
 In: a window and the rows that it is over. Out: a query of an engine with two more columns,
-``window_start`` and ``window_end``. Spark and DuckDB count in microseconds, Trino, which has no
-integer of them, in milliseconds. Days and months are those of the wall clock in their time zone.
+``window_start`` and ``window_end``. Spark and DuckDB count in microseconds, Trino in seconds, or
+where these do not do, in milliseconds. Days and months are those of the wall clock in their zone.
 """
 
 from __future__ import annotations
@@ -134,12 +134,17 @@ def _duckdb_calendar(window: Window, time: str, number: str) -> Edges:
 
 
 def _trino_fixed(window: Window, time: str, number: str) -> Edges:
-    zero = f"TIMESTAMP '1970-01-01 00:00:00{' UTC' if window.zoned else ''}'"
-    passed = f"date_diff('millisecond', {zero}, date_trunc('millisecond', {time}))"
-    step, offset = _step(window) // 1000, window.offset // 1000
+    zero = f"TIMESTAMP '1970-01-01 00:00:00.000{' UTC' if window.zoned else ''}'"
+    lengths = (window.size, window.slide, window.offset)
+    whole = not any(length % 1_000_000 for length in lengths)
+    unit, micros = ("second", 1_000_000) if whole else ("millisecond", 1000)
+    passed = f"date_diff('{unit}', {zero}, date_trunc('{unit}', {time}))"
+    step, offset = _step(window) // micros, window.offset // micros
     last = f"{passed} - mod(mod({passed} - {offset}, {step}) + {step}, {step})"
-    ends = _of(window, last, number, 1000)
-    start, end = (f"date_add('millisecond', {each}, {zero})" for each in ends)
+    add = "date_add('second', {0}, {1})"
+    if not whole:  # Trino adds no more milliseconds than an INTEGER holds
+        add = "date_add('millisecond', mod({0}, 1000), date_add('second', ({0}) / 1000, {1}))"
+    start, end = (add.format(each, zero) for each in _of(window, last, number, micros))
     return start, end
 
 

@@ -7,6 +7,7 @@ as the product writes it. What is appended was not there before.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 
 import duckdb
@@ -71,8 +72,13 @@ class _Trial:
 
 
 def _reaches_no_further(patch: pytest.MonkeyPatch) -> None:
-    """A tick reads the rows that came since the last one only."""
-    patch.setattr("headwater.analyze.time.finality._seen", lambda time, by: time.reads)
+    """A tick reads the event times between the two watermarks only."""
+    moment = closed_time._Writer._moment
+    patch.setattr(
+        closed_time._Writer,
+        "_moment",
+        lambda self, name, less, relation: moment(self, name, timedelta(0), relation),
+    )
 
 
 RULE = Rule("closed", (closed_time.RULE,), _Trial, _reaches_no_further, cases=20)

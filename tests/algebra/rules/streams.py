@@ -42,7 +42,7 @@ class _Trial:
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
         rnd = Random(self.seed)
-        logs = random_logs(rnd)
+        logs = random_logs(rnd, kept=False)
         query = random_query(rnd, logs)
         used = [log for log in logs if log.name in query.inputs]
         definitions = "".join(log.definition for log in logs) + query.definition("v")
@@ -81,7 +81,8 @@ def landed(
             duck.execute(f"DELETE FROM {log.name}__change")
         for log in rnd.sample(logs, rnd.randint(1, len(logs))):
             mark = marks.get(log.name)
-            moment = None if mark is None else _EPOCH + mark * _MICROSECOND
+            known = mark if log.kept else None
+            moment = None if known is None else _EPOCH + known * _MICROSECOND
             rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
             for name in (log.name, f"{log.name}__change"):
                 insert(duck, name, [(*row, moment) for row in rows])
@@ -158,7 +159,12 @@ def _heartbeats_are_rows(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "streams",
-    (streaming.WINDOW_CLOSE, streaming.INTERVAL_JOIN, streaming.DEDUPLICATE),
+    (
+        streaming.LINEAR,
+        streaming.WINDOW_CLOSE,
+        streaming.INTERVAL_JOIN,
+        streaming.DEDUPLICATE,
+    ),
     _Trial,
     _heartbeats_are_rows,
     cases=12,

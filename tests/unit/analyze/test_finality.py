@@ -21,7 +21,7 @@ LANDED = "JOIN landings l ON l.flight = d.flight AND l.ts BETWEEN d.ts AND d.ts 
 
 
 def settled(query: str) -> Settled | Unsettled | None:
-    project = catalog(f"CREATE STREAMING VIEW v AS {query} EMIT ON WINDOW CLOSE")
+    project = catalog(f"CREATE STREAMING VIEW v AS {query}")
     (branch,) = union_branches(project.views["v"].query)
     return Finality(project).settled(branch)
 
