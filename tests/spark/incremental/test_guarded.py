@@ -290,6 +290,18 @@ def test_on_error_fail_stops_the_view_and_says_why(spark, lake, tmp_path, name):
     assert not lake.exists("v__quarantine")
 
 
+def test_what_windows_drop_is_counted_once(spark, lake, tmp_path):
+    kept = Kept(spark, lake, tmp_path, "window", "ON ERROR DROP")
+    for number in range(len(ROWS)):
+        kept.land(number)
+        kept.drain()
+        kept.open()
+    kept.end()
+    markers = check_law(lake, "v", ["window_start", "x", "n"], kept.oracle, [kept.sides["t"]])
+    assert sum(marker.counts.get("dropped", 0) for marker in markers) == len(CASES["window"][2])
+    assert not lake.exists("v__quarantine")
+
+
 def test_on_error_drop_counts_only(spark, lake, tmp_path):
     kept = Kept(spark, lake, tmp_path, "folded", "ON ERROR DROP")
     kept.land(1)
