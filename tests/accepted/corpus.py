@@ -6,7 +6,7 @@ In: files of the repository, and seeds. Out: projects, each with the text of its
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -16,7 +16,7 @@ from tests.fuzz.closing import closing_query
 from tests.fuzz.functions import CALLS, fill, nested
 from tests.fuzz.queries import first, folded, grouped, linear, query
 from tests.fuzz.schemas import KINDS, STANDARD, Draw, type_of
-from tests.fuzz.streams import random_logs
+from tests.fuzz.streams import random_logs, random_query
 
 ROOT = Path(__file__).parents[1]
 FORMS = Path(__file__).with_name("forms.sql")
@@ -129,9 +129,10 @@ def random_projects(count: int) -> Iterator[Project]:
         logs = random_logs(rnd)
         asked = closing_query(rnd, logs)
         tables = "".join(log.definition for log in logs)
-        ticks = replace(asked, engine="incremental").definition("v")
-        yield Project(f"closed {number}: {asked.select}", f"{tables}{ticks}")
-        sources = tables.replace("CREATE TABLE", "CREATE SOURCE")
+        yield Project(f"closed {number}: {asked.select}", f"{tables}{asked.definition('v')}")
+        logs = random_logs(rnd, kept=False)
+        asked = random_query(rnd, logs)
+        sources = "".join(log.definition for log in logs)
         yield Project(f"stream {number}: {asked.select}", f"{sources}{asked.definition('v')}")
 
 

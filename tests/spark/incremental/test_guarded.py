@@ -242,12 +242,12 @@ def test_death_between_the_quarantine_and_the_view_leaves_one_copy(
     kept.land(0)
     kept.drain()
     kept.land(1)
+    kept.land(2)  # closes the window of a bad row
     with pytest.raises(Exception):  # noqa: B017, PT011 - in the query's thread, or in this one
         kept.drain()
     assert fired
     assert len(kept.quarantined()) > 0
     kept.stop()
-    kept.land(2)
     kept.land(3)
     kept.open()
     kept.drain()
@@ -269,8 +269,8 @@ def test_a_row_late_and_bad_is_late_in_every_attempt(spark, lake, tmp_path, name
     ):
         side.land(*rows)
         kept.drain()
-    assert kept.view._guarded.on
     kept.end()
+    assert kept.view._guarded.on
     columns = [field.name for field in kept.plan.view.fields]
     markers = check_law(lake, "v", columns, kept.oracle, [side])
     late = [row["id"] for row in lake.table("late_v").read().collect()]
@@ -287,6 +287,18 @@ def test_on_error_fail_stops_the_view_and_says_why(spark, lake, tmp_path, name):
         kept.drain()
     kept.stop()
     assert failure.value.condition == "BAD_ROW"
+    assert not lake.exists("v__quarantine")
+
+
+def test_what_windows_drop_is_counted_once(spark, lake, tmp_path):
+    kept = Kept(spark, lake, tmp_path, "window", "ON ERROR DROP")
+    for number in range(len(ROWS)):
+        kept.land(number)
+        kept.drain()
+        kept.open()
+    kept.end()
+    markers = check_law(lake, "v", ["window_start", "x", "n"], kept.oracle, [kept.sides["t"]])
+    assert sum(marker.counts.get("dropped", 0) for marker in markers) == len(CASES["window"][2])
     assert not lake.exists("v__quarantine")
 
 
