@@ -130,7 +130,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults fuzz fuzz-streams conformance tpch test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults fuzz fuzz-streams conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -158,6 +158,10 @@ conformance: setup ## every form of the language in Trino, recorded, then compar
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB
 	@$(BIN)/python -m tests.tpch.run --seed $(or $(SEED),1)
+
+.PHONY: nexmark
+nexmark: setup ## the 23 queries of NEXMark, against DuckDB: make nexmark EVENTS=1000000 SEED=1
+	@$(BIN)/python -m bench.nexmark.run --events $(or $(EVENTS),1000000) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: test-services
 test-services: setup ## tests with Kafka, PostgreSQL, Debezium, …, which the run starts itself
@@ -191,6 +195,10 @@ bench: setup ## the benchmarks, against Spark by hand and DuckDB
 .PHONY: bench-incremental
 bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="--rows 10000000 --change 10000"
 	@$(BIN)/python -m bench.incremental $(ARGS)
+
+.PHONY: bench-lateness
+bench-lateness: setup ## completeness against delay on the flights, fixed against adaptive: ARGS="--minutes 10"
+	@$(BIN)/python -m bench.lateness $(ARGS)
 
 .PHONY: bench-kafka
 bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by hand: ARGS="--rows 1000000"

@@ -26,6 +26,7 @@ WITH snapshots AS (
     max(committed_at) AS committed_at, max(snapshot_id) FILTER (WHERE published) AS snapshot_id,
     max(CAST(element_at(summary, 'headwater.epoch') AS BIGINT)) AS epoch,
     max(CAST(element_at(summary, 'headwater.watermark') AS BIGINT)) AS micros,
+    max(CAST(element_at(summary, 'headwater.delay') AS BIGINT)) AS delay,
     max(element_at(summary, 'headwater.cut_from')) AS cut_from,
     max(element_at(summary, 'headwater.cut_to')) AS cut_to,
     max(CAST(json_extract_scalar(element_at(summary, 'headwater.counts'), '$.late') AS BIGINT))
@@ -54,6 +55,7 @@ WITH snapshots AS (
 ), counted AS (
   SELECT name AS view, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
     rows_quarantined, snapshot_id, from_unixtime(micros / 1e6) AS watermark,
+    delay / 1e6 AS adaptive_delay,
     CASE WHEN owner <> name THEN NULL
       WHEN bool_or(input_name = name) THEN rows_out + coalesce(rows_quarantined, 0)
       ELSE sum(input_changed
@@ -61,7 +63,7 @@ WITH snapshots AS (
     date_diff('millisecond', max(input_at), committed_at) / 1e3 AS freshness
   FROM read
   GROUP BY name, owner, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
-    rows_quarantined, snapshot_id, micros
+    rows_quarantined, snapshot_id, micros, delay
 )
 SELECT CAST(view AS VARCHAR) AS view,
   CAST(epoch AS BIGINT) AS epoch,
@@ -74,5 +76,6 @@ SELECT CAST(view AS VARCHAR) AS view,
   CAST(rows_total AS BIGINT) AS rows_total,
   CAST(rows_late AS BIGINT) AS rows_late,
   CAST(rows_quarantined AS BIGINT) AS rows_quarantined,
-  CAST(snapshot_id AS BIGINT) AS snapshot_id
+  CAST(snapshot_id AS BIGINT) AS snapshot_id,
+  CAST(adaptive_delay AS DOUBLE) AS adaptive_delay
 FROM counted;

@@ -18,13 +18,14 @@ from sqlglot import exp
 from headwater.analyze.bind.project import bind_sound, reads
 from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.connectors.sink_tables import TABLE_OPTIONS
+from headwater.analyze.ddl.functions import called
 from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
 from headwater.config.settings import Config, load_config
 from headwater.dialect import parse_all
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError, raise_all
 
 _DEFINED = re.compile(
-    r"\b(TABLE|SOURCE|VIEW|SINK)\s+(?:IF\s+NOT\s+EXISTS\s+)?\"?(\w+)", re.IGNORECASE
+    r"\b(TABLE|SOURCE|VIEW|SINK|FUNCTION)\s+(?:IF\s+NOT\s+EXISTS\s+)?\"?(\w+)", re.IGNORECASE
 )
 LEFT_OUT = ("broken", "blocked")
 """What a definition is that has an error, and what one is that reads such a definition."""
@@ -41,7 +42,7 @@ class Definition:
     """What a file says that there is, sound or not.
 
     Attributes:
-        kind: ``table``, ``source``, ``view`` or ``sink``.
+        kind: ``table``, ``source``, ``view``, ``sink`` or ``function``.
         file: the file.
         reads: the names that it reads.
         error: what is wrong with it, if it cannot be parsed.
@@ -59,7 +60,7 @@ class Broken:
 
     Attributes:
         name: its name.
-        kind: ``table``, ``source``, ``view`` or ``sink``.
+        kind: ``table``, ``source``, ``view``, ``sink`` or ``function``.
         error: its own first error; None if only something that it reads has one.
         blocked_by: the definitions that it reads, directly or not, and that have the errors.
     """
@@ -274,7 +275,7 @@ def _unknown(
     every = [each for found in statements.values() for each in found]
     defined = {each.name for each in every}
     file = Path(error.span.file if error.span else "")
-    lacking = {name for each in every for name in reads(each)} - defined
+    lacking = {name for each in every for name in (*reads(each), *called(each))} - defined
     return {name: Definition("table", file, error=error) for name in sorted(lacking)}
 
 

@@ -102,16 +102,37 @@ class Column(Field):
 
 
 @dataclass(frozen=True, slots=True)
+class AdaptiveDelay:
+    """How the delay of a watermark follows the lateness of the rows (``ADAPTIVE``).
+
+    Attributes:
+        percentile: the share of the rows that are to come in time, between 0 and 1.
+        least: the shortest delay.
+        most: the longest delay, which also holds until enough rows have come.
+    """
+
+    percentile: float
+    least: timedelta
+    most: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class Watermark:
     """How a source promises that no more rows below a time will come.
 
     Attributes:
         column: the event-time column.
-        delay: how far the watermark stays behind the newest event time; zero when monotonic.
+        delay: how far the watermark stays behind the newest event time, at most; zero when
+            monotonic.
+        adaptive: how the delay follows the rows; None for a fixed one.
+        idle_timeout: how long an input without rows holds the watermark back; None if it holds a
+            lane back only while rows of it wait, and other tables for ever.
     """
 
     column: str
     delay: timedelta = timedelta(0)
+    adaptive: AdaptiveDelay | None = None
+    idle_timeout: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ In: what is wrong and the node where. Out: a list of :class:`~headwater.errors.S
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.literals.mistake import Mistake
 from headwater.dialect.position import SourceText, place_within, source_of, span_of
+from headwater.dialect.syntax import FUNCTION
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -31,11 +32,13 @@ class Diagnostics:
 
     Attributes:
         statement: the statement, whose place serves nodes that have none.
+        functions: names of the functions that the project defines.
         errors: what was found, in the order of finding.
     """
 
-    def __init__(self, statement: exp.Expr) -> None:
+    def __init__(self, statement: exp.Expr, functions: Collection[str] = ()) -> None:
         self.statement = statement
+        self.functions = functions
         self.errors: list[SqlError] = []
         self._source: SourceText | None = source_of(statement)
         self._seen: set[tuple[str, str, Span | None]] = set()
@@ -55,8 +58,10 @@ class Diagnostics:
 
         Args:
             message: what is wrong, lower case, no full stop.
-            at: the node to underline.
+            at: the node to underline; one that a call of a function became stands at the call.
         """
+        if at is not None and (function := at.meta.get(FUNCTION)):
+            message = f"in function {function}: {message}"
         self.note(condition, message, hint, self.place(at))
 
     def note(self, condition: str, message: str, hint: str, span: Span | None) -> None:

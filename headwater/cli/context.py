@@ -151,6 +151,9 @@ def require_view(project: Project, name: str) -> None:
     if name in project.catalog.sources:
         kind = "table" if project.catalog.sources[name].kept else "source"
         raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a {kind}, not a view')
+    if name in project.definitions and project.definitions[name].kind == "function":
+        hint = "explain a view that calls it"
+        raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a function, not a view', hint=hint)
     near = get_close_matches(name, views, n=1)
     known = f"the views are: {', '.join(views) or 'none'}"
     hint = f'did you mean "{near[0]}"?' if near else known

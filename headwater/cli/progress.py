@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headwater.runtime.events import (
         EpochLanded,
         Event,
+        InputIdle,
         LeaseAwaited,
         ResultsOpen,
         StateChanged,
@@ -51,6 +52,7 @@ class Display(ABC):
             DefinitionsChanged,
             EpochLanded,
             InputClosed,
+            InputIdle,
             LeaseAwaited,
             ResultsOpen,
             StateChanged,
@@ -79,6 +81,8 @@ class Display(ABC):
             case InputClosed():
                 at = _moment(event.watermark)
                 self.noted(f"closed {event.table}: rows before {at} are late from now on")
+            case InputIdle():
+                self.noted(_idle(event))
 
     @abstractmethod
     def noted(self, text: str) -> None:
@@ -299,6 +303,16 @@ def _until(watermark: int | None) -> str:
 def _moment(time: int) -> str:
     at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
     return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _idle(event: InputIdle) -> str:
+    from headwater.plan.operators import duration
+
+    at = _moment(event.watermark)
+    return (
+        f"idle {event.table}: no rows for {duration(event.timeout)}, so rows before {at} are late"
+        " from now on"
+    )
 
 
 def _open(event: ResultsOpen) -> str:

@@ -15,7 +15,7 @@ cores. Together with the marker that makes landing exactly-once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
@@ -86,8 +86,9 @@ class Range(Generic[Body]):
         units: how many files or rows it has; none where it only moves the position.
         body: what to read, in the connector's own words.
         lost: rows that were there to be read once, and are gone.
-        waiting: the lanes in which rows wait behind the range; none if the input is one lane, in
-            order as a whole. Each is a value of ``_path``, or :data:`UNREAD`.
+        waiting: the lanes that hold the watermark back: rows wait in them behind the range, or
+            were there within the IDLE TIMEOUT. None if the input is one lane, in order as a whole.
+            Each is a value of ``_path``, or :data:`UNREAD`.
     """
 
     position: str
@@ -311,6 +312,27 @@ class Measurable(Protocol):
         """Return by part how many records are waiting behind a position.
 
         Asks nobody: it tells what the last look found.
+        """
+
+
+@runtime_checkable
+class HasIdleLanes(Protocol):
+    """A connector whose lanes hold the watermark back until they are idle (IDLE TIMEOUT)."""
+
+    def holding(self, after: str | None) -> tuple[str, ...]:
+        """Return the lanes that hold the watermark back although no rows wait.
+
+        Args:
+            after: position of the last commit.
+        """
+
+    def resume(self, after: str | None, awake: Collection[str], age: float) -> None:
+        """Take over which lanes were idle when the last commit was made.
+
+        Args:
+            after: its position.
+            awake: the lanes that were not.
+            age: how many seconds ago it was made.
         """
 
 

@@ -54,6 +54,7 @@ class HeadwaterGenerator(TrinoGenerator):
         syntax.CreateFunction: lambda self, e: self.createfunction_sql(e),
         syntax.WindowTable: lambda self, e: self.windowtable_sql(e),
         syntax.MatchRecognize: lambda self, e: self.matchrecognize_sql(e),
+        syntax.ProcessingMode: lambda self, e: f"{e.args['mode']} {self.sql(e, 'this')}",
     }
 
     # statements
@@ -165,7 +166,7 @@ class HeadwaterGenerator(TrinoGenerator):
         return self._lines(
             f"{self._create(node, 'FUNCTION')}({parameters})",
             f"RETURNS {self.sql(node, 'returns')}",
-            self._upper("LANGUAGE", node.args["language"]),
+            self._upper("LANGUAGE", node.args.get("language")),
             self._with(node),
             f"RETURN {self.sql(node, 'expression')}" if node.args.get("expression") else "",
             f"AS {self._dollars(body)}" if body is not None else "",
@@ -179,7 +180,11 @@ class HeadwaterGenerator(TrinoGenerator):
         if keys := node.args.get("partition_by"):  # only Flink's form has a place for keys
             source = f"TABLE {source} PARTITION BY {self._names(keys)}"
             time = f"DESCRIPTOR({time})"
-        parts = [source, time, *(self.sql(node, key) for key in ("slide", "size", "offset"))]
+        parts = [
+            source,
+            time,
+            *(self.sql(node, key) for key in ("slide", "size", "offset", "zone")),
+        ]
         return f"{node.args['kind'].upper()}({', '.join(part for part in parts if part)})"
 
     def matchrecognize_sql(self, expression: exp.MatchRecognize) -> str:

@@ -8,7 +8,7 @@ recursive passes after the parser are refused here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from sqlglot import exp
@@ -75,13 +75,28 @@ def normalize(statement: exp.Expr, words: type[Tokenizer]) -> None:
         node = _one_trunc(node)
         _canonical(node, words)
         _check(node)
-        for child in node.iter_expressions():
-            # left-deep chains (a OR b OR c, UNION ALL) are walked in a loop by sqlglot, not
-            # recursively
-            if child.arg_key == "this" and type(child) is type(node) and isinstance(node, _CHAINS):
-                stack.append((child, depth, chain + 1))
-            else:
-                stack.append((child, depth + 1, 1))
+        stack += _children(node, depth, chain)
+
+
+def is_too_deep(root: exp.Expr) -> bool:
+    """Return whether a tree is deeper than the recursive passes after the parser manage."""
+    stack: list[tuple[exp.Expr, int, int]] = [(root, 1, 1)]
+    while stack:
+        node, depth, chain = stack.pop()
+        if depth > MAX_TREE_DEPTH or chain > MAX_CHAIN:
+            return True
+        stack += _children(node, depth, chain)
+    return False
+
+
+def _children(node: exp.Expr, depth: int, chain: int) -> Iterator[tuple[exp.Expr, int, int]]:
+    for child in node.iter_expressions():
+        # left-deep chains (a OR b OR c, UNION ALL) are walked in a loop by sqlglot, not
+        # recursively
+        if child.arg_key == "this" and type(child) is type(node) and isinstance(node, _CHAINS):
+            yield child, depth, chain + 1
+        else:
+            yield child, depth + 1, 1
 
 
 def _one_trunc(node: exp.Expr) -> exp.Expr:

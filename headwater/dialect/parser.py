@@ -26,7 +26,7 @@ from sqlglot.tokens import Tokenizer
 from headwater.dialect.generator import HeadwaterGenerator
 from headwater.dialect.parser_query import QueryParser
 from headwater.dialect.parser_view import ViewParser
-from headwater.dialect.splitter import MAX_DEPTH
+from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
 from headwater.dialect.vocabulary import UNITS
 
 CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
@@ -159,6 +159,7 @@ class Headwater(Trino):
         SINGLE_TOKENS = {**Trino.Tokenizer.SINGLE_TOKENS, "$": TokenType.HEREDOC_STRING}
         VAR_SINGLE_TOKENS = {"$"}
         HEREDOC_STRINGS = ["$"]
+        HEREDOC_TAG_IS_IDENTIFIER = True  # a lone $ is the end of a partition in PATTERN
 
     class Parser(HeadwaterRules, TrinoParser):
         """Headwater's rules on Trino's."""
@@ -288,3 +289,17 @@ def body_parser(name: str) -> BodyParser:
         f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
     )
     return BodyParser(made())
+
+
+@cache
+def known_functions() -> frozenset[str]:
+    """Return the names, in lower case, that a dialect reads as functions or words of its own."""
+    found: set[str] = set()
+    for name in BODY_DIALECTS:
+        parser = type(Dialect.get_or_raise(name)).parser_class
+        for table in (
+            *(parser.FUNCTIONS, parser.FUNCTION_PARSERS),
+            *(parser.NO_PAREN_FUNCTIONS, parser.NO_PAREN_FUNCTION_PARSERS),
+        ):
+            found.update(getattr(word, "name", word).lower() for word in table)
+    return frozenset(found | {word.lower() for word in Headwater.Tokenizer.KEYWORDS})

@@ -204,7 +204,7 @@ class DdlParser(ClauseParser):
             if not self._match(TokenType.NUMBER):
                 self.fail_near(hint="expected a number between 0 and 1: PERCENTILE 0.99")
             value = exp.Literal.number(self._prev.text)
-            if not 0 < float(self._prev.text) <= 1:
+            if not 0 < float(self._prev.text) < 1:
                 message = "the percentile is not between 0 and 1"
                 hint = "write it as PERCENTILE 0.99"
                 self.fail("INVALID_WATERMARK", message, hint=hint, token=self._prev)
@@ -257,11 +257,12 @@ class DdlParser(ClauseParser):
         args |= self._clauses(
             self.FUNCTION_CLAUSES, "CREATE FUNCTION", lambda: self._word() in stop
         )
-        for key in ("returns", "language"):
-            if key not in args:
-                self.fail_near(hint=f"expected {key.upper()} before this")
+        if "returns" not in args:
+            self.fail_near(hint="expected RETURNS before this")
         if self._match_words("RETURN"):
             args["expression"] = self._parse_disjunction() or self.fail_near()
+        elif "language" not in args:
+            self.fail_near(hint="expected LANGUAGE before this, or RETURN and an expression")
         else:
             self._expect_words("AS")
             if not self._match_set((TokenType.STRING, TokenType.HEREDOC_STRING)):

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_base import ClauseParser, E
-from headwater.dialect.syntax import GIVEN, MatchRecognize, WindowTable
+from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode, WindowTable
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -24,7 +24,7 @@ class QueryParser(ClauseParser):
 
     # kind -> (intervals without the optional offset, whether an offset may follow, usage)
     WINDOW_TABLES: Mapping[str, tuple[int, bool, str]] = {
-        "TUMBLE": (1, True, "TUMBLE(t, ts, size)"),
+        "TUMBLE": (1, True, "TUMBLE(t, ts, size)"),  # or with a time zone
         "HOP": (2, True, "HOP(t, ts, slide, size)"),
         "CUMULATE": (2, True, "CUMULATE(t, ts, step, size)"),
         "SESSION": (1, False, "SESSION(t, ts, gap)"),
@@ -167,11 +167,16 @@ class QueryParser(ClauseParser):
         count, has_offset, usage = self.WINDOW_TABLES[kind]
         self._advance(2)
         source = self._parse_window_input(usage)
-        partition_by = self._parse_window_keys()
-        self._expect(TokenType.COMMA, f'"," ({usage})')
-        time = self._parse_window_time(usage)
-        intervals = []
+        partition_by, time = self._parse_window_keys()
+        if time is None:
+            self._expect(TokenType.COMMA, f'"," ({usage})')
+            time = self._parse_window_time(usage)
+        intervals: list[exp.Interval] = []
+        zone = None
         while self._match(TokenType.COMMA):
+            if kind == "TUMBLE" and intervals and self._match(TokenType.STRING):
+                zone = self._placed(exp.Literal.string(self._prev.text), self._prev)
+                break
             intervals.append(self._fixed_interval())
         if not self._match(TokenType.R_PAREN):
             self.fail_near(hint='expected "," or ")" here')
@@ -186,21 +191,34 @@ class QueryParser(ClauseParser):
             slide=intervals[0] if count == 2 else None,
             offset=intervals[count] if len(intervals) > count else None,
             partition_by=partition_by or None,
+            zone=zone,
         )
         return self._placed(node, start)
 
-    def _parse_window_keys(self) -> list[exp.Expr]:
-        """Parse ``PARTITION BY k, …``, which reaches up to the comma before ``DESCRIPTOR``."""
+    def _parse_window_keys(self) -> tuple[list[exp.Expr], exp.Column | None]:
+        """Parse ``PARTITION BY k, …`` up to the time; the last name before an interval is one."""
         keys: list[exp.Expr] = []
         if not self._match_words("PARTITION BY"):
-            return keys
-        keys.append(exp.Column(this=self._column_name()))
-        while self._curr.token_type == TokenType.COMMA and self._next.text.upper() != "DESCRIPTOR":
+            return keys, None
+        keys.append(self._window_column())
+        while self._curr.token_type == TokenType.COMMA:
+            if self._next.text.upper() in ("DESCRIPTOR", "INTERVAL"):
+                break
             self._advance()
-            keys.append(exp.Column(this=self._column_name()))
+            keys.append(self._window_column())
         if self._curr.token_type != TokenType.COMMA:
-            self.fail_near(hint="after PARTITION BY, write the time as DESCRIPTOR(ts)")
-        return keys
+            self.fail_near(hint="after PARTITION BY, write the time and an interval")
+        if self._next.text.upper() == "DESCRIPTOR":
+            return keys, None
+        *keys, time = keys
+        assert isinstance(time, exp.Column)
+        if not keys:
+            self.fail_near(hint="after PARTITION BY k, write the time: PARTITION BY k, ts")
+        return keys, time
+
+    def _window_column(self) -> exp.Column:
+        start = self._curr
+        return self._placed(exp.Column(this=self._column_name()), start)
 
     def _parse_window_input(self, usage: str) -> exp.Expr:
         named = self._match(TokenType.TABLE) and self._curr.token_type != TokenType.L_PAREN
@@ -221,6 +239,12 @@ class QueryParser(ClauseParser):
         if described:
             self._expect(TokenType.L_PAREN, '"("')
         start = self._curr
+        if self._word() == "PROCTIME":
+            message = (
+                "PROCTIME is refused: the clock is not part of the data: a replay would differ"
+            )
+            hint = "use the event-time column of the table"
+            self.fail("NON_DETERMINISTIC", message, hint=hint)
         column = self._parse_column()
         if not isinstance(column, exp.Column):
             self.fail_near(start, f"expected the event-time column here: {usage}")
@@ -255,14 +279,42 @@ class QueryParser(ClauseParser):
             self.fail_near(hint='expected ")" to close MATCH_RECOGNIZE')
         return self.expression(MatchRecognize(**args, alias=self._parse_table_alias()))
 
+    def _parse_match_recognize_measure(self) -> exp.MatchRecognizeMeasure:
+        return self.expression(exp.MatchRecognizeMeasure(this=self._parse_expression()))
+
+    def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
+        return None if self._processing_mode() else super()._parse_column_parts_fast()
+
+    def _parse_function(
+        self,
+        functions: dict[str, Callable[..., Any]] | None = None,
+        anonymous: bool = False,
+        optional_parens: bool = True,
+        any_token: bool = False,
+    ) -> exp.Expr | None:
+        start, mode = self._curr, self._processing_mode()
+        if mode:
+            self._advance()
+        found = super()._parse_function(functions, anonymous, optional_parens, any_token)
+        return self._placed(ProcessingMode(this=found, mode=mode), start) if mode else found
+
+    def _processing_mode(self) -> str:
+        """Return FINAL or RUNNING if it stands before a call: ``FINAL LAST(a.x)``."""
+        after = self._tokens[self._index + 1 : self._index + 3]
+        call = len(after) == 2 and after[1].token_type == TokenType.L_PAREN
+        word = self._word() if call and after[0].token_type in self.FUNC_TOKENS else ""
+        return word if word in ("FINAL", "RUNNING") else ""
+
     def _parse_after_match(self) -> exp.Var | None:
         if not self._match_words("AFTER MATCH SKIP"):
             return None
-        where = ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST")
+        start = self._prev
+        where = ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST", "TO")
         text = self._choice("AFTER MATCH SKIP", where).upper()
-        if text in ("TO FIRST", "TO LAST"):
-            text = f"{text} {self._identifier('a pattern variable').name.lower()}"
-        return exp.var(f"AFTER MATCH SKIP {text}")
+        if text in ("TO FIRST", "TO LAST", "TO"):
+            # Trino 476 fails with an internal error if the variable is not in upper case
+            text = f"{text} {self._identifier('a pattern variable').name.upper()}"
+        return self._placed(exp.var(f"AFTER MATCH SKIP {text}"), start)
 
     def _parse_row_pattern(self) -> exp.Var:
         """Keep the pattern as text: sqlglot has no nodes for it."""
@@ -279,7 +331,9 @@ class QueryParser(ClauseParser):
         if not self._match(TokenType.R_PAREN):
             self.fail_near(hint='expected ")" to close PATTERN')
         text = _COMMENT.sub(" ", self._find_sql(start, end))
-        return exp.var(" ".join(text.split()).lower())
+        pattern = exp.var(" ".join(text.split()).lower())
+        pattern.meta.update(start=start.start, end=end.end)
+        return pattern
 
     # stricter than sqlglot
 

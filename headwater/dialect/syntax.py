@@ -10,6 +10,10 @@ from sqlglot import exp
 
 GIVEN = "given"
 """Key of ``meta`` of a function call: how many arguments it was written with."""
+FUNCTION = "function"
+"""Key of ``meta`` of a node that a call of a user function became: the name of the function."""
+CONVERSION = "conversion"
+"""Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 
 
 class CreateSource(exp.Expression):
@@ -136,10 +140,10 @@ class DropStatement(exp.Expression):
 
 
 class CreateFunction(exp.Expression):
-    """``CREATE FUNCTION name (parameters) RETURNS type LANGUAGE {PYTHON | SQL} …``.
+    """``CREATE FUNCTION name (parameters) RETURNS type [LANGUAGE {PYTHON | SQL}] …``.
 
     The body is a string (``body``: ``AS $$…$$``) or an SQL expression (``expression``: ``RETURN
-    …``).
+    …``), whose language is SQL.
     """
 
     arg_types = {
@@ -148,7 +152,7 @@ class CreateFunction(exp.Expression):
         "exists": False,
         "parameters": False,
         "returns": True,
-        "language": True,
+        "language": False,
         "options": False,
         "body": False,
         "expression": False,
@@ -159,8 +163,9 @@ class WindowTable(exp.Expression):
     """A window table function in ``FROM``: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
 
     ``this`` is the input (a table or a subquery), ``time`` its event-time column, ``size`` the
-    width of a window (of a session: the gap), ``slide`` the step of ``HOP`` and ``CUMULATE``. It
-    stands where a table's name stands: ``exp.Table(this=WindowTable(…), alias=…)``.
+    width of a window (of a session: the gap), ``slide`` the step of ``HOP`` and ``CUMULATE``,
+    ``zone`` the time zone of days and months, as a literal. It stands where a table's name stands:
+    ``exp.Table(this=WindowTable(…), alias=…)``.
     """
 
     arg_types = {
@@ -171,6 +176,7 @@ class WindowTable(exp.Expression):
         "slide": False,
         "offset": False,
         "partition_by": False,
+        "zone": False,
     }
 
 
@@ -178,3 +184,9 @@ class MatchRecognize(exp.MatchRecognize):
     """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
 
     arg_types = {**exp.MatchRecognize.arg_types, "within": False, "subset": False}
+
+
+class ProcessingMode(exp.Expression):
+    """``FINAL`` or ``RUNNING`` before a function of ``MEASURES``: ``FINAL LAST(a.x)``."""
+
+    arg_types = {"this": True, "mode": True}

@@ -11,6 +11,10 @@ again without the bad rows, which are looked for from then on.
 Rows of corrected inputs, combined rows and groups are looked for in the whole inputs: quarantined
 is what the quarantine does not hold yet. If a sum leaves its type, the table of an incremental view
 cannot hold its state: the view is computed as a whole from then on, and its markers say so.
+
+A view that waits for its rows to be final computes a row long after it came. When it has failed,
+its first epoch with the guard looks for bad rows among all that it has read. From then on it keeps
+the guard: its markers have the count.
 """
 
 from __future__ import annotations
@@ -44,6 +48,8 @@ _COLUMNS = (
     *(("_input", "STRING", False), ("_snapshot", "BIGINT", True)),
     *((column, kind, True) for column, kind in _COORDINATES.items()),
 )
+QUARANTINED, DROPPED = "quarantined", "dropped"
+"""Counts in the marker of an epoch in which bad rows were looked for."""
 WHOLE = "whole"
 """Count in the marker of a view that is computed as a whole since a sum left its type."""
 _HELD, _WITH_NULLS = "__held", "map('ignoreNullFields', 'false')"
@@ -74,7 +80,11 @@ class BadRowFilter:
         self._lake = lake
         self._plan = plan
         self._whole = plan.whole is not None and last is not None and WHOLE in last.counts
-        self.on = self._whole or (plan.guard is not None and plan.guard.always)
+        self._looks_back = False
+        counts = last.counts if last else {}
+        goes_on = plan.program.moves and (QUARANTINED in counts or DROPPED in counts)
+        always = plan.guard is not None and (plan.guard.always or goes_on)
+        self.on = self._whole or always
 
     @property
     def program(self) -> Program:
@@ -104,7 +114,7 @@ class BadRowFilter:
         if self._plan.guard is None or data_error(error) is None:
             return False
         if not self.on:
-            self.on = True
+            self.on, self._looks_back = True, self._plan.program.moves
             return True
         if self._plan.whole is None or self._whole:
             return False
@@ -134,25 +144,28 @@ class BadRowFilter:
         if guard is None:
             yield Bad()
             return
+        kind = DROPPED if self._plan.view.on_error == OnError.DROP else QUARANTINED
         whole = {WHOLE: 1} if self._whole else {}
+        if self._looks_back:
+            spans = {name: SnapshotRange(None, int(upto)) for name, upto in cut.items()}
         queries = [
             _query(session, bad, inputs[bad.input], spans[bad.input])
             for bad in guard.bad
             if bad.input in spans and not inputs[bad.input].corrected
             if inputs[bad.input].rows_added(spans[bad.input])
         ]
-        if spans and self._plan.view.on_error != OnError.DROP:
+        if spans and kind == QUARANTINED:
             queries += self._new(session, inputs, cut)
         if not queries:
-            yield Bad(whole)
+            yield Bad({kind: 0, **whole} if self._plan.program.moves else whole)
+            self._looks_back = False
             return
         rows = session.sql("\nUNION ALL\n".join(queries)).persist()
         try:
             count = rows.count()
-            if self._plan.view.on_error == OnError.DROP:
-                yield Bad({"dropped": count, **whole})
-            else:
-                yield Bad({"quarantined": count, **whole}, (self._side(rows),) if count else ())
+            keeps = count and kind == QUARANTINED
+            yield Bad({kind: count, **whole}, (self._side(rows),) if keeps else ())
+            self._looks_back = False
         finally:
             rows.unpersist()
 

@@ -18,7 +18,7 @@ from headwater.engine.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import SideWrite
-from headwater.plan.query_shape import MICROSECOND, Window
+from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.view_plan import ViewPlan
 
 
@@ -116,16 +116,11 @@ class LateRowFinder:
                 earliest = table.lower_bound(relation.event_time, snapshot.id)
                 if earliest is None:
                     continue
-                if _first_close(earliest, relation.window) + allowed <= stamp:
+                window = relation.window
+                close = window.first_end(earliest) if window else earliest
+                if close + allowed <= stamp:
                     return True
         return False
-
-
-def _first_close(time: int, window: Window | None) -> int:
-    """The end of the first window that contains a time; without windows the time itself."""
-    if window is None:
-        return time
-    return time - (time - window.size - window.offset) % window.slide + window.slide
 
 
 def _appending(frames: Sequence[DataFrame]) -> Callable[[str], None]:

@@ -59,11 +59,13 @@ class Written:
         seen: rows read.
         bad: how many of them are bad.
         unknown: how many records have a field that the definition does not name, by field.
+        lateness: how many good rows are how late, by bucket, if that is asked for.
     """
 
     seen: int = 0
     bad: int = 0
     unknown: Mapping[str, int] = field(default_factory=dict)
+    lateness: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class EpochLanding(Protocol):
     connector: Connector[Any]
     table: LakeTable
 
-    def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
+    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
         """Write the good rows to a staging branch."""
 
     def quarantine(self) -> LakeTable:
@@ -123,7 +125,6 @@ class EpochWrite:
     def __init__(self, landing: EpochLanding, epoch: LandingEpoch, marker: Marker) -> None:
         self._landing = landing
         self._epoch = epoch
-        self._stamp = marker.watermark
         self.marker = marker
         self.taken = epoch.taken
         self._found = Written()
@@ -162,6 +163,11 @@ class EpochWrite:
         if found.bad or found.unknown or again:
             self._write_quarantine(rows, marker, again, keep=source.on_error == OnError.QUARANTINE)
 
+    @property
+    def lateness(self) -> Mapping[int, float]:
+        """How many of its rows are how late, by bucket."""
+        return self._found.lateness
+
     def result(self) -> StepResult:
         """Return what the epoch did."""
         found = self._counts()
@@ -173,7 +179,7 @@ class EpochWrite:
             found["quarantined"],
             found["dropped"],
             self.taken.lost,
-            self._stamp,
+            self.marker.watermark,
             self._landing.table.snapshot_id(),
         )
 
@@ -184,7 +190,7 @@ class EpochWrite:
             try:
                 arrived_at = self._epoch.arrived_at
                 rows = landing.connector.read(landing.spark, self.taken, arrived_at)
-                self._found = landing.append(rows, target, self._stamp, arrived_at)
+                self._found = landing.append(rows, target, self.marker, arrived_at)
             except (Py4JError, PySparkException) as error:
                 connector = landing.connector
                 if not isinstance(connector, ExplainsFailures):

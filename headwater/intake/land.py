@@ -50,6 +50,8 @@ from headwater.formats.envelopes import known
 from headwater.formats.unknown_fields import expected, fields_of, observed_fields
 from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
+from headwater.intake.idle import IdleWatch
+from headwater.intake.lateness import LATE, LatenessLog, counted
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
@@ -61,7 +63,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import LANE, quarantine_of
 from headwater.lake.spec import TableSpec
-from headwater.lake.watermark import floor_to_ms, reached, watermark_type
+from headwater.lake.watermark import Reached, floor_to_ms, reached, watermark_type
 from headwater.plan.sql.spark_text import moment, name
 
 UNLIMITED = Limits()
@@ -127,6 +129,9 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
+        self._lateness = LatenessLog(source, self.table)
+        self.idle = IdleWatch(source, self.connector)
+        self._reached: Reached | None = None
         self._quarantine: LakeTable | None = None
         has_ledger = isinstance(self.connector, HasLedger)
         self._ledger = ledger.open_ledger(lake, source.name) if has_ledger else None
@@ -150,7 +155,9 @@ class Landing:
     def _load(self) -> None:
         """Read from the lake how far the input was read, and an epoch that was begun."""
         self.table.refresh()
-        self._last = self.table.marker() or self._identity
+        newest, self._reached = self.table.newest(), None
+        self._last = newest.marker if newest else self._identity
+        self.idle.resume(newest)
         self._evolved = evolution(self.source, self.table, self._last)
         if self._last.cut_to.get(quarantine_of(self.source.name)):
             self.settle_quarantine()
@@ -186,6 +193,13 @@ class Landing:
         """Return the records that wait, by part of the input, as the last look found them."""
         connector = self.connector
         return connector.waiting(self.position) if isinstance(connector, Measurable) else {}
+
+    @property
+    def reached(self) -> Reached:
+        """How far the table has come with its newest epoch."""
+        if self._reached is None:
+            self._reached = reached(self.table, self.source)
+        return self._reached
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
         """Land the next epoch.
@@ -230,6 +244,8 @@ class Landing:
         marker = replace(self.next_marker(cut), counts=counts, waiting=waiting)
         write = EpochWrite(self, epoch, marker)
         self.commit(write.marker, write)
+        self._lateness.note(marker.epoch, write.lateness)
+        self.idle.saw_rows()
         self.connector.done(write.taken)
         self._planned = self._begun = None
         return write.result()
@@ -282,17 +298,17 @@ class Landing:
         Args:
             cut: the positions that it moves.
         """
-        come = reached(self.table, self.source)
         return replace(
             self._identity,
             epoch=self._last.epoch + 1,
             cut_from=dict(self._last.cut_to),
             cut_to={**self._last.cut_to, **cut},
-            watermark=come.watermark,
+            watermark=self.reached.watermark,
             waiting=self._last.waiting,
-            reached=come.lanes,
+            reached=self.reached.lanes,
             evolved=self._evolved.changes,
             since=self._evolved.since,
+            **self._lateness.marker_fields(self._last, self.reached),
         )
 
     def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
@@ -302,7 +318,7 @@ class Landing:
             marker: from :meth:`next_marker`.
             write: writes its rows to a staging branch.
         """
-        self._uncertain = True
+        self._uncertain, self._reached = True, None
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
         self._last, self._uncertain = marker, False
         self._evolved = Evolved(since=marker.since)
@@ -324,24 +340,26 @@ class Landing:
         """
         settle(self.quarantine(), self.table, self._last, self.spark, reasons)
 
-    def append(self, rows: Rows, target: str, stamp: int | None, arrived_at: int) -> Written:
+    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
         """Write the good rows.
 
         Args:
             target: identifier of the staging branch.
+            marker: the epoch's marker, with the stamp of its rows.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
         seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
         unknown = observed_fields()
-        columns = self._columns(stamp, arrived_at)
-        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"))
+        columns = self._columns(marker.watermark, arrived_at)
+        late = self._lateness.aggregates(marker)
+        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"), *late)
         good = every.where(f"NOT {BAD}").selectExpr(*columns)
         good.writeTo(target).option("check-nullability", "false").append()
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
         self._expect(fields)
-        return Written(found["seen"], found["bad"], fields)
+        return Written(found["seen"], found["bad"], fields, counted(found.get(LATE)))
 
     def _columns(self, stamp: int | None, arrived_at: int) -> list[str]:
         columns = [name(column.name) for column in self.source.columns]

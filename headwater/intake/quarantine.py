@@ -34,6 +34,9 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
 
+REPLAYED = "replayed"
+"""In the counts of a marker: rows of the quarantine that left for the table."""
+
 _COMMENTS = {
     **SYSTEM_COMMENTS,
     "reason": "why it could not be decoded",
@@ -167,10 +170,10 @@ def settle(
         stay.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
 
     found = counts(quarantine, marker.view)
-    replayed = marker.counts.get("replayed", 0)
+    replayed = marker.counts.get(REPLAYED, 0)
     totals = {
         **found,
         "quarantined": found["quarantined"] - replayed,
-        "replayed": found.get("replayed", 0) + replayed,
+        REPLAYED: found.get(REPLAYED, 0) + replayed,
     }
     commit_side(SideWrite(quarantine, write), replace(marker, counts=totals), session)

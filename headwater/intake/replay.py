@@ -20,6 +20,7 @@ from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ConfigError, ServiceError
 from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
+from headwater.intake.quarantine import REPLAYED
 
 _CUT = f"octet_length(raw) = {KEPT_OF_LONG_RECORD} AND reason LIKE 'record of %'"
 """Rows of which only the beginning was kept."""
@@ -113,11 +114,11 @@ def _land(landing: Landing, rows: Rows, snapshot: int, arrived_at: int) -> tuple
     if seen == bad and not _other_reasons(landing, rows):
         return seen, bad
     cut = {landing.quarantine().name: str(snapshot)}
-    counts = {"replayed": seen - bad}
+    counts = {REPLAYED: seen - bad}
     marker = replace(landing.next_marker(cut), counts=counts)
 
     def write(target: str) -> None:
-        done = landing.append(rows, target, marker.watermark, arrived_at)
+        done = landing.append(rows, target, marker, arrived_at)
         if (done.seen, done.bad) != (seen, bad):
             raise _judged_otherwise(landing.source.name, (seen, bad), (done.seen, done.bad))
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import Source, Watermark
 from headwater.analyze.typing.types import spark_type
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.history import Commit
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import LANE
 from headwater.plan.sql.spark_text import micros
 
@@ -32,7 +33,8 @@ class Lane:
 
     Attributes:
         newest: newest event time that was read of it, None if none was.
-        waiting: whether rows of it are there to be read.
+        waiting: whether it holds the watermark back: rows of it are there to be read, or have come
+            within the IDLE TIMEOUT.
     """
 
     newest: int | None
@@ -45,34 +47,45 @@ class Reached:
 
     Attributes:
         watermark: the stamp of the rows that come next, None before the first event time.
-        lanes: newest event time by lane, while a backlog is being read; :data:`REST` is the newest
-            of all others.
+        lanes: newest event time by lane, while lanes hold the watermark back; :data:`REST` is the
+            newest of all others.
+        newest: the event time that the watermark followed at its furthest, None before the first.
     """
 
     watermark: int | None
     lanes: Mapping[str, int]
+    newest: int | None = None
+
+
+def reach(lanes: Iterable[Lane]) -> int | None:
+    """Return the event time that the watermark follows; None if a lane holds it where it is.
+
+    Args:
+        lanes: every lane that holds it back, and every lane that was read.
+    """
+    known = list(lanes)
+    behind = [lane.newest for lane in known if lane.waiting]
+    if None in behind:
+        return None
+    read = [lane.newest for lane in known if lane.newest is not None]
+    return min((each for each in behind if each is not None), default=max(read, default=None))
 
 
 def watermark(lanes: Iterable[Lane], before: int | None, delay: int) -> int | None:
     """Return the watermark after rows were read; it never goes back.
 
     Args:
-        lanes: every lane that has rows waiting, and every lane that was read.
+        lanes: every lane that holds it back, and every lane that was read.
         before: the watermark until now.
         delay: how far it stays behind, in microseconds.
 
     Returns:
         A whole number of milliseconds, or None before the first event time.
     """
-    known = list(lanes)
-    behind = [lane.newest for lane in known if lane.waiting]
-    if None in behind:
+    followed = reach(lanes)
+    if followed is None:
         return before
-    read = [lane.newest for lane in known if lane.newest is not None]
-    reach = min((each for each in behind if each is not None), default=max(read, default=None))
-    if reach is None:
-        return before
-    reached = floor_to_ms(reach - delay)
+    reached = floor_to_ms(followed - delay)
     return reached if before is None else max(before, reached)
 
 
@@ -87,14 +100,33 @@ def reached_by(table: LakeTable, source: Source, commit: Commit) -> Reached:
         source: its definition, with a WATERMARK.
     """
     assert source.watermark is not None
-    marker = commit.marker
+    found = _found(table, source.watermark.column, commit)
+    return reached_with(commit.marker, source.watermark, found)
+
+
+def reached_with(marker: Marker, rule: Watermark, found: Mapping[str, int]) -> Reached:
+    """Return how far a landed table has come with an epoch.
+
+    Args:
+        marker: the marker of the epoch.
+        rule: the table's watermark.
+        found: newest event time of the epoch's rows, by lane.
+    """
     lanes = dict(marker.reached)
-    for lane, newest in _found(table, source.watermark.column, commit).items():
+    for lane, newest in found.items():
         lanes[lane] = max(newest, lanes.get(lane, newest))
     known = [Lane(newest, lane in marker.waiting) for lane, newest in lanes.items()]
     known += [Lane(None, waiting=True) for lane in marker.waiting if lane not in lanes]
-    now = watermark(known, marker.watermark, micros(source.watermark.delay))
-    return Reached(now, lanes if marker.waiting else {})
+    now = watermark(known, marker.watermark, _delay(rule, marker))
+    followed = [each for each in (reach(known), marker.newest) if each is not None]
+    return Reached(now, lanes if marker.waiting else {}, max(followed, default=None))
+
+
+def _delay(rule: Watermark, marker: Marker) -> int:
+    """How far the watermark stays behind after a commit, in microseconds."""
+    if rule.adaptive is None or marker.delay is None:
+        return micros(rule.delay)
+    return min(marker.delay, micros(rule.delay))
 
 
 def _found(table: LakeTable, column: str, commit: Commit) -> dict[str, int]:

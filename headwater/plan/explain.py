@@ -7,6 +7,7 @@ Out: text; :func:`facts` gives the same as rows for ``--output json``.
 from __future__ import annotations
 
 from headwater.analyze.definitions import ChangelogMode, Emit, OnError
+from headwater.analyze.time.event_time import NONE
 from headwater.plan.operators import duration
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.view_plan import Operator, ViewPlan
@@ -30,9 +31,11 @@ def facts(plan: ViewPlan) -> dict[str, str]:
         "late rows": _late(plan),
         "stream key": ", ".join(plan.stream_key) or "none",
         "watermark": _watermarks(plan),
-        "state": state_bound(plan.root) or "none",
+        "state": state(plan) or "none",
         "partitioned": ", ".join(plan.partitioned_by) or "no",
     }
+    if plan.closing:
+        found["final"] = _final(plan)
     if plan.guard:
         kept = "quarantine" if plan.view.on_error == OnError.QUARANTINE else "drop"
         found["bad rows"] = f"{kept} rows that fail in {', '.join(plan.guard.expressions)}"
@@ -41,11 +44,33 @@ def facts(plan: ViewPlan) -> dict[str, str]:
     return found
 
 
-def state_bound(root: Operator) -> str:
-    """Return what the operators of a tree remember, or an empty string."""
+def state(plan: ViewPlan) -> str:
+    """Return what a view remembers, or an empty string."""
+    if not plan.closing:
+        return _of_operators(plan.root)
+    reaches = [reach for one in plan.closing for reach in one.reads.values()]
+    if any(None in reach for reach in reaches):
+        return "the landed rows; a tick may read all of them"
+    highest = max(reach.highest or NONE for reach in reaches)
+    span = highest - min(reach.lowest or NONE for reach in reaches)
+    return f"the landed rows; a tick reads {duration(span) if span else 'those'} of event time"
+
+
+def _of_operators(root: Operator) -> str:
     states = [root.state] if root.state else []
-    states += [text for item in root.inputs if (text := state_bound(item))]
+    states += [text for item in root.inputs if (text := _of_operators(item))]
     return "; ".join(states)
+
+
+def _final(plan: ViewPlan) -> str:
+    """When a row appears, of a view that waits for it."""
+    dates = []
+    for one in plan.closing:
+        after = one.after + plan.late.allowed
+        date = " or ".join(anchor.sql("trino") for anchor in one.anchors)
+        dates.append(date + (f" + {duration(after)}" if after else ""))
+    found = f"once the watermark is at {' and '.join(dict.fromkeys(dates))}"
+    return f"{found}; a row with all parts at once" if plan.closing[0].unless else found
 
 
 def tree(root: Operator) -> list[str]:

@@ -166,7 +166,8 @@ def _scan(relation: RelationShape, late: LateRows) -> Operator:
         close = "window_end"
     if close and not late.accept:
         grace = f" + {duration(late.allowed)}" if late.allowed else ""
-        node = Operator("LateFilter", f"{close}{grace} > _watermark", inputs=(node,))
+        above = ">" if window else ">="
+        node = Operator("LateFilter", f"{close}{grace} {above} _watermark", inputs=(node,))
     return node
 
 

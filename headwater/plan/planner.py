@@ -25,8 +25,10 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
+from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
+from headwater.plan.closing import closing
 from headwater.plan.operators import operators
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
@@ -88,7 +90,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     }
     inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
-    decision = decide(Facts(view, shape, emit, inputs, mode))
+    final = closing(view.query, catalog)
+    decision = decide(Facts(view, shape, emit, inputs, mode, final))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     guard = guard_of(view, catalog, allowed)
@@ -107,6 +110,13 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         build=partial(write, view.query),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
         fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
+        closing=[
+            one
+            for one in final
+            if isinstance(one, Settled)
+            and emit is Emit.ON_WINDOW_CLOSE
+            and decision.engine is Engine.INCREMENTAL
+        ],
         follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,
         build_guarded=partial(write, tolerant(guard.query, sums=False)) if guard else None,
@@ -135,8 +145,10 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     end = newest
     if plan.shape.window:
         end = plan.shape.window.last_end(newest)
-    elif plan.shape.join:
+    elif plan.decision.engine is Engine.STREAMING and plan.shape.join:
         end = newest + max(plan.shape.join.wait, -plan.shape.join.lower, 0)
+    for one in plan.closing if not plan.shape.window else ():
+        end = max(end, one.last_date(newest) + one.after // MICROSECOND)
     end += plan.late.allowed // MICROSECOND
     step = MILLISECOND // MICROSECOND
     return (-(-end // step) + 1) * step
@@ -170,7 +182,8 @@ def _evolves(view: View, catalog: Catalog) -> bool:
 
 def _check_emission(view: View, shape: Shape) -> None:
     aggregates = shape.kind is ShapeKind.AGGREGATE
-    if view.emit is Emit.ON_WINDOW_CLOSE and aggregates and not shape.window:
+    streams = any(each.source and not each.source.kept for each in shape.relations)
+    if streams and view.emit is Emit.ON_WINDOW_CLOSE and aggregates and not shape.window:
         raise SqlError(
             "UNBOUNDED_STATE",
             f"view {view.name} waits for a window to close, but groups by none",
@@ -181,11 +194,14 @@ def _check_emission(view: View, shape: Shape) -> None:
 
 def _lateness(view: View, shape: Shape, emit: Emit) -> LateRows:
     """As written; otherwise ACCEPT where rows are corrected, DROP where they are final."""
+    streams = any(each.source and not each.source.kept for each in shape.relations)
     by_time = shape.kind is ShapeKind.DISTINCT and shape.shows_event_times
-    waits = shape.kind is ShapeKind.INTERVAL_JOIN or by_time or emit is Emit.ON_WINDOW_CLOSE
+    waits = emit is Emit.ON_WINDOW_CLOSE or (
+        streams and (by_time or shape.kind is ShapeKind.INTERVAL_JOIN)
+    )
     timed = any(relation.event_time for relation in shape.relations)
     if view.late is None:
-        return LateRows(accept=not (waits and timed) or shape.kind is ShapeKind.LINEAR)
+        return LateRows(accept=not (timed and (waits or shape.kind is ShapeKind.INTERVAL_JOIN)))
     if not timed:
         raise SqlError(
             "MISPLACED_CLAUSE",

@@ -41,10 +41,25 @@ class Program(ABC):
 
     Attributes:
         recomputes: whether every tick computes the whole view, whatever changed.
+        moves: whether the watermark alone can change the view.
     """
 
     __slots__ = ()
     recomputes: ClassVar[bool] = False
+    moves: ClassVar[bool] = False
+
+    def between(self, after: int | None, upto: int | None) -> Program | None:
+        """Return the program of one tick.
+
+        Args:
+            after: the watermark of the view's newest commit, microseconds since 1970 UTC; None for
+                the whole view.
+            upto: the watermark of its inputs now.
+
+        Returns:
+            The program with these times filled in; None if they say that it adds nothing.
+        """
+        return self
 
     @property
     def late(self) -> Mapping[str, str]:
@@ -124,6 +139,51 @@ class LinearProgram(Program):
     def texts(self) -> dict[str, str]:
         """Return the query over the change."""
         return {"change": self.sql}
+
+
+AFTER, UPTO = ":after", ":upto"
+"""Stand for the watermarks before and after a tick, in microseconds since 1970 UTC."""
+
+BEGINNING = -62_000_000_000_000_000
+"""A watermark before all others, in the year 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTimeProgram(Program):
+    """Incremental rule 6: append the rows that have become final since the last tick.
+
+    Attributes:
+        sql: the query for what is final at ``:upto`` and was not at ``:after``.
+        reads: the pinned inputs, and what has come where rows are final at once.
+        grids: watermarks at which something can become final: one, and how far they are apart, in
+            microseconds; empty if that is at any watermark.
+    """
+
+    sql: str
+    late: Mapping[str, str] = field(default_factory=dict)
+    reads: frozenset[Reads] = READS_PINNED
+    grids: tuple[tuple[int, int], ...] = ()
+    moves: ClassVar[bool] = True
+
+    def between(self, after: int | None, upto: int | None) -> Program | None:
+        """Return the query as one of rule 1."""
+        at_once = self.reads != READS_PINNED
+        if not at_once and after is not None and not self._passes(after, upto):
+            return None
+        start, end = (BEGINNING if each is None else each for each in (after, upto))
+        sql = self.sql.replace(AFTER, str(start)).replace(UPTO, str(end))
+        return LinearProgram(sql, self.late, self.reads)
+
+    def _passes(self, after: int, upto: int | None) -> bool:
+        """Return whether something can have become final between two watermarks."""
+        if upto is None or upto <= after:
+            return False
+        grids = self.grids or ((0, 1),)
+        return any((upto - one) // apart > (after - one) // apart for one, apart in grids)
+
+    def texts(self) -> dict[str, str]:
+        """Return the query of what is final."""
+        return {"closed": self.sql}
 
 
 @dataclass(frozen=True, slots=True)

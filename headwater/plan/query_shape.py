@@ -29,11 +29,11 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.rules.changelog import effective_emit
-from headwater.analyze.rules.event_time import interval
-from headwater.analyze.rules.time_bounds import time_bounds
+from headwater.analyze.time.bounds import time_bounds
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
+from headwater.plan.windows import Window, window_of
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -42,29 +42,6 @@ TOLD = timedelta(days=1_000_000)
 
 Only heartbeats do. Rows of a backlog are ahead of their table's watermark, as other rows of the
 backlog are still to come; Spark would take them for progress and drop those."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A window over event time; all lengths in microseconds.
-
-    Attributes:
-        kind: ``tumble`` or ``hop``.
-        time: name of the event-time column.
-        size: length of a window.
-        slide: distance between the starts of two windows; equal to ``size`` for ``tumble``.
-        offset: shift of all starts against 1970-01-01 UTC.
-    """
-
-    kind: str
-    time: str
-    size: int
-    slide: int
-    offset: int = 0
-
-    def last_end(self, time: int) -> int:
-        """Return the end of the last window that contains a time (microseconds since 1970)."""
-        return (time - self.offset) // self.slide * self.slide + self.offset + self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +175,7 @@ def shape_of(view: View, catalog: Catalog, emit: Emit | None = None) -> Shape:
     if isinstance(found, Shape):
         return found
     streams = any(each.source and not each.source.kept for each in mentioned)
-    if streams or emit is not Emit.CHANGES:
+    if streams:
         raise found.error
     return Shape(ShapeKind.GENERAL, mentioned, select)
 
@@ -261,7 +238,7 @@ def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[RelationShape]:
 
 
 def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> RelationShape:
-    window = _window(table.this) if isinstance(table.this, WindowTable) else None
+    window = window_of(table.this) if isinstance(table.this, WindowTable) else None
     inner = table.this.this if isinstance(table.this, WindowTable) else table
     if not isinstance(inner, exp.Table):
         raise _not_yet(table, "a window over a subquery", "make the subquery a view of its own")
@@ -278,28 +255,6 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
         select,
         tuple(sorted(used)),
     )
-
-
-def _window(node: WindowTable) -> Window:
-    kind = node.args["kind"]
-    if kind not in ("tumble", "hop"):
-        raise _not_yet(node, f"{kind.upper()} windows", "use TUMBLE or HOP")
-    size = _micros(node.args["size"])
-    slide = _micros(node.args["slide"]) if node.args.get("slide") else size
-    offset = _micros(node.args["offset"]) if node.args.get("offset") else 0
-    return Window(kind, node.args["time"].name, size, slide, offset)
-
-
-def _micros(node: exp.Expr) -> int:
-    length = interval(node)
-    if length is None:
-        raise SqlError(
-            "NOT_CONSTANT",
-            "a length of time is not a constant of days or less",
-            hint="write it like INTERVAL '90' SECOND",
-            span=span_of(node),
-        )
-    return length // MICROSECOND
 
 
 def _group_window(select: exp.Select, mentioned: tuple[RelationShape, ...]) -> Window | None:

@@ -6,12 +6,13 @@ for the SELECT at rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
+from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
 from headwater.plan.program import FullProgram, Program
@@ -91,6 +92,7 @@ class ViewPlan:
             fast.
         partitioned_by: Spark DDL transforms.
         fingerprint: hash of the canonical definition; of a keyed table without its columns.
+        closing: when the rows of each branch are final, of a view that waits for it.
         follows: the log of a keyed table whose columns follow its definition; empty for others.
         guard: the rows on which its expressions fail, None if they cannot.
         build_guarded: writes the program without these rows.
@@ -109,6 +111,7 @@ class ViewPlan:
     build: Callable[[], Program]
     partitioned_by: tuple[str, ...]
     fingerprint: str
+    closing: Sequence[Settled] = ()
     follows: str = ""
     guard: Guard | None = None
     build_guarded: Callable[[], Program] | None = None

@@ -36,6 +36,7 @@ class Board:
         self._moved = threading.Condition(threading.RLock())
         self._states: dict[str, tuple[RunState, HeadwaterError | None, float]] = {}
         self._waiting: dict[str, Mapping[str, int]] = {}
+        self._notes: dict[str, str] = {}
         self._unwritten, self._written = False, float("-inf")
         self._started = time.time()
         self._events = 0
@@ -62,6 +63,13 @@ class Board:
                 self._waiting[name], self._unwritten = waiting, True
                 self._progress(RecordsWaiting(name, waiting))
             if self._unwritten and time.monotonic() - self._written >= _WRITE_EVERY:
+                self._write()
+
+    def note(self, name: str, text: str) -> None:
+        """Note why a table stands still though nothing is wrong; empty if it does not."""
+        with self._moved:
+            if self._notes.get(name, "") != text:
+                self._notes[name] = text
                 self._write()
 
     def wake(self) -> None:
@@ -111,6 +119,7 @@ class Board:
                     "since": since,
                     "error": _error(error),
                     "waiting": self._waiting.get(name),
+                    "note": self._notes.get(name, ""),
                 }
                 for name, (state, error, since) in self._states.items()
             },

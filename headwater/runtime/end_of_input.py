@@ -81,25 +81,16 @@ class _Newest:
         return self.known[name]
 
 
-def source_watermark(
-    program: StreamingProgram, inputs: Mapping[str, InputTable], pins: Pins
-) -> int | None:
-    """Return the least watermark of a view's inputs, None if one has none yet or is a SOURCE.
-
-    Args:
-        pins: the newest snapshots of those that are in the lake.
-    """
-    if not set(program.delays) <= set(pins):
-        return None
-    known = [inputs[name].watermark_after(pins[name]) for name in program.delays]
-    return None if None in known else min((w for w in known if w is not None), default=None)
-
-
 def _timed(plan: ViewPlan, tables: Mapping[str, InputTable]) -> list[str]:
     """The landed tables by whose watermark a view's results become final."""
-    if not isinstance(plan.program, StreamingProgram) or not plan.program.stateful:
-        return []
-    return [name for name in plan.program.delays if name in tables]
+    program = plan.program
+    if isinstance(program, StreamingProgram):
+        timed = set(program.delays) if program.stateful else set()
+    elif plan.closing:
+        timed = {each.name for each in plan.shape.relations if each.tells_lateness}
+    else:
+        timed = set()
+    return [name for name in plan.view.inputs if name in timed & tables.keys()]
 
 
 def _windows(plan: ViewPlan, newest: int, watermark: int | None) -> int | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum
 
 from headwater.errors import HeadwaterError
@@ -237,6 +238,21 @@ class InputClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class InputIdle:
+    """A table's input had no rows for its IDLE TIMEOUT: it follows the tables read with it.
+
+    Attributes:
+        table: its name.
+        timeout: the IDLE TIMEOUT.
+        watermark: rows below it are late from now on, microseconds since 1970 UTC.
+    """
+
+    table: str
+    timeout: timedelta
+    watermark: int
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """A run goes well, and a person should look at something all the same.
 
@@ -263,6 +279,7 @@ Event = (
     | SourceRowsRefused
     | ResultsOpen
     | InputClosed
+    | InputIdle
     | Warned
 )
 Progress = Callable[[Event], None]

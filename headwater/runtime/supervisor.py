@@ -33,7 +33,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
-from headwater.runtime.end_of_input import closing_watermarks, open_results, source_watermark
+from headwater.runtime.end_of_input import closing_watermarks, open_results
 from headwater.runtime.events import (
     InputClosed,
     Progress,
@@ -50,6 +50,7 @@ from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
 from headwater.runtime.spark_requirements import DELTA
+from headwater.runtime.table_clocks import clocks_of
 from headwater.runtime.workers import (
     LandingWorker,
     StreamWorker,
@@ -109,6 +110,7 @@ class Supervisor:
         self._opener: Opener
         self._inputs: dict[str, InputTable] = {}
         self._landings: dict[str, Landing] = {}
+        self._clocks = clocks_of(self._plans, project.catalog.sources)
         self._landers: list[LandingWorker] = []
         self._streams: dict[str, StreamWorker[StreamingView]] = {}
         self._quarantines: list[StreamWorker[SourceQuarantine]] = []
@@ -259,7 +261,12 @@ class Supervisor:
         for name in self._landings if landing else ():
             ready = self._landings[name]
             self._landers.append(
-                LandingWorker(name, self._board, back_off(), poll, landing=ready, once=once)
+                LandingWorker(
+                    *(name, self._board, back_off(), poll),
+                    landing=ready,
+                    once=once,
+                    clocks=self._clocks,
+                )
             )
         open_ = self._opener
         self._waiting = {n: WaitingMark(open_.quarantine_state(n)) for n in self._read_directly()}
@@ -331,6 +338,8 @@ class Supervisor:
         self._board.wait_until(lambda: self._interrupted or not any(w.alive for w in self._landers))
         if self._interrupted:
             return
+        for worker in self._landers:
+            worker.follow()
         if end_of_input:
             self._end_input()
         self._settle(finish=True, close=end_of_input)
@@ -393,9 +402,7 @@ class Supervisor:
         }
         if isinstance(program, StreamingProgram):
             view = self._streams[name].view
-            return view is not None and view.reached(
-                pins, source_watermark(program, self._inputs, pins)
-            )
+            return view is not None and view.reached(pins)
         if self._ticker is None or self._ticker.waits_for_stopped(name):
             return False
         ticked = self._ticker.views.get(name)

@@ -26,6 +26,7 @@ from headwater.runtime.backoff import BackOff, classify_failure, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
 from headwater.runtime.events import EpochLanded, RunState, StateChanged
+from headwater.runtime.table_clocks import PeerCoordinator, TableClocks
 
 if TYPE_CHECKING:
     from headwater.runtime.maintenance_job import MaintenanceSchedule
@@ -154,6 +155,7 @@ class LandingWorker(Worker):
     Args:
         landing: reads the lake again by itself after a failure.
         once: whether to end when nothing is left.
+        clocks: how far the tables have come that are read with it.
     """
 
     def __init__(
@@ -165,29 +167,41 @@ class LandingWorker(Worker):
         *,
         landing: Landing,
         once: bool,
+        clocks: TableClocks | None = None,
     ) -> None:
         super().__init__(name, board, back_off, poll)
         self._landing = landing
         self._once = once
+        self._peers = PeerCoordinator(name, landing, clocks or TableClocks({}, {}), board)
 
     def open(self) -> None:
-        """Nothing is needed to begin, or to begin again."""
+        """Tell how far the table has come."""
+        self._peers.tell()
 
     def step(self) -> bool | None:
-        """Land the next epoch."""
+        """Land the next epoch, unless the table is too far ahead of others."""
+        if self._peers.is_ahead():
+            return False
         began = time.monotonic()
         landed = land_next(self._landing, self._board)
         self._board.measure(self.name, self._landing.waiting())
         if landed is None:
-            return None if self._once else False
+            return True if self._peers.while_no_rows_wait() else (None if self._once else False)
+        self._peers.tell()
         # Small epochs one after another would take every turn of a busy machine. What comes
         # meanwhile is one larger epoch.
         caught_up = not (self._once or landed.backlog)
         self.rest = time.monotonic() - began if caught_up else 0.0
         return True
 
+    def follow(self) -> None:
+        """Let an idle table follow others that have ended, once its own thread has."""
+        if self._board.state(self.name) is not RunState.FAILED:
+            self._peers.while_no_rows_wait(hurry=True)
+
     def shut(self) -> None:
         """Let go of the input's servers."""
+        self._peers.leave()
         self._landing.connector.close()
 
 

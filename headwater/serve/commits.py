@@ -112,6 +112,7 @@ def _row(commit: Commit, places: Places, refused: Mapping[int, int]) -> dict[str
         "rows_late": marker.counts.get("late"),
         "rows_quarantined": bad,
         "snapshot_id": commit.snapshot_id,
+        "adaptive_delay": None if marker.delay is None else marker.delay / 1e6,
     }
 
 

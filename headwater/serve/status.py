@@ -263,7 +263,12 @@ class _Histories(dict[str, list[Commit]]):
 def _stopped(views: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
     """A dead process keeps nothing running; what had failed has still failed."""
     return {
-        name: {**said, "state": said["state"] if said.get("error") else STOPPED, "waiting": None}
+        name: {
+            **said,
+            "state": said["state"] if said.get("error") else STOPPED,
+            "waiting": None,
+            "note": "",
+        }
         for name, said in views.items()
     }
 
@@ -280,7 +285,7 @@ def _row(
     history = histories[stored]
     own = said.get("views", {}).get(name, {})
     error = own.get("error") or {}
-    problem = f"{error['condition']}: {error['message']}" if error else ""
+    problem = f"{error['condition']}: {error['message']}" if error else str(own.get("note") or "")
     idle = EXTERNAL if name in histories.external else STOPPED
     state = str(own.get("state", idle if history else NEW))
     if stored in histories.unread:

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from headwater.testing.slt import parse as parse_slt
+from tests.fuzz.closing import closing_query
 from tests.fuzz.functions import CALLS, fill, nested
 from tests.fuzz.queries import first, folded, grouped, linear, query
 from tests.fuzz.schemas import KINDS, STANDARD, Draw, type_of
@@ -126,9 +127,13 @@ def random_projects(count: int) -> Iterator[Project]:
         view = f"CREATE STREAMING VIEW v AS {text};"
         yield Project(f"random {number}: {text}", f"{rnd.schema.definitions}{view}")
         logs = random_logs(rnd)
-        asked = random_query(rnd, logs)
+        asked = closing_query(rnd, logs)
         tables = "".join(log.definition for log in logs)
-        yield Project(f"stream {number}: {asked.select}", f"{tables}{asked.definition('v')}")
+        yield Project(f"closed {number}: {asked.select}", f"{tables}{asked.definition('v')}")
+        logs = random_logs(rnd, kept=False)
+        asked = random_query(rnd, logs)
+        sources = "".join(log.definition for log in logs)
+        yield Project(f"stream {number}: {asked.select}", f"{sources}{asked.definition('v')}")
 
 
 def _statements(file: Path) -> str:

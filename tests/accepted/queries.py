@@ -78,6 +78,7 @@ def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
         program = plan.guarded_program if which else plan.program
         if isinstance(program, StreamingProgram) or (which and plan.guard is None):
             continue
+        program = program.between(None, WATERMARK) or program
         tables = _relations(plan, catalog)
         if isinstance(program, UnitsProgram):
             tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]

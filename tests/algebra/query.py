@@ -95,14 +95,16 @@ def answer(case: Case, schema: str) -> str:
     return f"WITH {TIMED} AS ({rows}) SELECT * FROM ({for_duckdb(case.query)})"
 
 
-def in_time(close: str, allowed: int) -> str:
+def in_time(close: str, allowed: int, *, ends: bool = False) -> str:
     """Return the condition that a row came before what it belongs to was final.
 
     Args:
         close: when it is, as SQL.
         allowed: how many seconds later it may come.
+        ends: whether it is the end of a window, at which no row counts any more.
     """
-    return f"(_watermark IS NULL OR {close} + INTERVAL {allowed} SECOND > _watermark)"
+    least = f"{close} + INTERVAL {allowed} SECOND"
+    return f"(_watermark IS NULL OR {least} {'>' if ends else '>='} _watermark)"
 
 
 def stamped(ticks: Sequence[Tick], schema: Schema) -> Iterator[Mapping[str, Sequence[Row]]]:

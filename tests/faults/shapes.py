@@ -107,7 +107,7 @@ _ICEBERG = (
         " FROM (SELECT *, date_trunc('minute', ts) AS w FROM events)"
         " WHERE _watermark IS NULL OR w + INTERVAL 1 MINUTE > _watermark GROUP BY key, w"
         " HAVING w + INTERVAL 1 MINUTE <= $watermark",
-        streaming=True,
+        streaming=False,
     ),
     Shape(
         "joined",
@@ -116,9 +116,9 @@ _ICEBERG = (
         " ON r.id = e.id AND r.ts BETWEEN e.ts AND e.ts + INTERVAL '5' MINUTE",
         "SELECT e.id, e.key, r.ts FROM events e, replies r"
         " WHERE r.id = e.id AND r.ts >= e.ts AND r.ts <= e.ts + INTERVAL 5 MINUTE"
-        " AND (e._watermark IS NULL OR e.ts > e._watermark)"
-        " AND (r._watermark IS NULL OR r.ts > r._watermark)",
-        streaming=True,
+        " AND (e._watermark IS NULL OR e.ts >= e._watermark)"
+        " AND (r._watermark IS NULL OR r.ts >= r._watermark)",
+        streaming=False,
     ),
     Shape(
         "divided",

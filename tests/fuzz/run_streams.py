@@ -3,7 +3,7 @@
 In: how many views, a seed. Out: a line per view that is wrong, with the seed of it, and at the end
 ``queries=N commits=N wrong=N refused=N seed=S``; exit code 1 if something is wrong. Some views run
 together over two logs: rows land, most of them out of order and some too late, while views read,
-rest, are stopped and start again, whichever comes when.
+rest, are opened anew, whichever comes when.
 
     python -m tests.fuzz.run_streams --queries 200 --seed 1
 """
@@ -11,34 +11,32 @@ rest, are stopped and start again, whichever comes when.
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from random import Random
 
 import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.engine.streaming.query import StreamingView
+from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.runtime.session import session_for_thread
+from tests.fuzz.closing import closing_query
 from tests.fuzz.run import SETTINGS, vary
 from tests.fuzz.schemas import spark_type
-from tests.fuzz.streams import SECOND, TIME, Log, StreamingQuery, random_logs, random_query
+from tests.fuzz.streams import SECOND, TIME, Log, StreamingQuery, random_logs
 from tests.spark.law import Landed, check_law
 from tests.spark.running import local_session, planned
 
 BATCH, ROUNDS = 6, 6
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-_POLL, _PATIENCE = timedelta(milliseconds=20), timedelta(seconds=120)
-_THEN = ("go on", "go on", "go on", "read", "drain", "stop", "read and stop")
+_THEN = ("go on", "go on", "read", "read", "open anew")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,6 @@ class Batch:
         name: of their namespace.
         logs: what they read.
         queries: the views by name.
-        folder: for their checkpoints.
     """
 
     def __init__(
@@ -75,9 +72,8 @@ class Batch:
         name: str,
         logs: Sequence[Log],
         queries: dict[str, StreamingQuery],
-        folder: Path,
     ) -> None:
-        self._spark, self._lake, self._folder = spark, Lake(spark, name), folder
+        self._spark, self._lake = spark, Lake(spark, name)
         self._logs, self._queries = logs, queries
         self.landed = {
             log.name: Landed(
@@ -91,7 +87,7 @@ class Batch:
         }
         statements = [query.definition(view) for view, query in queries.items()]
         self.catalog, self.plans = planned("".join([*(g.definition for g in logs), *statements]))
-        self._running: dict[str, StreamingView] = {}
+        self._running: dict[str, IncrementalView] = {}
         self.wrong: dict[str, str] = {}
 
     def run(self, rnd: Random) -> int:
@@ -109,37 +105,25 @@ class Batch:
         for each in self.landed.values():
             each.close(clock + timedelta(days=1))
         for name in self._queries:
-            self._move(name, "drain")
-            self._running[name].stop()
+            self._move(name, "read")
         return sum(self._compare(name) for name in self._queries if name not in self.wrong)
 
     def _start(self, name: str) -> None:
         lake = self._lake.using(session_for_thread(self._spark))
-        plan, state = self.plans[name], self._folder / name
-        view = StreamingView(lake, plan, self.catalog, state, poll=_POLL)
-        view.start()
-        self._running[name] = view
+        self._running[name] = IncrementalView(lake, self.plans[name], self.catalog)
 
     def _move(self, name: str, then: str) -> None:
         """Do something with a view; what fails is what is wrong with it."""
         if name in self.wrong:
             return
         try:
-            if then in ("read", "read and stop", "drain"):
-                self._drain(name, idle=then == "drain")
-            if then in ("stop", "read and stop"):
-                self._running[name].stop()
+            if then == "read":
+                sides = (self.landed[log] for log in self._queries[name].inputs)
+                self._running[name].step({side.name: side.table.snapshot_id() for side in sides})
+            elif then == "open anew":
                 self._start(name)
         except Exception as error:  # noqa: BLE001 - whatever it is
             self.wrong[name] = f"{type(error).__name__}: {str(error)[:2000]}"
-
-    def _drain(self, name: str, *, idle: bool) -> None:
-        sides = [self.landed[log] for log in self._queries[name].inputs]
-        ends = {side.name: side.table.snapshot_id() for side in sides}
-        known = [side.watermark_after for side in sides]
-        watermark = min(w for w in known if w is not None) if idle and None not in known else None
-        if not self._running[name].drain(ends, watermark, timeout=_PATIENCE):
-            raise TimeoutError(f"not there after {_PATIENCE}")
 
     def _compare(self, name: str) -> int:
         """Compare every commit of a view, also with the SELECT at rest as the product writes it."""
@@ -171,7 +155,7 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
     logs = random_logs(Random(f"{seed}-{start}-logs"))
     queries, refused = dict[str, StreamingQuery](), 0
     for number in numbers:
-        query = random_query(Random(f"{seed}-{number}"), logs)
+        query = closing_query(Random(f"{seed}-{number}"), logs)
         try:
             planned("".join([*(log.definition for log in logs), query.definition("v")]))
         except HeadwaterError as error:
@@ -179,9 +163,8 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
             click.echo(f"refused {seed}-{number}: {str(error).splitlines()[0]}\n  {query.select}")
             continue
         queries[f"v{number}"] = query
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        batch = Batch(spark, f"streams_{seed}_{start}", logs, queries, Path(folder))
-        commits = batch.run(Random(f"{seed}-{start}-rows"))
+    batch = Batch(spark, f"streams_{seed}_{start}", logs, queries)
+    commits = batch.run(Random(f"{seed}-{start}-rows"))
     for name, why in batch.wrong.items():
         click.echo(f"WRONG {seed}-{name}: {queries[name]}\n  {logs}\n  {why}")
     return Result(len(queries), commits, len(batch.wrong), refused)

@@ -36,11 +36,13 @@ class Log:
         name: its name.
         kinds: the kind of each column by name; the first is ``id``, the last the event time.
         delay: how far its watermark stays behind, in seconds.
+        kept: whether its rows land; a view of a SOURCE has no stamps to read.
     """
 
     name: str
     kinds: Mapping[str, str]
     delay: int
+    kept: bool = True
 
     @property
     def definition(self) -> str:
@@ -48,7 +50,8 @@ class Log:
         items = [f"{column} {type_of(kind)}" for column, kind in self.kinds.items()]
         items.append(f"WATERMARK FOR {TIME} AS {TIME} - INTERVAL '{self.delay}' SECOND")
         place = f"WITH (connector = 'files', path = '{self.name}')"
-        return f"CREATE TABLE {self.name} ({', '.join(items)}) {place} FORMAT PLAIN ENCODE JSON;\n"
+        kind = "TABLE" if self.kept else "SOURCE"
+        return f"CREATE {kind} {self.name} ({', '.join(items)}) {place} FORMAT PLAIN ENCODE JSON;\n"
 
     def columns(self, alias: str) -> list[Column]:
         """What expressions over one of its rows can name, but the event time."""
@@ -73,6 +76,7 @@ class StreamingQuery:
             watermark of the commit.
         clauses: what stands before AS.
         emit: what stands behind the SELECT.
+        engine: what keeps it.
     """
 
     select: str
@@ -81,6 +85,7 @@ class StreamingQuery:
     answer: str
     clauses: str = ""
     emit: str = ""
+    engine: str = "streaming"
 
     def definition(self, name: str) -> str:
         """The statement that makes it a view.
@@ -88,17 +93,18 @@ class StreamingQuery:
         Args:
             name: of the view.
         """
-        options = "WITH (engine = 'streaming')"
+        options = f"WITH (engine = '{self.engine}')"
         return (
             f"CREATE STREAMING VIEW {name}{self.clauses} {options} AS {self.select}{self.emit};\n"
         )
 
 
-def random_logs(rnd: Random) -> tuple[Log, Log]:
+def random_logs(rnd: Random, *, kept: bool = True) -> tuple[Log, Log]:
     """Return two logs that have columns in common.
 
     Args:
         rnd: the generator.
+        kept: whether they are tables, not sources.
     """
     few = rnd.sample(_KINDS, 3)
     one, two = (
@@ -106,6 +112,7 @@ def random_logs(rnd: Random) -> tuple[Log, Log]:
             name,
             {"id": "number", "k": few[0], **{c: rnd.choice(few) for c in "xy"}, TIME: "instant"},
             rnd.choice(_DELAYS),
+            kept,
         )
         for name in LOGS
     )

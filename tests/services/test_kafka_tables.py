@@ -18,6 +18,7 @@ from headwater.config.settings import Config
 from headwater.connectors.contract import Limits
 from headwater.connectors.kafka import source as kafka
 from headwater.errors import HeadwaterError
+from headwater.intake.idle_epoch import commit_idle_epoch
 from headwater.intake.land import Landing
 from headwater.intake.replay import replay
 from headwater.lake.catalog import Lake
@@ -142,6 +143,47 @@ def test_partitions_at_different_times_lose_no_row_of_a_backlog(
     topic.write((None, json.dumps({"id": 0, "ts": (noon + timedelta(hours=9)).isoformat()})))
     drain(last)
     assert watermark_after(last.table, last.source) == micros(noon + timedelta(hours=9, minutes=-1))
+
+
+def test_a_partition_holds_the_watermark_back_until_it_is_idle(
+    topic: Topic, landing: Callable[..., Landing], lake: Lake
+) -> None:
+    definition = topic.definition(
+        "id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts IDLE TIMEOUT"
+        " INTERVAL '3' SECOND"
+    )
+    noon = datetime(2024, 1, 2, 12, tzinfo=UTC)
+
+    def write(partition: int, minutes: int) -> None:
+        at = (noon + timedelta(minutes=minutes)).isoformat()
+        topic.write((None, json.dumps({"id": partition, "ts": at})), partition=partition)
+
+    def reached(land: Landing) -> int | None:
+        return watermark_after(land.table, land.source)
+
+    write(0, 0)
+    write(1, 60)
+    land = landing(definition)
+    drain(land)
+    assert reached(land) == micros(noon)
+    write(1, 70)
+    drain(land)
+    assert reached(land) == micros(noon)  # the other one may go on at any moment
+    write(0, 5)
+    drain(land)
+    assert reached(land) == micros(noon + timedelta(minutes=5))
+    assert not commit_idle_epoch(land)
+    time.sleep(3.1)
+    land = landing(definition)  # another process knows how long ago that was
+    assert land.step() is None
+    assert commit_idle_epoch(land)
+    assert reached(land) == micros(noon + timedelta(minutes=70))
+    write(0, 20)
+    write(1, 80)
+    drain(land)
+    assert reached(land) == micros(noon + timedelta(minutes=70))
+    late = lake.table("t").read().where("ts < _watermark").collect()
+    assert [row.ts.replace(tzinfo=UTC) for row in late] == [noon + timedelta(minutes=20)]
 
 
 def test_each_record_lands_once_through_restarts_and_a_killed_broker(

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.services
 
 DEFINITIONS = """statement ok
 CREATE TABLE orders (id BIGINT, item VARCHAR NOT NULL COMMENT 'its name', price DOUBLE,
-  at TIMESTAMP WITH TIME ZONE, WATERMARK FOR at AS at - INTERVAL '1' MINUTE)
+  at TIMESTAMP WITH TIME ZONE,
+  WATERMARK FOR at AS ADAPTIVE (PERCENTILE 0.99, MAX INTERVAL '1' MINUTE))
 WITH (connector = 'files', path = 'orders') FORMAT PLAIN ENCODE JSON;
 CREATE STREAMING VIEW per_item (revenue COMMENT 'in EUR') COMMENT 'what was sold of each thing' AS
 SELECT item, count(*) AS sold, sum(price) AS revenue FROM orders GROUP BY item;
@@ -190,13 +191,15 @@ def test_commits_say_the_same_in_both_engines(world: World) -> None:
     do(world, f"ingest orders raw\n{bad}\n{good}\n\ntick\n")
     question = (
         "SELECT view, epoch, watermark, committed_at, freshness, rows_in, rows_out, rows_removed,"
-        " rows_total, rows_late, rows_quarantined, snapshot_id FROM commits ORDER BY 1, 2"
+        " rows_total, rows_late, rows_quarantined, snapshot_id, adaptive_delay FROM commits"
+        " ORDER BY 1, 2"
     )
     with Embedded(world.project).query(question) as result:
         embedded = list(result.rows)
     assert ask(world, question) == embedded
     last = {row[0]: dict(zip(result.columns, row, strict=True)) for row in embedded}
     assert last["orders"]["rows_in"] == 2
+    assert last["orders"]["adaptive_delay"] == 60
     assert (last["orders"]["rows_out"], last["orders"]["rows_quarantined"]) == (1, 1)
     assert (last["per_item"]["rows_in"], last["per_item"]["rows_out"]) == (1, 1)
     assert [row[5] for row in embedded if row[0] == "total"] == [None, 3, 1]

@@ -15,6 +15,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.java import java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.runtime.session import session_for_thread
+from tests.streamed import streams_first
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 _TABLE = """CREATE {kind} {name} (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
@@ -76,7 +77,8 @@ class Kept:
     def define(self, kind: str) -> None:
         tables = " ".join(_TABLE.format(kind=kind, name=name) for name in self.query.inputs)
         sql = f"{tables} CREATE STREAMING VIEW {self.name} AS {self.query.select};"
-        self.catalog, plans = planned(sql)
+        with streams_first():
+            self.catalog, plans = planned(sql)
         self.plan = plans[self.name]
 
     @property

@@ -11,9 +11,10 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
-from headwater.plan.query_shape import RelationShape, Shape, ShapeKind, Window
+from headwater.plan.query_shape import RelationShape, Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Input, InputKind, Rule
 from headwater.plan.view_plan import Decision, Operator, TableColumn, ViewPlan
+from headwater.plan.windows import Window
 
 ANY = parse_one("SELECT 1")
 

@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "jars": {"errors", "machine"},
     "dialect": {"errors"},
     "analyze": {"errors", "dialect", "redact", "config"},
+    "patterns": {"errors", "dialect"},
     "project": {"errors", "config", "dialect", "analyze"},
     "plan": {*BASE, "dialect", "analyze"},
     "lake": COMPILER,

@@ -117,7 +117,7 @@ def _grouping(binding: SelectBinding) -> None:
 
 def _date_add(binding: SelectBinding) -> None:
     for root in binding.roots:
-        _rewrite_date_add(root)
+        rewrite_date_add(root)
 
 
 def _resolve(binding: SelectBinding) -> None:
@@ -191,7 +191,7 @@ def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
     return False
 
 
-def _rewrite_date_add(root: exp.Expr) -> None:
+def rewrite_date_add(root: exp.Expr) -> None:
     """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
     for node in reversed(list(root.find_all(exp.DateAdd))):  # the inner ones first
         amount, unit = node.expression, node.text("unit").upper()

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from typing import TypeGuard, TypeVar
 
 from sqlglot import exp
 
+from headwater.analyze.ddl.functions import UserFunction, bind_function, called, expand_calls
 from headwater.analyze.ddl.keyed_tables import check_keyed, is_keyed, log_of, newest_rows
 from headwater.analyze.ddl.sinks import bind_sink
 from headwater.analyze.ddl.sources import bind_source
@@ -21,11 +23,13 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 from headwater.errors import SqlError, raise_all
 
-_LATER = {
-    syntax.CreateFunction: "CREATE FUNCTION",
-    syntax.DropStatement: "DROP",
-}
-_DEFINITIONS = (syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink)
+Statement = TypeVar("Statement", bound=exp.Expression)
+
+_LATER: Mapping[type[exp.Expression], str] = {syntax.DropStatement: "DROP"}
+_DEFINITIONS = (
+    *(syntax.CreateSource, syntax.CreateStreamingView, syntax.CreateSink),
+    syntax.CreateFunction,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,10 @@ class Bound:
         catalog: the definitions without an error, of which nothing that they read has one.
         errors: all errors, each once, in the order of finding.
         faults: by name, the first error of a definition that has one itself.
-        kinds: by name, what each statement defines: ``table``, ``source``, ``view`` or ``sink``.
-        reads: by name, the names in the FROM of each definition.
+        kinds: by name, what each statement defines: ``table``, ``source``, ``view``, ``sink`` or
+            ``function``.
+        reads: by name, the names in the FROM of each definition, and of the functions that it
+            calls.
     """
 
     catalog: Catalog
@@ -90,6 +96,7 @@ def bind_sound(
     for statements in statements_by_file.values():
         for statement in statements:
             binder.define(statement)
+    binder.bind_functions()
     binder.bind_sources()
     binder.bind_views()
     binder.bind_sinks()
@@ -102,7 +109,13 @@ def bind_sound(
             name: "table" if name + CHANGES in binder.statements else _kind(statement)
             for name, statement in defined.items()
         },
-        {name: reads(statement) for name, statement in defined.items()},
+        {
+            name: [
+                *reads(statement),
+                *binder.calls(binder.statements.get(name + CHANGES, statement)),
+            ]
+            for name, statement in defined.items()
+        },
     )
 
 
@@ -112,6 +125,7 @@ class _Binder:
     def __init__(self, unparsed: frozenset[str]) -> None:
         self.unparsed = unparsed
         self.statements: dict[str, exp.Expression] = {}
+        self.functions: dict[str, UserFunction] = {}
         self.sources: dict[str, Source] = {}
         self.views: dict[str, View] = {}
         self.sinks: dict[str, Sink] = {}
@@ -146,29 +160,64 @@ class _Binder:
             self.broken.update((name, name + CHANGES))
             self.faults[name] = report.errors[0]
 
+    def calls(self, statement: exp.Expression) -> list[str]:
+        """The functions of the project that a statement calls."""
+        if not self.unparsed and not any(map(_is_function, self.statements.values())):
+            return []
+        names = called(statement)
+        return [n for n in names if n in self.unparsed or _is_function(self.statements.get(n))]
+
+    def bind_functions(self) -> None:
+        made = {name: each for name, each in self.statements.items() if _is_function(each)}
+        for name in self._order({name: self.calls(each) for name, each in made.items()}):
+            statement = self.statements.get(name)
+            if _is_function(statement) and not self._is_blocked(name, statement):
+                report = Diagnostics(statement, self.functions)
+                function = bind_function(statement, self.functions, report)
+                self._blame(name, report)
+                if function is not None:
+                    self.functions[name] = function
+
+    def _is_blocked(self, name: str, statement: exp.Expression) -> bool:
+        """Whether a definition is broken, or calls a function that is."""
+        if any(each not in self.functions for each in self.calls(statement)):
+            self.broken.add(name)
+        return name in self.broken
+
+    def _expanded(self, statement: Statement, report: Diagnostics) -> Statement | None:
+        """The statement without calls of functions; None if it cannot be bound."""
+        if not self.calls(statement):
+            return statement
+        plain = statement.copy()
+        return plain if expand_calls(plain, self.functions, report) else None
+
     def bind_sources(self) -> None:
         for name, statement in self.statements.items():
-            if isinstance(statement, syntax.CreateSource) and name not in self.broken:
-                report = Diagnostics(statement)
-                source = bind_source(statement, report)
+            if isinstance(statement, syntax.CreateSource) and not self._is_blocked(name, statement):
+                report = Diagnostics(statement, self.functions)
+                plain = self._expanded(statement, report)
+                source = bind_source(plain, report) if plain is not None else None
                 self._keep(name, source, report)
 
     def bind_views(self) -> None:
-        for name in self._order():
+        for name in self._order(self._readers()):
             statement = self.statements[name]
             if name + CHANGES in self.broken:
                 self.broken.add(name)
-            if name in self.broken or not isinstance(statement, syntax.CreateStreamingView):
+            if not isinstance(statement, syntax.CreateStreamingView):
                 continue
-            report = Diagnostics(statement)
+            if self._is_blocked(name, statement):
+                continue
+            report = Diagnostics(statement, self.functions)
             self._check_late_table(statement, report)
             catalog = Catalog(self.sources, self.views)
+            plain, view = self._expanded(statement, report), None
             try:
-                view = bind_view(statement, catalog, frozenset(self._unbound()), report)
+                if plain is not None:
+                    view = bind_view(plain, catalog, frozenset(self._unbound()), report)
             except RecursionError:
                 hint = "split the view into several"
                 report.add("TOO_DEEP", "the query is nested too deeply", statement, hint)
-                view = None
             if view is not None and name + CHANGES in self.sources:
                 view = _keyed(view)
             self._keep(name, view, report)
@@ -186,9 +235,10 @@ class _Binder:
 
     def _unbound(self) -> set[str]:
         """The names of tables and views that have errors; their readers are not blamed."""
-        sinks = {n for n, each in self.statements.items() if isinstance(each, syntax.CreateSink)}
+        unread = (syntax.CreateSink, syntax.CreateFunction)
+        others = {n for n, each in self.statements.items() if isinstance(each, unread)}
         defined = self.statements.keys() | self.unparsed
-        return defined - self.sources.keys() - self.views.keys() - sinks
+        return defined - self.sources.keys() - self.views.keys() - others
 
     def _blame(self, name: str, report: Diagnostics) -> None:
         self.errors += report.errors
@@ -214,13 +264,15 @@ class _Binder:
             report.add("DUPLICATE_NAME", message, into, "give the table of late rows another name")
         self.late_tables[into.name] = statement.this.name
 
-    def _order(self) -> list[str]:
-        """Return all names, what is read before what reads it; report cycles."""
-        graph = {
+    def _readers(self) -> dict[str, list[str]]:
+        return {
             name: [other for other in reads(statement) if other in self.statements]
             for name, statement in self.statements.items()
-            if not isinstance(statement, syntax.CreateSink)
+            if not isinstance(statement, (syntax.CreateSink, syntax.CreateFunction))
         }
+
+    def _order(self, graph: dict[str, list[str]]) -> list[str]:
+        """Return all names of a graph, what is used before what uses it; report cycles."""
         while True:
             try:
                 return list(TopologicalSorter(graph).static_order())
@@ -236,9 +288,16 @@ class _Binder:
         ring = names[start:-1] + names[: start + 1]
         statement = self.statements[ring[0]]
         report = Diagnostics(statement)
-        at = next((table for table in _tables(statement) if table.name == ring[1]), None)
-        hint = "remove one view from the circle"
-        report.add("CYCLE", f"views read each other in a circle: {' → '.join(ring)}", at, hint)
+        words, hint = "views read each other", "remove one view from the circle"
+        uses: Sequence[exp.Expr] = _tables(statement)
+        if _is_function(statement):
+            words, hint = (
+                "functions call each other",
+                "a function cannot call itself, directly or not",
+            )
+            uses = list(statement.find_all(exp.Anonymous))
+        at = next((each for each in uses if each.name == ring[1]), None)
+        report.add("CYCLE", f"{words} in a circle: {' → '.join(ring)}", at, hint)
         self.errors += report.errors
         self.faults |= dict.fromkeys(ring, report.errors[0])
 
@@ -255,7 +314,13 @@ def _keyed(view: View) -> View:
 def _kind(statement: exp.Expression) -> str:
     if isinstance(statement, syntax.CreateSource):
         return "table" if statement.args.get("kept") else "source"
+    if _is_function(statement):
+        return "function"
     return "sink" if isinstance(statement, syntax.CreateSink) else "view"
+
+
+def _is_function(statement: exp.Expression | None) -> TypeGuard[syntax.CreateFunction]:
+    return isinstance(statement, syntax.CreateFunction)
 
 
 def _tables(statement: exp.Expression) -> list[exp.Table]:

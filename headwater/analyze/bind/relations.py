@@ -20,6 +20,8 @@ from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.time.pushdown import pushed_down
+from headwater.analyze.time.sessions import session_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
@@ -279,7 +281,7 @@ class RelationBinder:
             self.report.add("TYPE_CLASH", message, item, "split text first: split(x, ',')")
         return [t.UNKNOWN]
 
-    def _window(self, node: exp.Table) -> Relation:
+    def _window(self, node: exp.Expr) -> Relation:
         window: WindowTable = node.this
         inner = self._relation(window.this)
         alias = node.alias or inner.alias
@@ -290,7 +292,17 @@ class RelationBinder:
         resolve(time, [inner], self.report)
         for key in window.args.get("partition_by") or []:
             resolve(key, [inner], self.report)
+        errors = len(self.report.errors)
         fields = window_fields(window, inner, self.report)
+        if len(self.report.errors) == errors:
+            found: exp.Expr | None = None
+            if window.args["kind"] == "session":
+                found = session_of(window, inner, alias, self.report)
+            elif found := pushed_down(window, self.binder.catalog):
+                _set_alias(found, alias)
+            if found is not None:
+                node.replace(found)
+                node = found
         return Relation(alias, as_fields(fields), node)
 
 

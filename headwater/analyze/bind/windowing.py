@@ -8,24 +8,30 @@ keys that hold both bounds of a window as soon as they hold one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from zoneinfo import available_timezones
 
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import NULLABLE, Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.rules.event_time import (
+from headwater.analyze.query_parts import optional
+from headwater.analyze.time.event_time import (
     WINDOW_END,
     WINDOW_START,
     EventTime,
     interval,
-    relation_times,
 )
+from headwater.analyze.time.finality import relation_times
+from headwater.analyze.time.lengths import calendar_length
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable
 
 BOUNDS = (WINDOW_START, WINDOW_END)
+_MILLISECOND = timedelta(milliseconds=1)
+_MOST_WINDOWS = 10_000
 _TRUNC_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 
 
@@ -37,7 +43,9 @@ def window_fields(window: WindowTable, inner: Relation, report: Diagnostics) -> 
     """
     time = window.args["time"]
     kind = type_of(time)
-    if not t.is_unknown(kind) and not t.is_timestamp(kind):
+    if t.is_unknown(kind):
+        return [*inner.fields.values(), *(Field(name, kind, nullable=False) for name in BOUNDS)]
+    if not t.is_timestamp(kind):
         message = f"a window needs a timestamp, not {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, time, "cast it in a computed column of the source")
     for name in BOUNDS:
@@ -50,27 +58,67 @@ def window_fields(window: WindowTable, inner: Relation, report: Diagnostics) -> 
 
 
 def _check_sizes(window: WindowTable, report: Diagnostics) -> None:
+    zone, by_calendar = window.args.get("zone"), calendar_length(window)
+    if zone is not None and zone.name not in available_timezones():
+        hint = "write it as 'Europe/Berlin'"
+        report.add("INVALID_WINDOW", f"{zone.name} is no time zone", zone, hint)
+    elif zone is not None and by_calendar is None:
+        hint = "leave it out, or use days, weeks, months or years"
+        report.add("INVALID_WINDOW", "a time zone matters for days and longer", zone, hint)
+    elif by_calendar is not None and window.args["kind"] == "tumble":
+        _check_calendar(window, by_calendar, report)
+    else:
+        _check_fixed(window, report)
+
+
+def _check_calendar(window: WindowTable, length: tuple[int, int], report: Diagnostics) -> None:
+    if not any(length):
+        hint = "write INTERVAL '1' DAY"
+        report.add("INVALID_WINDOW", "a window needs a length above zero", window, hint)
+    elif window.args.get("offset"):
+        hint = "leave it out, or name a time zone instead"
+        message = "a window of the calendar has no offset"
+        report.add("INVALID_WINDOW", message, window.args["offset"], hint)
+    elif not is_zoned(window) and window.args.get("zone"):
+        hint = "leave the time zone out"
+        message = "a TIMESTAMP without time zone has a wall clock of its own"
+        report.add("INVALID_WINDOW", message, window.args["zone"], hint)
+
+
+def is_zoned(window: WindowTable) -> bool:
+    """Return whether the event time of a bound window table has a time zone."""
+    return type_of(window.args["time"]) != t.TIMESTAMP
+
+
+def _check_fixed(window: WindowTable, report: Diagnostics) -> None:
     for key in ("size", "slide", "offset"):
         node = window.args.get(key)
         if node is None:
             continue
         span = interval(node)
         if span is None:
-            hint = "use microseconds to weeks: months have no fixed length"
+            hint = "use milliseconds to weeks, or TUMBLE: months have no fixed length"
             report.add("INVALID_WINDOW", "a window needs a fixed length", node, hint)
             return
         if span.total_seconds() <= 0 and key != "offset":
-            report.add(
-                "INVALID_WINDOW",
-                "a window needs a length above zero",
-                node,
-                "write INTERVAL '1' HOUR",
-            )
+            hint = "write INTERVAL '1' HOUR"
+            report.add("INVALID_WINDOW", "a window needs a length above zero", node, hint)
             return
+        if span % _MILLISECOND:
+            hint = "round it"
+            report.add("INVALID_WINDOW", "windows are of whole milliseconds", node, hint)
+            return
+    kind = window.args["kind"].upper()
     size, slide = interval(window.args["size"]), interval(window.args.get("slide"))
-    if size is not None and slide is not None and (size < slide or size % slide):
-        hint = "HOP(t, ts, slide, size): the size is a multiple of the slide"
-        report.add("INVALID_WINDOW", "the slide does not divide the size", window, hint)
+    if size is None or slide is None:
+        return
+    step = "slide" if kind == "HOP" else "step"
+    if size < slide or size % slide:
+        hint = f"{kind}(t, ts, {step}, size): the size is a multiple of the {step}"
+        report.add("INVALID_WINDOW", f"the {step} does not divide the size", window, hint)
+    elif size // slide > _MOST_WINDOWS:
+        message = f"each row would be in {size // slide:,} windows"
+        report.add("INVALID_WINDOW", message, window, f"use a longer {step}")
 
 
 def recognise_date_trunc(
@@ -83,26 +131,25 @@ def recognise_date_trunc(
         catalog: where event times come from.
     """
     group = select.args.get("group")
-    if not group or len(relations) != 1 or select.args.get("joins"):
+    if not group:
         return
-    relation = relations[0]
-    if isinstance(relation.node, exp.Table) and isinstance(relation.node.this, WindowTable):
-        return
-    if relation.broken or any(name in relation.fields for name in BOUNDS):
-        return
-    times = relation_times(relation.node, catalog)
-    keys = [key for key in group.expressions if _truncates(key, times)]
-    if not keys:
-        return
-    key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper()))
-    _replace_key(select, key.copy(), relation)
-    _wrap(relation.node, key, relation.alias)
+    for relation, may_miss in zip(relations, optional(select), strict=False):
+        if may_miss or relation.broken or any(name in relation.fields for name in BOUNDS):
+            continue
+        times = relation_times(relation.node, catalog)
+        keys = [key for key in group.expressions if _truncates(key, relation.alias, times)]
+        if keys:
+            key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper()))
+            _replace_key(select, key.copy(), relation)
+            _wrap(relation.node, key, relation.alias)
+            return
 
 
-def _truncates(key: exp.Expr, times: Mapping[str, EventTime]) -> bool:
+def _truncates(key: exp.Expr, alias: str, times: Mapping[str, EventTime]) -> bool:
     return (
         isinstance(key, exp.TimestampTrunc)
         and isinstance(key.this, exp.Column)
+        and key.this.table == alias
         and key.this.name in times
         and key.text("unit").upper() in _TRUNC_UNITS
     )

@@ -138,6 +138,11 @@ LIMITS: Mapping[str, Option] = {
         "how far ahead of its arrival a row may be dated; rows beyond it are quarantined",
         default="1 hour",
     ),
+    "max_drift": Option(
+        "interval",
+        "how far the table may be ahead of the slowest table that a view reads with it; beyond "
+        "that it waits",
+    ),
 }
 """Options that every connector takes."""
 

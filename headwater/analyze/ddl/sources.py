@@ -7,7 +7,6 @@ In: the statement. Out: a source whose columns are typed and whose options are v
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import cast
 
 from sqlglot import exp
@@ -24,6 +23,7 @@ from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS, record_fo
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.connectors.start_from import bind_start
+from headwater.analyze.ddl.watermarks import bind_watermark
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
     DELETED,
@@ -38,11 +38,9 @@ from headwater.analyze.definitions import (
     OnSchemaChange,
     RecordFormat,
     Source,
-    Watermark,
 )
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
-from headwater.analyze.rules.event_time import interval
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable
@@ -75,7 +73,7 @@ def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
         columns=(*columns, *system),
         connector=connector_name,
         primary_key=_primary_key(statement, columns, report),
-        watermark=_watermark(statement, columns, report),
+        watermark=bind_watermark(statement, columns, report),
         options=options,
         external=connector.in_place(options) if connector and connector.in_place else "",
         format=format_,
@@ -330,38 +328,6 @@ def _primary_key(
             message = f'column "{node.name}" of PRIMARY KEY does not exist'
             report.add("UNKNOWN_COLUMN", message, node, hint)
     return tuple(node.name for node in nodes)
-
-
-def _watermark(
-    statement: syntax.CreateSource, columns: Sequence[Column], report: Diagnostics
-) -> Watermark | None:
-    node = statement.args.get("watermark")
-    if node is None:
-        return None
-    name = node.this.name
-    column = next((column for column in columns if column.name == name), None)
-    if column is None:
-        hint = did_you_mean(name, (column.name for column in columns), "columns")
-        report.add(
-            "UNKNOWN_COLUMN", f'column "{name}" of WATERMARK does not exist', node.this, hint
-        )
-    elif not t.is_timestamp(column.type) and not t.is_unknown(column.type):
-        message = f'the event time "{name}" is {t.sql_type(column.type)}, not a timestamp'
-        hint = "declare it TIMESTAMP, or compute one: event_time AS from_unixtime(x)"
-        report.add("INVALID_WATERMARK", message, node.this, hint)
-    for key, words in (("adaptive", "an adaptive watermark"), ("idle_timeout", "IDLE TIMEOUT")):
-        if node.args.get(key):
-            hint = "write a fixed delay: ts - INTERVAL '10' SECOND"
-            report.not_yet(words, node.args[key], hint if key == "adaptive" else "remove it")
-    delay = timedelta(0)
-    if (written := node.args.get("delay")) is not None:
-        span = interval(written)
-        if span is None:
-            hint = "use microseconds to weeks: months have no fixed length"
-            report.add("INVALID_WATERMARK", "the delay has no fixed length", written, hint)
-        else:
-            delay = span
-    return Watermark(name, delay)
 
 
 def _refuse_unsupported(

@@ -24,7 +24,7 @@ from headwater.analyze.quantified import without_quantifiers
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
-from headwater.analyze.rules.event_time import interval
+from headwater.analyze.time.event_time import interval
 from headwater.dialect import syntax, to_sql
 
 

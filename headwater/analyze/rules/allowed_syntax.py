@@ -45,7 +45,7 @@ _QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Table: frozenset(("this", "alias")),
     exp.TableAlias: frozenset(("this", "columns")),
     exp.Unnest: frozenset(("expressions", "alias")),
-    WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset")),
+    WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset", "zone")),
     exp.Where: _ONE,
     exp.Group: _MANY,
     exp.Having: _ONE,

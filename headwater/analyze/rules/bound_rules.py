@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, Emit, Field, Source
+from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, Field, Source
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.query_parts import (
     aggregates,
@@ -20,13 +20,14 @@ from headwater.analyze.query_parts import (
     selects,
     union_branches,
 )
-from headwater.analyze.rules.changelog import effective_emit
+from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
-from headwater.analyze.rules.event_time import relation_times
 from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
-from headwater.analyze.rules.time_bounds import JoinTimes, join_times
+from headwater.analyze.time.finality import Finality, relation_times
+from headwater.analyze.time.joins import JoinTimes, join_times
+from headwater.analyze.time.settling import Unsettled
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 
@@ -117,26 +118,37 @@ def _refuse_unbounded_join(found: JoinTimes, checked: Checked) -> None:
     checked.report.add("UNBOUNDED_STATE", message, found.join.this, hint)
 
 
+def final_rows(checked: Checked) -> None:
+    """Refuse a view over tables that waits for its rows to be final, where they never are."""
+    view, modes = checked.view, ChangelogModes(checked.catalog)
+    if view.emit is not Emit.ON_WINDOW_CLOSE or view.options.get("engine") == "full":
+        return
+    if not all(source.kept for source in _sources(checked)):
+        return
+    if any(modes.named(name) is not ChangelogMode.APPEND for name in view.inputs):
+        return  # the planner says which input is corrected
+    joined = (each for one in selects(view.query) for each in join_times(one, checked.catalog))
+    if not all(each.closed for each in joined):
+        return  # joins_bounded_in_time says it
+    finality = Finality(checked.catalog)
+    for branch in union_branches(view.query):
+        found = finality.settled(branch)
+        if isinstance(found, Unsettled) and not _refuse_timeless_window(branch, checked):
+            checked.report.add("UNBOUNDED_STATE", found.what, found.at, found.hint)
+
+
 def closing_windows(checked: Checked) -> None:
-    """Refuse final aggregates, and those of a SOURCE, without a window that closes."""
+    """Refuse aggregates of a SOURCE without a window that closes."""
     close = checked.view.emit is Emit.ON_WINDOW_CLOSE
+    streams = [source.name for source in _sources(checked) if not source.kept]
+    if not streams or not checked.bounded:
+        return
     for select in selects(checked.view.query):
-        if not is_aggregate(select) or not checked.bounded:
+        if not is_aggregate(select) or not (close or select.args.get("group")):
             continue
-        streams = [s.name for s in _sources(checked) if not s.kept]
-        if not close and (not streams or not select.args.get("group")):
+        if _groups_by_window(select, checked.catalog) or _refuse_timeless_window(select, checked):
             continue
-        if _groups_by_window(select, checked.catalog):
-            continue
-        window = select.find(syntax.WindowTable)
-        if window is not None and window.find_ancestor(exp.Select) is select:
-            column = window.args["time"].name
-            message = f'the window never closes: "{column}" has no watermark'
-            at: exp.Expr = window.args["time"]
-            hint = (
-                f"declare WATERMARK FOR {column} AS {column} - INTERVAL '10' SECOND in its source"
-            )
-        elif close:
+        if close:
             message = "nothing says when a group is final: no window is among the group keys"
             at = select.args.get("group") or _first_aggregate(select)
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
@@ -145,6 +157,22 @@ def closing_windows(checked: Checked) -> None:
             at = select.args["group"]
             hint = "group by a window of event time, or CREATE TABLE instead of SOURCE"
         checked.report.add("UNBOUNDED_STATE", message, at, hint)
+
+
+def _refuse_timeless_window(select: exp.Select, checked: Checked) -> bool:
+    """Refuse a window of a SELECT whose time has no watermark; return whether there is one."""
+    for relation in relations(select):
+        window = relation.this if isinstance(relation, exp.Table) else None
+        if not isinstance(window, syntax.WindowTable):
+            continue
+        column = window.args["time"].name
+        if column in relation_times(relation, checked.catalog):
+            continue
+        hint = f"declare WATERMARK FOR {column} AS {column} - INTERVAL '10' SECOND in its source"
+        message = f'the window never closes: "{column}" has no watermark'
+        checked.report.add("UNBOUNDED_STATE", message, window.args["time"], hint)
+        return True
+    return False
 
 
 def _first_aggregate(select: exp.Select) -> exp.Expr:
@@ -214,6 +242,7 @@ RULES: tuple[Rule, ...] = (
     partition_columns,
     declared_key,
     joins_bounded_in_time,
+    final_rows,
     closing_windows,
     bounded_distinct,
     late_rows_need_a_watermark,

@@ -22,7 +22,7 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.rules.keys import missing_keys
-from headwater.analyze.rules.time_bounds import join_times
+from headwater.analyze.time.joins import join_times
 from headwater.dialect.syntax import WindowTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
@@ -62,6 +62,11 @@ class ChangelogModes:
             self.known[view.name] = self._view(view)
         return self.known[view.name]
 
+    def named(self, name: str) -> ChangelogMode:
+        """Return what a source, table or view emits."""
+        source = self.catalog.sources.get(name)
+        return source.mode if source else self.view(self.catalog.views[name])
+
     def _view(self, view: View) -> ChangelogMode:
         if view.options.get("engine") == "full" or view.changes:
             return UPSERT
@@ -83,14 +88,14 @@ class ChangelogModes:
 
     def _select(self, select: exp.Select, emit: Emit) -> ChangelogMode:
         inputs = {self._relation(relation, emit) for relation in relations(select)}
+        if emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}:
+            return APPEND
         if window_calls(select) or select.args.get("limit") or has_predicates(select):
             return RETRACT
         if is_aggregate(select):
-            closed = emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}
-            return APPEND if closed else RETRACT if missing_keys(select) else UPSERT
+            return RETRACT if missing_keys(select) else UPSERT
         if inputs <= {APPEND}:
-            corrected = emit is Emit.CHANGES and any(join.side for join in joins(select))
-            return RETRACT if corrected else APPEND
+            return RETRACT if any(join.side for join in joins(select)) else APPEND
         return UPSERT if inputs <= {APPEND, UPSERT} and not joins(select) else RETRACT
 
     def _relation(self, relation: exp.Expr, emit: Emit) -> ChangelogMode:
@@ -100,6 +105,4 @@ class ChangelogModes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        if source := self.catalog.sources.get(relation.name):
-            return source.mode
-        return self.view(self.catalog.views[relation.name])
+        return self.named(relation.name)

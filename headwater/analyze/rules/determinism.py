@@ -51,7 +51,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "the clock is not part of the data: a replay would differ",
         "write a literal, or use the event-time column or a METADATA column of the source",
         *("now", "current_timestamp", "current_date", "current_time", "current_datetime"),
-        *("localtime", "localtimestamp", "today", "curdate", "getdate", "sysdate"),
+        *("localtime", "localtimestamp", "proctime", "today", "curdate", "getdate", "sysdate"),
         *("unix_timestamp", "get_current_timestamp", "transaction_timestamp"),
         *("statement_timestamp", "clock_timestamp", "timeofday", "age"),
     ),

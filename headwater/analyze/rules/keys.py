@@ -18,7 +18,7 @@ from headwater.analyze.query_parts import (
     relations,
     union_branches,
 )
-from headwater.analyze.rules.event_time import WINDOW_END, WINDOW_START
+from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.dialect.syntax import WindowTable
 
 Key = tuple[str, ...]

@@ -122,10 +122,9 @@ def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostic
                 message = f"{key.upper()} of a table is not part of the language"
                 report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
     for window in statement.expression.find_all(syntax.WindowTable):
-        if window.args["kind"] in ("session", "cumulate"):
-            report.not_yet(window.args["kind"].upper(), window, "use TUMBLE or HOP")
-        if window.args.get("partition_by"):
-            report.not_yet("PARTITION BY in a window", window, "group by the column instead")
+        if window.args.get("partition_by") and window.args["kind"] != "session":
+            message = "PARTITION BY in a window is for SESSION"
+            report.add("UNSUPPORTED_SYNTAX", message, window, "group by the column instead")
 
 
 def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:

@@ -177,7 +177,9 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         name = f.written_name(func)
-        hint = _INSTEAD.get(name) or did_you_mean(name, f.names(), "functions")
+        hint = _INSTEAD.get(name) or did_you_mean(
+            name, [*f.names(), *report.functions], "functions"
+        )
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
     return t.UNKNOWN

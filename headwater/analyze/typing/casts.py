@@ -13,7 +13,8 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.common_type import cast_to, type_of
+from headwater.dialect.syntax import CONVERSION
 
 _TEXTUAL = ("text", "boolean", "null", "unknown")
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
@@ -25,6 +26,8 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     Args:
         node: ``exp.Cast`` or ``exp.TryCast``, its operand typed.
     """
+    if what := node.meta.get(CONVERSION):
+        return _convert(node, what, report)
     if node.args.get("format") or node.args.get("action") or node.args.get("default"):
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
@@ -41,6 +44,28 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if is_literal:
         _read_literal(node.this, target, report)
     _check_cast(node, type_of(node.this), target, report)
+    return target
+
+
+def _convert(node: exp.Expr, what: str, report: Diagnostics) -> exp.DataType:
+    """Convert what a function is given or returns as an operand is converted, or report it.
+
+    Args:
+        node: the cast, which gives way to its operand.
+        what: what is converted, for the message.
+    """
+    value, target = node.this, t.canonical(cast(exp.DataType, node.args["to"]))
+    kind = type_of(value)
+    if t.is_unknown(kind):
+        return t.UNKNOWN
+    if t.common_type([kind, target]) != target:
+        message = f"{what} must be {t.sql_type(target)}, not {t.sql_type(kind)}"
+        hint = f"cast it: CAST(x AS {t.sql_type(target)})"
+        report.add("TYPE_CLASH", message, node, hint)
+        return t.UNKNOWN
+    node.replace(value)
+    if kind != target:
+        cast_to(value, target)
     return target
 
 

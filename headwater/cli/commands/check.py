@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
-KINDS = ("source", "table", "view", "sink")
+KINDS = ("source", "table", "view", "sink", "function")
 COLUMNS = ("view", "engine", "emission", "key", "state")
 
 
@@ -37,7 +37,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     After a first run, it also says which tables and views the next run will stop: their definition
     is not the one that the lake was written with. Exits with 1 in both cases.
     """
-    from headwater.plan.explain import state_bound
+    from headwater.plan.explain import state
 
     project, plans = context.survey(paths)
     rows = [
@@ -46,7 +46,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
             f"{plan.decision.engine}: {plan.decision.rule.name}",
             "final" if plan.final else plan.mode.value,
             ", ".join(plan.stream_key) or None,
-            state_bound(plan.root) or "none",
+            state(plan) or "none",
         )
         for name, plan in plans.items()
         if name in project.definitions

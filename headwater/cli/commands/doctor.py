@@ -63,8 +63,8 @@ def doctor(context: Context, views: tuple[str, ...], repair: bool, rebuild: bool
     findings = diagnose(project, plans, views)
     if repair:
         findings = _repaired(context.output, project, plans, views, findings, yes=yes)
-    _show(context.output, findings)
-    return EXIT_NO if any(finding.serious for finding in findings) else EXIT_OK
+    _show(context.output, findings, sound=not project.errors)
+    return EXIT_NO if project.errors or any(each.serious for each in findings) else EXIT_OK
 
 
 def _rebuild(
@@ -161,7 +161,12 @@ def _is_agreed(output: Output, offer: Offer, *, yes: bool) -> bool:
     return click.confirm("repair now?", default=False, err=True)
 
 
-def _show(output: Output, findings: Sequence[Finding]) -> None:
+def _show(output: Output, findings: Sequence[Finding], *, sound: bool) -> None:
+    """Print the findings, and what they come to.
+
+    Args:
+        sound: whether the project has no errors.
+    """
     if not output.for_people:
         output.rows(COLUMNS, [_row(finding) for finding in findings])
         return
@@ -172,7 +177,10 @@ def _show(output: Output, findings: Sequence[Finding]) -> None:
             text += f"\n  headwater doctor {finding.name} --repair would: {finding.repair.value}"
         output.document({}, text)
     serious = sum(finding.serious for finding in findings)
-    output.note(f"{serious} problem{'' if serious == 1 else 's'}" if serious else "healthy")
+    if serious:
+        output.note(f"{serious} problem{'' if serious == 1 else 's'}")
+    else:
+        output.note("healthy" if sound else "healthy, except for the errors in the project's files")
 
 
 def _row(finding: Finding) -> tuple[object, ...]:

@@ -16,7 +16,8 @@ order.
 
 Each partition is a lane: its records are in order, those of two partitions are not. A range says
 which partitions have records waiting behind it, and is then read in a task per partition, so that
-each data file knows how far its partition has come.
+each data file knows how far its partition has come. With an IDLE TIMEOUT it names those that had
+records within that time, too.
 
 Coordinates: ``_path``, ``<topic>/<partition>``, and ``_row``, the offset.
 """
@@ -24,8 +25,9 @@ Coordinates: ``_path``, ``<topic>/<partition>``, and ``_row``, the offset.
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -44,6 +46,7 @@ from headwater.connectors.kafka.topics import (
     starts,
 )
 from headwater.connectors.kafka.transactions import Transactions
+from headwater.connectors.lanes import LaneClock
 from headwater.errors import ServiceError, TerminalError
 
 logger = logging.getLogger(__name__)
@@ -78,6 +81,7 @@ class Kafka(Connector[Offsets]):
         self._skips = source.options.get("on_data_loss") == "skip"
         self._reader = KafkaReader(source, self._settings, config)
         self._once = once
+        self._lanes = LaneClock(source.watermark.idle_timeout if source.watermark else None)
         self._ends: dict[Partition, int] | None = None
         self._reach: dict[Partition, int] = {}
         self._quiet_until = float("-inf")
@@ -112,6 +116,7 @@ class Kafka(Connector[Offsets]):
         if not waiting and not lost:
             self._rest(held, LOOK_EVERY)
             return None
+        self._lanes.saw(map(_lane, waiting))
         takes = _shares(waiting, limits.rows or self._most)
         if self._transactions:
             takes = self._whole(self._transactions, takes, begins, ends)
@@ -135,6 +140,7 @@ class Kafka(Connector[Offsets]):
             for each, end in upto.offsets.items()
             if end > held.offsets.get(each, end)
         ]
+        self._lanes.saw(_lane((topic, number)) for topic, number, *_ in taken)
         waiting = self._behind(upto, self._latest(upto))
         return Range(position, sum(end - begin for *_, begin, end in taken), taken, waiting=waiting)
 
@@ -165,10 +171,19 @@ class Kafka(Connector[Offsets]):
     def waiting(self, after: str | None) -> Mapping[str, int]:
         """See :meth:`Measurable.waiting`: by ``<topic>/<partition>``."""
         return {
-            f"{topic}/{number}": max(0, self._reach[topic, number] - offset)
-            for (topic, number), offset in KafkaPosition.of(after).offsets.items()
-            if (topic, number) in self._reach
+            _lane(each): max(0, self._reach[each] - offset)
+            for each, offset in KafkaPosition.of(after).offsets.items()
+            if each in self._reach
         }
+
+    def holding(self, after: str | None) -> tuple[str, ...]:
+        """See :meth:`HasIdleLanes.holding`."""
+        return self._behind(KafkaPosition.of(after), {})
+
+    def resume(self, after: str | None, awake: Collection[str], age: float) -> None:
+        """See :meth:`HasIdleLanes.resume`."""
+        for lane in map(_lane, KafkaPosition.of(after).offsets):
+            self._lanes.saw([lane], age if lane in awake else math.inf)
 
     def _there(self, offsets: Offsets) -> Offsets:
         """Of some offsets, those whose records have not been deleted."""
@@ -279,14 +294,13 @@ class Kafka(Connector[Offsets]):
         )
 
     def _behind(self, held: KafkaPosition, ends: Mapping[Partition, int]) -> tuple[str, ...]:
-        """The partitions that have records behind a position, as ``_path`` names them."""
+        """The partitions that hold the watermark back at a position, as ``_path`` names them."""
         if self._source.watermark is None or len(held.offsets) == 1:
             return ()  # nothing is late, or all is in order
-        return tuple(
-            f"{topic}/{number}"
-            for (topic, number), offset in sorted(held.offsets.items())
-            if ends.get((topic, number), offset) > offset
-        )
+        offsets = held.offsets.items()
+        waiting = {_lane(each) for each, offset in offsets if ends.get(each, offset) > offset}
+        self._lanes.saw(waiting)
+        return tuple(sorted(waiting | self._lanes.awake(map(_lane, held.offsets))))
 
     def _latest(self, held: KafkaPosition) -> dict[Partition, int]:
         """How far there is to read; of an input that ends, as the first look found it."""
@@ -307,6 +321,12 @@ class Kafka(Connector[Offsets]):
         if self._once:
             self._ends = ends
         return ends
+
+
+def _lane(partition: Partition) -> str:
+    """A partition as ``_path`` names it."""
+    topic, number = partition
+    return f"{topic}/{number}"
 
 
 def _shares(waiting: Mapping[Partition, int], most: int) -> dict[Partition, int]:

@@ -184,19 +184,26 @@ class IncrementalView:
             began=began,
             evolved=self._followed.evolved,
         )
-        done = self._committer.commit(self._session, epoch, self._change(spans, own))
+        change = self._change(spans, own, epoch.watermark)
+        done = self._committer.commit(self._session, epoch, change)
         self._last, self._last_at = done.marker, done.at
         self._followed = Followed(Evolved(since=done.marker.since))
         return done
 
     @contextmanager
     def _change(
-        self, spans: Mapping[str, SnapshotRange], pins: Mapping[str, int]
+        self,
+        spans: Mapping[str, SnapshotRange],
+        pins: Mapping[str, int],
+        watermark: int | None,
     ) -> Iterator[Change]:
-        program, session = self._guarded.program, self._session
-        lost = self._last is not None and any(span.after is None for span in spans.values())
+        last, session = self._last, self._session
+        lost = last is not None and any(span.after is None for span in spans.values())
         anew = lost or self._followed.anew
-        if not anew and self._is_empty(spans):
+        known = None if last is None or anew else last.watermark
+        program = self._guarded.program.between(known, watermark)
+        stands = not self.plan.program.moves or watermark == known
+        if program is None or (not anew and stands and self._is_empty(spans)):
             yield Change(lambda target: None)
             return
         rewrites = self._limits.small > 0 and not self._only_appends

@@ -335,7 +335,7 @@ class StreamingView:
         with self._moved:
             self._moved.wait(seconds)
 
-    def reached(self, ends: Mapping[str, int], watermark: int | None) -> bool:
+    def reached(self, ends: Mapping[str, int], watermark: int | None = None) -> bool:
         """Return whether exactly these snapshots are committed, and what they close is final.
 
         Args:

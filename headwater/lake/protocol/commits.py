@@ -38,6 +38,11 @@ COLUMNS: Sequence[tuple[str, str, str]] = (
     ("rows_late", "long", "rows dropped as too late"),
     ("rows_quarantined", "long", "rows that were quarantined"),
     ("snapshot_id", "long", "snapshot of the commit, for FOR VERSION AS OF"),
+    (
+        "adaptive_delay",
+        "double",
+        "seconds that an adaptive watermark stayed behind the rows after this commit",
+    ),
 )
 """Name, type of Iceberg and comment of each column."""
 
@@ -74,6 +79,7 @@ def commits_sql(tables: Collection[str]) -> str:
     max(committed_at) AS committed_at, max(snapshot_id) FILTER (WHERE published) AS snapshot_id,
     max(CAST(element_at(summary, 'headwater.epoch') AS BIGINT)) AS epoch,
     max(CAST(element_at(summary, 'headwater.watermark') AS BIGINT)) AS micros,
+    max(CAST(element_at(summary, 'headwater.delay') AS BIGINT)) AS delay,
     max(element_at(summary, 'headwater.cut_from')) AS cut_from,
     max(element_at(summary, 'headwater.cut_to')) AS cut_to,
     max(CAST(json_extract_scalar(element_at(summary, 'headwater.counts'), '$.late') AS BIGINT))
@@ -102,6 +108,7 @@ def commits_sql(tables: Collection[str]) -> str:
 ), counted AS (
   SELECT name AS view, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
     rows_quarantined, snapshot_id, from_unixtime(micros / 1e6) AS watermark,
+    delay / 1e6 AS adaptive_delay,
     CASE WHEN owner <> name THEN NULL
       WHEN bool_or(input_name = name) THEN rows_out + coalesce(rows_quarantined, 0)
       ELSE sum(input_changed
@@ -109,7 +116,7 @@ def commits_sql(tables: Collection[str]) -> str:
     date_diff('millisecond', max(input_at), committed_at) / 1e3 AS freshness
   FROM read
   GROUP BY name, owner, epoch, committed_at, rows_out, rows_removed, rows_total, rows_late,
-    rows_quarantined, snapshot_id, micros
+    rows_quarantined, snapshot_id, micros, delay
 )
 SELECT {columns}
 FROM counted"""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PREFIX = "headwater."
-_LEFT_OUT_IF_EMPTY = ("evolved", "since", "waiting", "reached", "closed")
+_LEFT_OUT_IF_EMPTY = ("evolved", "since", "waiting", "reached", "closed", "idle", "lateness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,20 @@ class Marker:
         evolved: what this commit made of columns of a landed table whose definition was changed.
         since: columns that were added to a landed table: the first epoch that has them; in rows of
             earlier ones they are NULL.
-        waiting: landed tables: the lanes of the input in which rows still waited behind this epoch
+        waiting: landed tables: the lanes of the input that held the watermark back: rows of them
+            still waited behind this epoch, or had come within the IDLE TIMEOUT
             (``headwater.lake.watermark``).
         reached: landed tables: while a backlog is read, the newest event time of each lane before
             this epoch, in microseconds since 1970 UTC.
         closed: landed tables: whether this commit says that the input has ended.
+        idle: landed tables: whether this commit says that no rows have come for the IDLE TIMEOUT;
+            its watermark is then what the tables that are read with it have reached.
+        newest: landed tables with an adaptive watermark: the newest event time before this epoch,
+            from which the lateness of its rows is measured, in microseconds since 1970 UTC.
+        delay: landed tables with an adaptive watermark: the delay of the rows after this epoch, in
+            microseconds.
+        lateness: what it was decided by: rows of recent epochs before this one, by bucket
+            (``headwater.lake.lateness``).
     """
 
     view: str
@@ -57,6 +66,10 @@ class Marker:
     waiting: tuple[str, ...] = ()
     reached: Mapping[str, int] = field(default_factory=dict)
     closed: bool = False
+    idle: bool = False
+    newest: int | None = None
+    delay: int | None = None
+    lateness: Mapping[str, float] = field(default_factory=dict)
 
     def to_summary(self) -> dict[str, str]:
         """Return the marker as snapshot summary properties."""

@@ -6,7 +6,7 @@ this folder ends with its rule, and :mod:`headwater.plan.rules.registry` has one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import is_distinct
 from headwater.analyze.rules.keys import missing_keys
+from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -66,6 +67,7 @@ class Facts:
         emit: when its rows appear, as decided.
         inputs: what it reads.
         mode: what it emits itself.
+        closing: when the rows of each branch are final.
     """
 
     view: View
@@ -73,6 +75,7 @@ class Facts:
     emit: Emit
     inputs: tuple[Input, ...]
     mode: ChangelogMode
+    closing: Sequence[Settled | Unsettled | None] = ()
 
     @property
     def reads_source(self) -> bool:

@@ -55,17 +55,29 @@ def reads_bags(select: exp.Select) -> bool:
     return not has_predicates(select) and all(map(is_bag, inner))
 
 
+Cut = Callable[[RelationShape, int], "exp.Expr | None"]
+
+
 class ExactChange:
     """Writes the changes of what a query reads.
 
     Args:
         query: a bound query; the nodes given to the methods are part of it.
         allowed: allowed lateness, or None if every row counts.
+        cut: gives the condition on the rows of a relation that a change of an item of FROM, by its
+            number, can meet.
     """
 
-    def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
+    def __init__(
+        self,
+        query: exp.Query,
+        catalog: Catalog,
+        allowed: timedelta | None,
+        cut: Cut | None = None,
+    ) -> None:
         self._catalog = catalog
         self._allowed = allowed
+        self._cut = cut
         self._modes = ChangelogModes(catalog)
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
 
@@ -114,7 +126,7 @@ class ExactChange:
             if not isinstance(item, exp.Unnest):
                 state = RowsRead.AFTER if number > changing else RowsRead.BEFORE
                 state = RowsRead.CHANGE if number == changing else state
-                item.replace(self._item(own[number], state, signed))
+                item.replace(self._item(own[number], state, signed, changing))
         if changing and part.args["joins"][changing - 1].side:
             part.args["joins"][changing - 1].set("side", None)
             part.args["joins"][changing - 1].set("kind", None)
@@ -125,18 +137,23 @@ class ExactChange:
             part.append("expressions", exp.alias_(chosen, SIGN))
         return part
 
-    def _item(self, item: exp.Expr, state: RowsRead, signed: bool) -> exp.Expr:
+    def _item(self, item: exp.Expr, state: RowsRead, signed: bool, changing: int) -> exp.Expr:
         if isinstance(item, exp.Table):
-            source = self._reader(state)(self._relations[id(item)])
+            source = self._reader(state, changing)(self._relations[id(item)])
         elif state is RowsRead.CHANGE:
             source = self.change(item.this, signed=signed and not self.appended(item))
         else:
-            source = render(item.this, self._catalog, self._reader(state))
+            source = render(item.this, self._catalog, self._reader(state, changing))
         alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name))
         if isinstance(source, exp.Table):
             source.set("alias", alias)
             return source
         return exp.Subquery(this=source, alias=alias)
 
-    def _reader(self, state: RowsRead) -> Callable[[RelationShape], exp.Expr]:
-        return lambda read: batch_read(read, read.name + state.value, self._allowed)
+    def _reader(self, state: RowsRead, changing: int) -> Callable[[RelationShape], exp.Expr]:
+        def read(relation: RelationShape) -> exp.Expr:
+            met = self._cut is not None and state is not RowsRead.CHANGE
+            within = self._cut(relation, changing) if self._cut and met else None
+            return batch_read(relation, relation.name + state.value, self._allowed, within)
+
+        return read

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headwater.plan.rules import (
     affected_keys,
     append,
+    closed_time,
     fold,
     full,
     newest,
@@ -16,11 +17,12 @@ from headwater.plan.rules.contract import Rule
 
 RULES: tuple[Rule, ...] = (
     full.RULE,
+    append.LINEAR,
+    closed_time.RULE,
     streaming.LINEAR,
     streaming.WINDOW_CLOSE,
     streaming.INTERVAL_JOIN,
     streaming.DEDUPLICATE,
-    append.LINEAR,
     append.JOINED,
     newest.RULE,
     fold.RULE,

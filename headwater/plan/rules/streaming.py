@@ -148,7 +148,7 @@ def _linear(facts: Facts) -> str | None:
 
 def _window_close(facts: Facts) -> str | None:
     """Aggregates over windows that are final when the watermark closes them."""
-    closes = facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE
+    closes = facts.shape.window and facts.emit is Emit.ON_WINDOW_CLOSE and facts.reads_source
     if closes and facts.streams and facts.timed and not facts.aggregates_distinct:
         return "rows are final once closed, so Spark's state can forget them"
     return None
@@ -156,13 +156,13 @@ def _window_close(facts: Facts) -> str | None:
 
 def _interval_join(facts: Facts) -> str | None:
     """Joins whose event times are bounded on both sides."""
-    fits = facts.streams and facts.shape.kind is ShapeKind.INTERVAL_JOIN and facts.timed
+    fits = facts.reads_source and facts.shape.kind is ShapeKind.INTERVAL_JOIN and facts.timed
     return "event times bound how long a row waits for its match" if fits else None
 
 
 def _deduplicate(facts: Facts) -> str | None:
     """DISTINCT with the event time among the columns."""
-    distinct = facts.streams and facts.shape.kind is ShapeKind.DISTINCT
+    distinct = facts.reads_source and facts.shape.kind is ShapeKind.DISTINCT
     if distinct and facts.shape.shows_event_times:
         return "the watermark bounds how long a row is remembered"
     return None

@@ -17,21 +17,24 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.query_parts import union_branches
+from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.errors import ConfigError
-from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, Window, aggregates
+from headwater.plan.closing import closing, dated
+from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.sql.render import (
     batch_read,
     fields_of,
     in_time,
-    interval,
     print_sql,
     render,
     timestamp,
 )
+from headwater.plan.sql.windows import assign
 from headwater.plan.tolerant import tolerant
 from headwater.plan.view_plan import ViewPlan
 
@@ -89,16 +92,20 @@ def at_rest_sql(
     def read(item: RelationShape) -> exp.Expr:
         if dialect == "spark":
             return batch_read(item, named(item.name), plan.lateness)
-        return _read(item, plan, catalog, dialect, named(item.name))
+        return _read(item, plan, dialect, named(item.name))
 
     query = plan.view.query
     if plan.view.on_error != OnError.FAIL:
         query = tolerant(plan.guard.query if plan.guard else query)
-    query = render(portable(query, dialect), catalog, read)
-    if final:
+    own = portable(query, dialect)
+    query = render(own, catalog, read)
+    closes = plan.final and plan.decision.engine is Engine.INCREMENTAL
+    if final and not closes:
         _only_final(query, plan, catalog, watermark)
     if dialect == "duckdb" or bounds:
         _exactly(query, dialect, bounds)
+    if final and closes:
+        query = _only_dated(query, own, plan, catalog, watermark)
     return print_sql(query, dialect)
 
 
@@ -119,53 +126,41 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     return "floats" if listed else "exact"
 
 
-def _read(
-    item: RelationShape, plan: ViewPlan, catalog: Catalog, dialect: str, name: str
-) -> exp.Expr:
-    close = "window_end" if item.window else item.event_time
-    terms = [in_time(close, plan.lateness)] if close and plan.lateness is not None else []
+def _read(item: RelationShape, plan: ViewPlan, dialect: str, name: str) -> exp.Expr:
+    terms = []
+    if item.event_time and plan.lateness is not None:
+        close = "window_end" if item.window else item.event_time
+        terms.append(in_time(close, plan.lateness, ends=item.window is not None))
     if item.window is None:
         where = f" WHERE {terms[0]}" if terms else ""
         query = parse_one(f"SELECT * FROM {name}{where}", dialect=dialect)
         return query if where else query.args["from_"].this
-    zoned = fields_of(item, catalog)[item.window.time].type.this == exp.DataType.Type.TIMESTAMPTZ
-    assign = _duckdb_window if dialect == "duckdb" else _trino_window
-    starts = assign(item.window, name, zoned)
-    size = interval(item.window.size * MICROSECOND)
-    text = f"SELECT *, window_start + {size} AS window_end FROM ({starts}) AS starts"
-    terms.append(f"window_end > {item.window.time}")
-    return parse_one(
-        f"SELECT * FROM ({text}) AS windows WHERE {' AND '.join(terms)}", dialect=dialect
-    )
+    windows = assign(dialect, item.window, name)
+    where = f" WHERE {terms[0]}" if terms else ""
+    return parse_one(f"SELECT * FROM ({windows}) AS windows{where}", dialect=dialect)
 
 
-def _duckdb_window(window: Window, name: str, zoned: bool) -> str:
-    zone, kind = ("+00", "TIMESTAMPTZ") if zoned else ("", "TIMESTAMP")
-    origin = (
-        f"CAST('1970-01-01 00:00:00{zone}' AS {kind}) + {interval(window.offset * MICROSECOND)}"
-    )
-    slide = interval(window.slide * MICROSECOND)
-    start = f"time_bucket({slide}, {window.time}, {origin})"
-    if window.size > window.slide:
-        count = -(-window.size // window.slide)
-        start = f"unnest([{', '.join(f'{start} - {number} * {slide}' for number in range(count))}])"
-    return f"SELECT *, {start} AS window_start FROM {name} WHERE NOT {window.time} IS NULL"
+def _only_dated(
+    query: exp.Query, own: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None
+) -> exp.Query:
+    """Leave out what the commit's watermark had not made final yet, as rule 6 does."""
 
+    def final(one: Settled, date: exp.Expr, kind: exp.DataType) -> exp.Expr:
+        if watermark is None:
+            return exp.false()
+        least = (one.after + plan.late.allowed) // MICROSECOND
+        return exp.LTE(this=date, expression=timestamp(watermark - least, kind))
 
-def _trino_window(window: Window, name: str, zoned: bool) -> str:
-    slide, offset = window.slide // 1_000_000, window.offset // 1_000_000
-    time = window.time if zoned else f"with_timezone({window.time}, 'UTC')"
-    elapsed = f"to_unixtime(date_trunc('second', {time})) - {offset}"
-    seconds = f"floor(({elapsed}) / {slide}) * {slide} + {offset}"
-    zero = "TIMESTAMP '1970-01-01 00:00:00 UTC'" if zoned else "TIMESTAMP '1970-01-01 00:00:00'"
-    start = f"date_add('second', CAST({seconds} AS BIGINT), {zero})"
-    if window.size == window.slide:
-        return f"SELECT *, {start} AS window_start FROM {name} WHERE {window.time} IS NOT NULL"
-    last = -(-window.size // window.slide) - 1
-    return (
-        f"SELECT d.*, date_add('second', -{slide} * n, {start}) AS window_start FROM {name} AS d"
-        f" CROSS JOIN UNNEST(sequence(0, {last})) AS s(n) WHERE {window.time} IS NOT NULL"
-    )
+    holder = exp.Paren(this=query)
+    branches = zip(union_branches(query), union_branches(own), closing(own, catalog), strict=True)
+    for branch, select, one in branches:
+        if isinstance(one, Settled):
+            place = exp.Placeholder()
+            branch.replace(place)
+            place.replace(dated(branch, select, one, final, whole=True))
+    found = holder.this
+    assert isinstance(found, exp.Query)
+    return found
 
 
 def _only_final(query: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None) -> None:

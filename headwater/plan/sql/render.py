@@ -17,8 +17,10 @@ from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.query_shape import MICROSECOND, RelationShape, Window, relations_of
+from headwater.plan.query_shape import MICROSECOND, RelationShape, relations_of
 from headwater.plan.sql.no_float_skipping import without_skipping
+from headwater.plan.sql.windows import assign, first_close, last_close
+from headwater.plan.windows import Window
 
 Reader = Callable[[RelationShape], exp.Expr]
 """Gives what a relation is read from: a table or a query over it, without an alias."""
@@ -57,11 +59,12 @@ def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
     """Return a copy of the query whose relations are read by ``read``.
 
     Args:
-        read: gives what each relation is read from.
+        read: gives what each relation of ``query`` is read from.
     """
     copy = query.copy()
-    for relation in list(relations_of(copy, catalog)):
-        item = read(relation)
+    pairs = zip(relations_of(query, catalog), list(relations_of(copy, catalog)), strict=True)
+    for own, relation in pairs:
+        item = read(own)
         alias = exp.TableAlias(this=exp.to_identifier(relation.alias))
         if isinstance(item, exp.Table):
             item.set("alias", alias)
@@ -148,14 +151,15 @@ def without_zone(relation: RelationShape, catalog: Catalog) -> bool:
     return field is not None and field.type.this is exp.DataType.Type.TIMESTAMPNTZ
 
 
-def in_time(close: str, allowed: timedelta) -> str:
+def in_time(close: str, allowed: timedelta, *, ends: bool = True) -> str:
     """Return the condition that a row is not too late, as text that every dialect reads.
 
     Args:
         close: the time at which the row's window closes, or its event time where it has no window.
+        ends: whether it is the end of a window, at which no row is taken any more.
     """
     limit = f"{close} + {interval(allowed)}" if allowed else close
-    return f"({WATERMARK_COLUMN} IS NULL OR {limit} > {WATERMARK_COLUMN})"
+    return f"({WATERMARK_COLUMN} IS NULL OR {limit} {'>' if ends else '>='} {WATERMARK_COLUMN})"
 
 
 def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
@@ -169,16 +173,9 @@ def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     """
     if allowed is None or not relation.tells_lateness:
         return ""
-    close = relation.event_time or ""
-    if window := relation.window:
-        close = _next(window, window.offset, window.size)
-    return spark_expression(in_time(close, allowed)).sql(dialect="spark")
-
-
-def _next(window: Window, edge: int, length: int) -> str:
-    """The newest edge of a window that a row's time has reached, and some microseconds later."""
-    micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
-    return f"timestamp_micros({micros} - pmod({micros} - {edge}, {window.slide}) + {length})"
+    close = last_close(relation.window) if relation.window else relation.event_time or ""
+    timely = in_time(close, allowed, ends=bool(relation.window))
+    return spark_expression(timely).sql(dialect="spark")
 
 
 def spark_window(window: Window) -> str:
@@ -234,30 +231,41 @@ def streaming_read(
 
 
 def batch_read(
-    relation: RelationShape, name: str, allowed: timedelta | None
+    relation: RelationShape,
+    name: str,
+    allowed: timedelta | None,
+    within: exp.Expr | None = None,
 ) -> exp.Query | exp.Table:
     """Return a relation of a Spark batch query: windows as columns, too late rows left out.
 
     Args:
         name: the table or temporary view it is read from.
         allowed: allowed lateness, or None if every row counts.
+        within: a condition on the rows that are read at all, by its own columns.
     """
-    close = "window_end" if relation.window else relation.event_time
-    where = f" WHERE {in_time(close, allowed)}" if close and allowed is not None else ""
+    term = ""
+    if allowed is not None and relation.event_time:  # rows of views are in time
+        close = "window_end" if relation.window else relation.event_time
+        term = in_time(close, allowed, ends=relation.window is not None)
+    cut = within.sql(dialect="spark") if within is not None else ""
     if relation.window is None:
+        where = _where(cut, term)
         return spark(f"SELECT * FROM {name}{where}") if where else exp.to_table(name)
-    call = spark_window(relation.window)
-    columns = f"*, {WINDOW}.start AS window_start, {WINDOW}.end AS window_end"
-    assigned = f"SELECT {columns} FROM (SELECT *, {call} AS {WINDOW} FROM {name})"
-    return spark(f"SELECT * FROM ({assigned}){where}" if where else assigned)
+    rows = f"(SELECT * FROM {name}{_where(cut)})" if cut else name
+    assigned = assign("spark", relation.window, rows)
+    return spark(f"SELECT * FROM ({assigned}){_where(term)}" if term else assigned)
+
+
+def _where(*terms: str) -> str:
+    found = [term for term in terms if term]
+    return f" WHERE {' AND '.join(found)}" if found else ""
 
 
 def late_rows(relation: RelationShape, filters: list[exp.Expr], allowed: timedelta) -> str:
     """Return the query for the rows that are too late for at least one of their windows."""
-    close = relation.event_time or ""
-    if window := relation.window:
-        close = _next(window, window.size + window.offset, window.slide)
-    terms = [f"NOT {in_time(close, allowed)}", *map(_plain, filters)]
+    close = first_close(relation.window) if relation.window else relation.event_time or ""
+    timely = in_time(close, allowed, ends=relation.window is not None)
+    terms = [f"NOT {timely}", *map(_plain, filters)]
     query = spark(f"SELECT * FROM {relation.name}__change WHERE {' AND '.join(terms)}")
     return print_sql(query, "spark")
 

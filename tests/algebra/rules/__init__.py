@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.algebra.rule import Rule
 from tests.algebra.rules import (
     bad_rows,
+    closed,
     first_rows,
     fold,
     full,
@@ -22,6 +23,7 @@ RULES: dict[str, Rule] = {
     for rule in (
         linear.RULE,
         streams.RULE,
+        closed.RULE,
         newest.RULE,
         fold.RULE,
         keys.RULE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.plan.rules import append, streaming
+from headwater.plan.rules import append
 from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.join_patterns import RowsRead
 from tests.algebra.query import QueryTrial, trials
@@ -22,9 +22,8 @@ def _joined(rnd: Draw) -> Query:
 
 
 _TICKS = trials("linear", _joined)
-_STREAMS = trials("linear", lambda rnd: queries.linear(rnd, 1), "WITH (engine = 'streaming')")
 _ALONE = trials("linear", lambda rnd: queries.linear(rnd, 1))
-_WAYS = (_TICKS, _TICKS, _STREAMS, _ALONE)
+_WAYS = (_TICKS, _TICKS, _ALONE)
 
 
 def _trial(seed: str, ticks: int) -> QueryTrial:
@@ -34,12 +33,16 @@ def _trial(seed: str, ticks: int) -> QueryTrial:
 def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
     """A joined row both parts of which came in one tick counts twice."""
     reader, after = ExactChange._reader, {RowsRead.BEFORE: RowsRead.AFTER}
-    patch.setattr(ExactChange, "_reader", lambda self, state: reader(self, after.get(state, state)))
+    patch.setattr(
+        ExactChange,
+        "_reader",
+        lambda self, state, changing: reader(self, after.get(state, state), changing),
+    )
 
 
 RULE = Rule(
     "linear",
-    (streaming.LINEAR, append.LINEAR, append.JOINED),
+    (append.LINEAR, append.JOINED),
     _trial,
     _both_as_they_are,
     cases=12,

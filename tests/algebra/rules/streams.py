@@ -42,44 +42,56 @@ class _Trial:
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
         rnd = Random(self.seed)
-        logs = random_logs(rnd)
+        logs = random_logs(rnd, kept=False)
         query = random_query(rnd, logs)
         used = [log for log in logs if log.name in query.inputs]
         definitions = "".join(log.definition for log in logs) + query.definition("v")
         catalog, plans = planned(definitions, as_written=True)
         program = planned(definitions)[1]["v"].program
         with in_schema() as (duck, _):
-            for log in used:
-                columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
-                duck.execute(f"CREATE TABLE {log.name} ({columns}, _watermark TIMESTAMPTZ)")
-                duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+            create(duck, used)
             commits = _Commits(duck, query, program, plans["v"], catalog)
             try:
-                for number, watermark in enumerate(self._landed(rnd, duck, used)):
+                for number, watermark in enumerate(landed(rnd, duck, used, self.ticks)):
                     if found := commits.wrong(watermark):
                         return f"{query.select}{query.emit} after tick {number}: {found}"
             except duckdb.Error as error:
                 return f"{query.select}{query.emit}: {error}"
         return ""
 
-    def _landed(
-        self, rnd: Random, duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]
-    ) -> Iterator[int | None]:
-        """Land rows, and yield the least watermark then, in microseconds."""
-        clock, marks = _NOON, dict[str, int | None]()
-        for _ in range(self.ticks):
-            clock += timedelta(seconds=rnd.choice((30, 300, 600, 1500, 7200)))
-            for log in rnd.sample(logs, rnd.randint(1, len(logs))):
-                mark = marks.get(log.name)
-                moment = None if mark is None else _EPOCH + mark * _MICROSECOND
-                rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
-                insert(duck, log.name, [(*row, moment) for row in rows])
-                insert(duck, f"{log.name}__heartbeat", [(clock,)])
-                times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
-                new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
-                marks[log.name] = max([*new, *([mark] if mark is not None else [])], default=None)
-            known = [marks.get(log.name) for log in logs]
-            yield None if None in known else min(mark for mark in known if mark is not None)
+
+def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
+    """Make the tables of some logs, and of their heartbeats."""
+    for log in logs:
+        columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
+        for name in (log.name, f"{log.name}__change", f"{log.name}__before"):
+            duck.execute(f"CREATE TABLE {name} ({columns}, _watermark TIMESTAMPTZ)")
+        duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+
+
+def landed(
+    rnd: Random, duck: duckdb.DuckDBPyConnection, logs: Sequence[Log], ticks: int
+) -> Iterator[int | None]:
+    """Land rows, and yield the least watermark then, in microseconds."""
+    clock, marks = _NOON, dict[str, int | None]()
+    for _ in range(ticks):
+        clock += timedelta(seconds=rnd.choice((30, 300, 600, 1500, 7200)))
+        for log in logs:
+            duck.execute(f"INSERT INTO {log.name}__before FROM {log.name}__change")
+            duck.execute(f"DELETE FROM {log.name}__change")
+        for log in rnd.sample(logs, rnd.randint(1, len(logs))):
+            mark = marks.get(log.name)
+            known = mark if log.kept else None
+            moment = None if known is None else _EPOCH + known * _MICROSECOND
+            rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
+            for name in (log.name, f"{log.name}__change"):
+                insert(duck, name, [(*row, moment) for row in rows])
+            insert(duck, f"{log.name}__heartbeat", [(clock,)])
+            times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
+            new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
+            marks[log.name] = max([*new, *([mark] if mark is not None else [])], default=None)
+        known = [marks.get(log.name) for log in logs]
+        yield None if None in known else min(mark for mark in known if mark is not None)
 
 
 class _Commits:
@@ -147,7 +159,12 @@ def _heartbeats_are_rows(patch: pytest.MonkeyPatch) -> None:
 
 RULE = Rule(
     "streams",
-    (streaming.WINDOW_CLOSE, streaming.INTERVAL_JOIN, streaming.DEDUPLICATE),
+    (
+        streaming.LINEAR,
+        streaming.WINDOW_CLOSE,
+        streaming.INTERVAL_JOIN,
+        streaming.DEDUPLICATE,
+    ),
     _Trial,
     _heartbeats_are_rows,
     cases=12,

@@ -34,6 +34,11 @@ DROP FUNCTION f
 --- an SQL function
 CREATE FUNCTION f(a DOUBLE, b DOUBLE) RETURNS DOUBLE LANGUAGE SQL RETURN a * b + 1
 
+--- a function of the language that needs no name
+create or replace function Twice(X bigint) returns bigint return X + x
+--- prints
+CREATE OR REPLACE FUNCTION twice(x BIGINT) RETURNS BIGINT RETURN x + x
+
 --- a Python function
 CREATE OR REPLACE FUNCTION geo_kmh(lat DOUBLE, lon DOUBLE)
 RETURNS DOUBLE

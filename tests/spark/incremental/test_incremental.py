@@ -23,7 +23,7 @@ from headwater.plan.program import (
 from headwater.runtime.session import session_for_thread
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
-IN_TIME = "(_watermark IS NULL OR ts > _watermark)"
+IN_TIME = "(_watermark IS NULL OR ts >= _watermark)"
 
 
 def key(name, kind):

@@ -175,7 +175,7 @@ def test_late_rows_stay_out_whatever_dies_between_staging_and_publishing(
     land(r, 80, 7.5, 12)
     assert not running.tick()
 
-    counts = f"ts + INTERVAL '{minutes}' MINUTE > coalesce(_watermark, '-infinity')"
+    counts = f"ts + INTERVAL '{minutes}' MINUTE >= coalesce(_watermark, '-infinity')"
     at_rest = {name: f"(SELECT * FROM {name} WHERE {counts}) {name}" for name in ("e", "r")}
     for name, select in OF_TIMED.items():
         names = [field.name for field in running.plans[name].view.fields]

@@ -218,7 +218,7 @@ def test_without_the_tag_too_nothing_goes_on_or_begins(lake, spark, tmp_path):
     catalog, plans = planned(
         "CREATE TABLE d (id INTEGER, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)"
         " WITH (connector = 'files', path = 'd') FORMAT PLAIN ENCODE JSON;"
-        " CREATE STREAMING VIEW v AS SELECT id, ts FROM d"
+        " CREATE STREAMING VIEW v WITH (engine = 'streaming') AS SELECT id, ts FROM d"
     )
     own = lake.using(session_for_thread(spark))
     with pytest.raises(TerminalError) as caught:

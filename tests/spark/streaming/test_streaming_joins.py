@@ -12,6 +12,7 @@ from plans import planned
 from headwater.engine.streaming.heartbeat import Heartbeats
 from headwater.engine.streaming.query import StreamingView
 from headwater.runtime.session import session_for_thread
+from tests.streamed import streams_first
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -69,7 +70,8 @@ class Kept:
     def __init__(self, spark, lake, folder, name):
         select, self._oracle, self._columns = CASES[name]
         self._spark, self._lake, self._folder = spark, lake, folder
-        self._catalog, plans = planned(SOURCES + select + ";")
+        with streams_first():
+            self._catalog, plans = planned(SOURCES + select + ";")
         self.plan = plans["v"]
         kinds = {"id": "INT", "ts": "TIMESTAMP"}
         delays = {"d": timedelta(minutes=15), "l": timedelta(minutes=10)}

@@ -12,7 +12,7 @@ from plans import hand_made, relation
 
 from headwater.engine.streaming.query import StreamingView
 from headwater.plan.program import StreamingProgram
-from headwater.plan.query_shape import Window
+from headwater.plan.windows import Window
 from headwater.runtime.session import session_for_thread
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)

@@ -180,7 +180,7 @@ def test_a_window_over_a_subquery() -> None:
     )
     assert query == (
         "SELECT late.window_start AS window_start, COUNT(*) AS n"
-        " FROM TUMBLE(departures AS _q1, _q1.ts, INTERVAL '1' DAY) AS late"
+        " FROM TUMBLE(departures AS departures, departures.ts, INTERVAL '1' DAY) AS late"
         " WHERE late.dep_delay > 0 GROUP BY late.window_start, late.window_end"
     )
 

@@ -6,9 +6,10 @@ import pytest
 
 from headwater.analyze.definitions import ChangelogMode, Emit
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
-from headwater.analyze.rules.event_time import event_time_columns, interval, source_watermark
 from headwater.analyze.rules.keys import stream_key
-from headwater.analyze.rules.time_bounds import time_bounds
+from headwater.analyze.time.bounds import time_bounds
+from headwater.analyze.time.event_time import interval, source_watermark
+from headwater.analyze.time.finality import event_time_columns
 from headwater.dialect import parse
 from tests.unit.analyze.small_project import catalog, view
 
@@ -65,7 +66,14 @@ def times(query: str, before: str = "") -> dict[str, tuple[str, tuple[str, ...],
             "SELECT ts, tag FROM departures CROSS JOIN UNNEST(tags) AS t(tag)",
             {"ts": ("time", ("departures",), 0 * HOUR)},
         ),
-        (JOIN.format(""), {}),
+        (
+            JOIN.format(""),
+            {
+                "ts": ("time", ("departures", "landings"), 24 * HOUR),
+                "landed": ("time", ("departures", "landings"), 0 * HOUR),
+            },
+        ),
+        (JOIN.format("LEFT"), {"ts": ("time", ("departures", "landings"), 24 * HOUR)}),
     ],
 )
 def test_event_time_columns(query: str, expected: dict[str, object]) -> None:

@@ -191,4 +191,4 @@ def test_what_no_lane_of_the_backlog_is_counts_once_all_is_read():
     epochs.land([("t/0", 4 * MS), (None, 50 * MS)], ("t/0", "t/1"))
     assert epochs.come() == Reached(None, {"t/0": 4 * MS, REST: 50 * MS})
     epochs.land([(None, 7 * MS)], ())
-    assert epochs.come() == Reached(50 * MS, {})
+    assert epochs.come() == Reached(50 * MS, {}, 50 * MS)

@@ -24,6 +24,13 @@ markers = st.builds(
     counts=st.dictionaries(texts, st.integers(0, 2**63), max_size=5),
     evolved=st.dictionaries(texts, texts, max_size=5),
     since=st.dictionaries(texts, st.integers(0, 2**63), max_size=5),
+    waiting=st.lists(texts, max_size=3).map(tuple),
+    reached=st.dictionaries(texts, st.integers(0, END_OF_TIME), max_size=3),
+    closed=st.booleans(),
+    idle=st.booleans(),
+    newest=st.none() | st.integers(0, END_OF_TIME),
+    delay=st.none() | st.integers(0, 10**9),
+    lateness=st.dictionaries(st.integers(0, 150).map(str), st.floats(0, 10**6), max_size=5),
 )
 
 

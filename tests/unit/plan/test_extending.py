@@ -109,7 +109,7 @@ def test_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FUNCTIONS, exp.Soundex, _entry("soundex", ("text",), t.VARCHAR))
     planned = plan(query)
     assert planned.view.fields[0].type == t.VARCHAR
-    assert "SOUNDEX(people.name) AS heard" in program_sql(planned.program)["stream"]
+    assert "SOUNDEX(people.name) AS heard" in program_sql(planned.program)["change"]
     assert refused("SELECT soundex(age) AS heard FROM people") == "TYPE_CLASH"
 
 

@@ -48,7 +48,9 @@ def test_the_test_sees_a_joined_row_that_counts_twice(monkeypatch: pytest.Monkey
     reader = ExactChange._reader
     after = {RowsRead.BEFORE: RowsRead.AFTER}
     monkeypatch.setattr(
-        ExactChange, "_reader", lambda self, state: reader(self, after.get(state, state))
+        ExactChange,
+        "_reader",
+        lambda self, state, changing: reader(self, after.get(state, state), changing),
     )
     assert wrong_in_some(KNOWN[1])
 

@@ -27,7 +27,7 @@ JOIN = "t {} JOIN u ON t.id = u.id AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '1'
 INNER, LEFT = JOIN.format(""), JOIN.format("LEFT")
 WINDOW = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
 HOP = "HOP(t, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)"
-IN_TIME = "(_watermark IS NULL OR ts > _watermark) AND (k = 0)"
+IN_TIME = "(_watermark IS NULL OR ts >= _watermark) AND (k = 0)"
 MICROS = "UNIX_MICROS(CAST(ts AS TIMESTAMP))"
 
 

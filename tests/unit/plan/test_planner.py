@@ -45,14 +45,6 @@ DELTA = (
     "CREATE STREAMING VIEW d WITH (format = 'delta') AS SELECT customer, ordered_at FROM orders;"
 )
 REFUSED = {
-    "join with itself, final": (
-        view(JOIN.format("", "orders", "ordered_at", "'1' HOUR") + " EMIT ON WINDOW CLOSE"),
-        "NOT_YET",
-    ),
-    "left join to the microsecond": (
-        view(JOIN.format("LEFT", "shipments", "shipped_at", "'0.0005' SECOND")),
-        "NOT_YET",
-    ),
     "late rows of a source": (
         view(
             "SELECT window_start, count(*) AS n FROM TUMBLE(clicks, at, INTERVAL '1' MINUTE)"
@@ -80,17 +72,9 @@ REFUSED = {
         ),
         "NOT_YET",
     ),
-    "distinct values in a stream": (
-        view(WINDOW.replace("*", "DISTINCT customer").format("ON WINDOW CLOSE")),
-        "NOT_YET",
-    ),
     "an engine that cannot": (
         view(COUNT.format("customer", "orders"), "WITH (engine = 'streaming')"),
         "ENGINE_CANNOT",
-    ),
-    "windows that close over a Delta view": (
-        DELTA + view(WINDOW.replace("orders", "d").format("ON WINDOW CLOSE")),
-        "NOT_YET",
     ),
     "a stream of a Delta view": (
         DELTA + view("SELECT customer FROM d", "WITH (engine = 'streaming')"),
@@ -117,7 +101,7 @@ def test_what_no_engine_keeps_is_refused(sql: str, condition: str) -> None:
 def test_a_delta_view_is_read_by_ticks() -> None:
     query = "SELECT customer FROM {}"
     engines = [plan(DELTA + view(query.format(name))).decision.engine for name in ("orders", "d")]
-    assert engines == ["streaming", "incremental"]
+    assert engines == ["incremental", "incremental"]
 
 
 def test_the_watermark_that_closes_a_window_lies_just_past_it() -> None:

@@ -48,3 +48,11 @@ def test_what_waits_is_told_when_it_has_changed(tmp_path: Path) -> None:
         board.measure("t", {"t/0": records})
     board.measure("files", {})
     assert told == [RecordsWaiting("t", {"t/0": 5}), RecordsWaiting("t", {"t/0": 0})]
+
+
+def test_why_a_table_stands_still_is_written_at_once(tmp_path: Path) -> None:
+    board = Board(tmp_path, silent)
+    board.tell(StateChanged("t", RunState.RUNNING))
+    for note in ("waits for u", ""):
+        board.note("t", note)
+        assert json.loads((tmp_path / RUN_FILE).read_text())["views"]["t"]["note"] == note

@@ -10,7 +10,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime import end_of_input
-from headwater.runtime.end_of_input import closing_watermarks, open_results, source_watermark
+from headwater.runtime.end_of_input import closing_watermarks, open_results
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
@@ -84,9 +84,3 @@ def test_a_table_that_was_never_stamped_holds_everything(plans):
     ahead, new = Landed(10 * HOUR, 10 * HOUR - MINUTE), Landed(6 * HOUR, None)
     opened = {each.view: each for each in open_results(plans.values(), *tables(ahead, new))}
     assert (opened["pairs"].table, opened["pairs"].watermark) == ("b", None)
-
-
-def test_the_watermark_of_a_view_that_reads_a_source_is_not_known(plans):
-    here, pins = tables(Landed(1, 5), Landed(1, 3))
-    assert source_watermark(plans["pairs"].program, here, pins) == 3
-    assert source_watermark(plans["beside"].program, here, pins) is None

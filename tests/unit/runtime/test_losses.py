@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from headwater.cli.progress import Lines
 from headwater.runtime.events import (
     EpochLanded,
     InputClosed,
+    InputIdle,
     ResultsOpen,
     SourceRowsRefused,
     ViewCommitted,
@@ -100,12 +102,14 @@ def test_what_stays_open_and_what_is_closed_is_written_after_the_lines_held_back
     show(ResultsOpen("v", 1, 23 * hour, "t", 22 * hour))
     show(ResultsOpen("j", None, 23 * hour, "t", None))
     show(InputClosed("t", 23 * hour))
+    show(InputIdle("t", timedelta(minutes=2), 23 * hour))
     show(Warned("t", "it is so", "do this"))
     assert stream.getvalue().splitlines()[2:] == [
         "open v: up to 3 windows are open until 1970-01-01 23:00:00; t is at 1970-01-01 20:15:00",
         "open v: 1 window is open until 1970-01-01 23:00:00; t is at 1970-01-01 22:00:00",
         "open j: results are open until 1970-01-01 23:00:00; t has no watermark yet",
         "closed t: rows before 1970-01-01 23:00:00 are late from now on",
+        "idle t: no rows for 2 min, so rows before 1970-01-01 23:00:00 are late from now on",
         "warning: it is so",
         "  hint: do this",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from headwater.serve.doctor import findings
 from headwater.serve.doctor.diagnosis import diagnose
 from headwater.serve.doctor.findings import Finding, Repair
 from headwater.serve.doctor.repairs import Offer, carry_out, offers
+from tests.streamed import streams_first
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
 HOURS = pa.schema({"window_start": pa.timestamp("us", "UTC"), "clicks": pa.int64()})
@@ -40,6 +41,13 @@ CREATE SOURCE taps (user_id BIGINT) WITH (connector = 'files', path = 'taps')
 FORMAT PLAIN ENCODE JSON;
 
 CREATE STREAMING VIEW tapped AS SELECT user_id FROM taps;
+
+CREATE SOURCE knocks (user_id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'taps') FORMAT PLAIN ENCODE JSON;
+
+CREATE STREAMING VIEW knocked AS
+SELECT window_start, count(*) AS clicks
+FROM TUMBLE(knocks, ts, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW CLOSE;
 
 CREATE SOURCE pings (user_id BIGINT) WITH (connector = 'kafka', topic = 'pings, more',
   bootstrap_servers = 'localhost:1') FORMAT PLAIN ENCODE JSON;
@@ -53,6 +61,13 @@ FROM TUMBLE(clicks, ts, INTERVAL '1' HOUR) GROUP BY window_start EMIT ON WINDOW 
 CREATE STREAMING VIEW busy AS SELECT window_start, clicks FROM per_hour WHERE clicks > 1;
 """
 ORDER = (OffsetStream("clicks", True), HEARTBEAT)
+
+
+@pytest.fixture(autouse=True)
+def streams() -> Iterator[None]:
+    """Give each view that can have one a checkpoint."""
+    with streams_first():
+        yield
 
 
 @pytest.fixture
@@ -327,15 +342,36 @@ def test_view_of_a_source_without_its_checkpoint_cannot_go_on(lake: FakeLake) ->
     assert 'record of the files read from SOURCE "taps" is lost' in finding.safe
 
 
-def tapped(lake: FakeLake) -> Path:
+def test_lost_state_of_windows_over_a_source_is_rebuilt_only_from_its_files(
+    lake: FakeLake,
+) -> None:
+    file = tapped(lake, "knocked", "knocks")
+    folder = state(lake, "knocked") / "checkpoint"
+    Checkpoint(folder).plan(
+        0, Batch(None, ('{"logOffset":0}',), {"spark.sql.shuffle.partitions": "1"})
+    )
+    for name, text in {"commits/0": "v1\n{}", "state/0/0/1.changelog": "x"}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    assert found(lake) == []
+    shutil.rmtree(folder / "state")
+    finding = only(lake, "checkpoint")
+    assert "state is missing" in finding.problem
+    assert "its state cannot be rebuilt from a SOURCE" in finding.safe
+    assert finding.repair is Repair.REBUILD
+    file.unlink()
+    assert only(lake, "checkpoint").repair is None
+
+
+def tapped(lake: FakeLake, view: str = "tapped", source: str = "taps") -> Path:
     """A commit of the view of a SOURCE, and the file it was read from."""
     file = lake.project.config.directory / "taps" / "a b.json"
     file.write_text("{}\n")
-    checkpoint = Checkpoint(state(lake, "tapped") / "checkpoint")
-    plan = plan_project(lake.project.catalog)["tapped"]
-    order = (OffsetStream("taps", False),)
+    checkpoint = Checkpoint(state(lake, view) / "checkpoint")
+    plan = plan_project(lake.project.catalog)[view]
+    order = (OffsetStream(source, False),)
     namespace = lake.project.config.namespace
-    checkpoint.sign(CheckpointOwner("tapped", namespace, 1, plan.fingerprint, order))
+    checkpoint.sign(CheckpointOwner(view, namespace, 1, plan.fingerprint, order))
     log = checkpoint.folder / "sources" / "0"
     log.mkdir(parents=True)
     path = file.absolute().as_uri()
@@ -343,9 +379,9 @@ def tapped(lake: FakeLake) -> Path:
     position = FileLog(log).position(0)
     assert position
     checkpoint.restart(0, ['{"logOffset":0}'], ())
-    lake.create("tapped", pa.schema({"user_id": pa.int64()}))
-    marker = Marker("tapped", 1, 0, {}, {"taps": position}, fingerprint=plan.fingerprint)
-    lake.append("tapped", [{"user_id": 1}], marker)
+    lake.create(view, pa.schema({"user_id": pa.int64()}))
+    marker = Marker(view, 1, 0, {}, {source: position}, fingerprint=plan.fingerprint)
+    lake.append(view, [{"user_id": 1}], marker)
     return file
 
 

@@ -129,6 +129,16 @@ def test_records_that_wait_are_told_by_partition_while_a_supervisor_runs(lake: F
     assert of(lake, "clicks").waiting is None
 
 
+def test_why_a_table_stands_still_is_told_while_a_supervisor_runs(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    lake.append("clicks", [{"user_id": 1}], Marker("clicks", 1, 0, {}, {}))
+    said = {"clicks": {"state": "running", "note": "idle: no rows for 2 min"}}
+    run_file(lake, os.getpid(), said)
+    assert of(lake, "clicks").problem == "idle: no rows for 2 min"
+    run_file(lake, dead_pid(), said)
+    assert of(lake, "clicks").problem == ""
+
+
 def test_lost_records_are_summed_over_the_commits(lake: FakeLake) -> None:
     lake.create("clicks", CLICKS)
     for epoch in range(2):

@@ -267,7 +267,7 @@ CREATE FUNCTION f(a BIGINT) RETURNS BIGINT AS $$x$$
 -- view.sql:1:44 SYNTAX_ERROR — syntax error at or near "AS"
 --   CREATE FUNCTION f(a BIGINT) RETURNS BIGINT AS $$x$$
 --                                              ^^
---   hint: expected LANGUAGE before this
+--   hint: expected LANGUAGE before this, or RETURN and an expression
 
 ---
 CREATE FUNCTION f(a BIGINT) RETURNS BIGINT LANGUAGE JAVA AS 'x'

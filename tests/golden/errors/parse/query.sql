@@ -531,3 +531,11 @@ SELECT TOP 3 a FROM t
 -- view.sql:1:12 SYNTAX_ERROR — syntax error at or near "3"
 --   SELECT TOP 3 a FROM t
 --              ^
+
+---
+CREATE STREAMING VIEW v AS SELECT bidder FROM TUMBLE(bid, PROCTIME(), INTERVAL '10' SECOND)
+--- fails
+-- view.sql:1:59 NON_DETERMINISTIC — PROCTIME is refused: the clock is not part of the data: a replay would differ
+--   CREATE STREAMING VIEW v AS SELECT bidder FROM TUMBLE(bid, PROCTIME(), INTERVAL '10' SECOND)
+--                                                             ^^^^^^^^
+--   hint: use the event-time column of the table

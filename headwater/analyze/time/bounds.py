@@ -12,9 +12,8 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog
-from headwater.analyze.query_parts import conjuncts, joins, relations
-from headwater.analyze.rules.event_time import interval, relation_times
+from headwater.analyze.query_parts import conjuncts
+from headwater.analyze.time.event_time import interval
 
 Name = tuple[str, str]
 """A column as (relation alias, column name)."""
@@ -42,40 +41,6 @@ class TimeBounds:
         return self.lower is not None and self.upper is not None
 
 
-@dataclass(frozen=True, slots=True)
-class JoinTimes:
-    """One join of a SELECT and how far apart the event times of its sides can be.
-
-    Attributes:
-        join: the join.
-        timed: whether both sides have an event time.
-        bounds: what its condition says of them, None if nothing.
-    """
-
-    join: exp.Join
-    timed: bool
-    bounds: TimeBounds | None
-
-    @property
-    def closed(self) -> bool:
-        """Whether the distance is bounded on both ends."""
-        return self.bounds is not None and self.bounds.closed
-
-
-def join_times(select: exp.Select, catalog: Catalog) -> Iterator[JoinTimes]:
-    """Yield the joins of a bound SELECT with their bounds on event time."""
-    left = [] if not relations(select) else list(_times(relations(select)[0], catalog))
-    for join in joins(select):
-        right = list(_times(join.this, catalog))
-        yield JoinTimes(join, bool(left and right), time_bounds(join.args.get("on"), left, right))
-        left += right
-
-
-def _times(relation: exp.Expr, catalog: Catalog) -> Iterator[Name]:
-    for name in relation_times(relation, catalog):
-        yield relation.alias_or_name, name
-
-
 def time_bounds(
     condition: exp.Expr | None, left: Collection[Name], right: Collection[Name]
 ) -> TimeBounds | None:
@@ -86,17 +51,24 @@ def time_bounds(
         right: the event-time columns of the right side.
     """
     found: dict[tuple[Name, Name], TimeBounds] = {}
-    for lesser, greater, gap in _inequalities(condition):
-        a, b = _shifted(lesser), _shifted(greater)
-        if a is None or b is None:
-            continue
-        (a_name, a_shift), (b_name, b_shift) = a, b
-        if a_name in left and b_name in right:  # l + x <= r + y: r - l >= x - y
-            _narrow(found, a_name, b_name, lower=a_shift - b_shift + gap)
-        elif a_name in right and b_name in left:  # r + x <= l + y: r - l <= y - x
-            _narrow(found, b_name, a_name, upper=b_shift - a_shift - gap)
+    for lesser, greater, least in differences(condition):
+        if lesser in left and greater in right:
+            _narrow(found, lesser, greater, lower=least)
+        elif lesser in right and greater in left:
+            _narrow(found, greater, lesser, upper=-least)
     ranked = sorted(found.values(), key=lambda bounds: not bounds.closed)
     return ranked[0] if ranked else None
+
+
+def differences(condition: exp.Expr | None) -> Iterator[tuple[Name, Name, timedelta]]:
+    """Yield (lesser, greater, least) for what must hold of two columns.
+
+    ``greater - lesser >= least``, in columns that are shifted by constant intervals.
+    """
+    for lesser, greater, gap in _inequalities(condition):
+        a, b = _shifted(lesser), _shifted(greater)
+        if a is not None and b is not None:  # a + x <= b + y: b - a >= x - y
+            yield a[0], b[0], a[1] - b[1] + gap
 
 
 def _narrow(

@@ -1,0 +1,287 @@
+"""When the rows of a query are final: no row that is still taken can change them.
+
+In: a bound query and the catalog. Out: the event-time columns of its result, and for a SELECT its
+:class:`Settled`: by which event time its rows are dated, and how far past it the watermark must be.
+
+What a row depends on is bounded in event time: a group by the time or window among its keys, a row
+of OVER by its own time, a joined row by the times that its join compares. All of it is there once
+the watermark has passed the latest time that it can have (TIME.md calls this the close rule).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
+from headwater.analyze.definitions import Catalog, Emit
+from headwater.analyze.query_parts import (
+    is_distinct,
+    is_union_all,
+    optional,
+    relations,
+    union_branches,
+)
+from headwater.analyze.time.distances import steps_of
+from headwater.analyze.time.event_time import (
+    NONE,
+    WINDOW_END,
+    WINDOW_START,
+    EventTime,
+    Reach,
+    Times,
+    interval,
+    merged,
+    source_watermark,
+)
+from headwater.analyze.time.lengths import grid_of, window_length
+from headwater.analyze.time.sessions import SESSION, TIME, input_of
+from headwater.analyze.time.settling import (
+    Scope,
+    Settled,
+    Unsettled,
+    add_computed,
+    anchors_of,
+    demands_of,
+    either_of,
+    name_of,
+    optional_times,
+    rank,
+    seen,
+    settle,
+    unbounded,
+    waits,
+    within_window,
+)
+from headwater.dialect.syntax import WindowTable
+
+
+def event_time_columns(query: exp.Query, catalog: Catalog) -> Times:
+    """Return the event-time columns of a bound query's result, by name."""
+    return Finality(catalog).query(query)
+
+
+def relation_times(relation: exp.Expr, catalog: Catalog) -> Times:
+    """Return the event-time columns of one bound FROM item, by name.
+
+    Args:
+        relation: a table, a window table or a subquery.
+    """
+    return Finality(catalog).relation(relation)
+
+
+class Finality:
+    """One pass over a catalog; views are looked at once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._views: dict[str, Times] = {}
+
+    # -- the event times of results
+
+    def query(self, query: exp.Expr) -> Times:
+        """Return the event-time columns of a bound query's result, by name."""
+        if isinstance(query, exp.Subquery):
+            return self.query(query.this)
+        if isinstance(query, exp.SetOperation):
+            return self._union(query) if is_union_all(query) else {}
+        assert isinstance(query, exp.Select)
+        return self._select(query)
+
+    def relation(self, relation: exp.Expr) -> Times:
+        """Return the event-time columns of one bound FROM item, by name."""
+        if isinstance(relation, exp.Subquery):
+            session = relation.meta.get(SESSION)
+            return self.query(relation.this) if session is None else self._session(relation)
+        if not isinstance(relation, exp.Table):
+            return {}
+        if isinstance(relation.this, WindowTable):
+            return self._window(relation.this, id(relation))
+        return self._named(relation.name, id(relation))
+
+    def _named(self, name: str, mention: int) -> Times:
+        reads = {mention: Reach()}
+        if column := source_watermark(name, self._catalog):
+            return {column: EventTime(column, (name,), reads=reads)}
+        view = self._catalog.views.get(name)
+        if view is None or view.emit is not Emit.ON_WINDOW_CLOSE:
+            return {}  # rows of other views are corrected, or come however late
+        if name not in self._views:
+            self._views[name] = self.query(view.query)
+        waits = view.late.allowed if view.late else NONE
+        return {
+            column: replace(time, inputs=(name,), reads=reads, lag=time.lag + waits)
+            for column, time in self._views[name].items()
+        }
+
+    def _window(self, window: WindowTable, mention: int) -> Times:
+        inner = self.relation(window.this)
+        if isinstance(window.this, exp.Table):
+            # the table in FROM is the one around the window
+            inner = {name: replace(time, reads={mention: Reach()}) for name, time in inner.items()}
+        time = inner.get(window.args["time"].name)
+        size = window_length(window)
+        if time is None or size is None:
+            return inner
+        grid = grid_of(window)
+        end = EventTime(
+            WINDOW_END,
+            time.inputs,
+            "window_end",
+            time.lag,
+            seen(time, Reach(-size, NONE)),
+            time.ahead + size,
+            grid,
+        )
+        start = EventTime(
+            WINDOW_START,
+            time.inputs,
+            "window_start",
+            time.lag + size,
+            seen(time, Reach(NONE, size)),
+            time.ahead,
+            grid,
+        )
+        return {**inner, WINDOW_START: start, WINDOW_END: end}
+
+    def _session(self, session: exp.Subquery) -> Times:
+        """Of a session only the end tells when it is over: it may have begun any time before."""
+        time = self.relation(input_of(session)).get(session.meta[TIME])
+        gap = interval(session.meta[SESSION])
+        if time is None or gap is None:
+            return {}
+        reads = seen(time, Reach(None, NONE))
+        ahead = time.ahead + gap
+        end = EventTime(WINDOW_END, time.inputs, "window_end", time.lag, reads, ahead)
+        return {WINDOW_END: end}
+
+    def _select(self, select: exp.Select) -> Times:
+        if select.args.get("limit") or select.args.get("offset"):
+            return {}
+        scope = self.scope(select)
+        demands = demands_of(select, scope)
+        if isinstance(demands, Unsettled):
+            return {}
+        found: Times = {}
+        for item in select.selects:
+            name = name_of(item.unalias())
+            if name is None or name not in scope.times or name[0] in scope.optional:
+                continue
+            settled = settle(scope, name, demands)
+            if settled is None:
+                continue
+            time = scope.times[name]
+            lag = settled.after - (time.settles - time.lag)
+            found[item.alias_or_name] = replace(
+                time,
+                column=item.alias_or_name,
+                inputs=scope.inputs,
+                lag=lag,
+                reads=settled.reads,
+            )
+        return found
+
+    def _union(self, union: exp.SetOperation) -> Times:
+        branches = union_branches(union)
+        times = [self.query(branch) for branch in branches]
+        found: Times = {}
+        for at, item in enumerate(branches[0].selects):
+            known = [
+                each.get(branch.selects[at].alias_or_name)
+                for each, branch in zip(times, branches, strict=True)
+            ]
+            sure = [time for time in known if time is not None]
+            if len(sure) == len(known) and len({time.kind for time in sure}) == 1:
+                name = item.alias_or_name
+                inputs = tuple(dict.fromkeys(each for time in sure for each in time.inputs))
+                lag = max(time.lag for time in sure)
+                reads = merged(*(time.reads for time in sure))
+                ahead = max(time.ahead for time in sure)
+                found[name] = EventTime(name, inputs, sure[0].kind, lag, reads, ahead)
+        return found
+
+    # -- what one SELECT reads
+
+    def scope(self, select: exp.Select) -> Scope:
+        """Return the event times that a SELECT reads, and what it says of their distances."""
+        scope = Scope()
+        outer = select.args.get("joins") or []
+        for item, may_miss in zip(relations(select), optional(select), strict=True):
+            self._add(scope, item, may_miss=may_miss)
+        for join in outer:
+            owner = join.this.alias_or_name if join.side else ""
+            scope.steps += steps_of(join.args.get("on"), scope.times, owner)
+        where = select.args.get("where")
+        self._predicates(scope, select)
+        scope.steps += steps_of(where.this if where else None, scope.times)
+        group = select.args.get("group")
+        for key in group.expressions if group else ():
+            add_computed(scope, key)
+        return scope
+
+    def _add(self, scope: Scope, item: exp.Expr, *, may_miss: bool) -> None:
+        if isinstance(item, exp.Unnest):
+            return
+        alias = item.alias_or_name
+        scope.items[alias] = item
+        if may_miss:
+            scope.optional.add(alias)
+        times = self.relation(item)
+        scope.times |= {(alias, name): time for name, time in times.items()}
+        if isinstance(item, exp.Table) and isinstance(item.this, WindowTable):
+            scope.steps += within_window(alias, item.this, times)
+
+    def _predicates(self, scope: Scope, select: exp.Select) -> None:
+        """Take the subqueries of a SELECT for items whose WHERE bounds them."""
+        roots = [select.args.get(key) for key in ("where", "having", "qualify")]
+        for predicate in (p for root in (*select.selects, *roots) for p in predicates(root)):
+            query = query_of(predicate)
+            if not isinstance(query, exp.Select) or query.args.get("joins"):
+                scope.blocked = predicate
+                return
+            before = len(scope.items)
+            for item in relations(query):
+                self._add(scope, item, may_miss=True)
+            owner = next(iter([*scope.items][before:]), "")
+            where = query.args.get("where")
+            scope.steps += steps_of(where.this if where else None, scope.times, owner)
+            if isinstance(predicate, exp.In):
+                same = exp.EQ(this=predicate.this, expression=query.selects[0].unalias())
+                scope.steps += steps_of(same, scope.times, owner)
+            if has_predicates(query):
+                scope.blocked = predicate
+
+    # -- when rows are final
+
+    def settled(self, select: exp.Select) -> Settled | Unsettled | None:
+        """Return when the rows of a bound SELECT are final; None if they are at once."""
+        if select.args.get("limit") or select.args.get("offset"):
+            return Unsettled("LIMIT looks at all rows", select, "rank rows within a window")
+        scope = self.scope(select)
+        demands = demands_of(select, scope)
+        if isinstance(demands, Unsettled):
+            return demands
+        changes = any(self._changes(item) for item in relations(select))
+        if not demands and not changes and not waits(select, scope):
+            return None
+        anchors = [demand.anchor for demand in demands] or anchors_of(select, scope)
+        found = [
+            (rank(scope, name), each.after, number, each)
+            for number, name in enumerate(anchors)
+            if (each := settle(scope, name, demands))
+        ]
+        if found:
+            *_, settled = min(found, key=lambda each: each[:3])
+            holds = demands or changes or is_distinct(select) or has_predicates(select)
+            return settled if holds else replace(settled, unless=optional_times(scope))
+        either = None if demands or anchors else either_of(scope, waits=changes)
+        return either or unbounded(select, scope, anchors)
+
+    def _changes(self, item: exp.Expr) -> bool:
+        """Return whether rows of a FROM item can change before they are final."""
+        if isinstance(item, exp.Subquery):
+            branches = union_branches(item.this)
+            return SESSION in item.meta or any(self.settled(each) is not None for each in branches)
+        window = item.this if isinstance(item, exp.Table) else None
+        return isinstance(window, WindowTable) and self._changes(window.this)

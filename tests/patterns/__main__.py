@@ -1,0 +1,94 @@
+"""Patterns against Trino: ``python -m tests.patterns record``, ``check``, ``fuzz``.
+
+``record`` asks Trino every case and writes its answers; with ``--missing`` only new ones. ``check``
+compares them with ours, without Trino. ``fuzz`` makes random clauses and compares both. Trino
+starts unless an address is given.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from headwater.servers.trino import TrinoServer
+from tests.patterns import record
+from tests.patterns.cases import CASES, REFUSED
+from tests.patterns.judge import ERROR, Trino, ours, same
+from tests.patterns.random_clauses import random_case
+
+
+def main() -> int:
+    """Return 0 if all is as expected."""
+    parser = ArgumentParser(prog="python -m tests.patterns", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    recording = commands.add_parser("record")
+    recording.add_argument("--address")
+    recording.add_argument("--missing", action="store_true")
+    recording.set_defaults(run=_record)
+    commands.add_parser("check").set_defaults(run=_check)
+    fuzzing = commands.add_parser("fuzz")
+    fuzzing.add_argument("--address")
+    fuzzing.add_argument("--seed", type=int, default=1)
+    fuzzing.add_argument("--queries", type=int, default=300)
+    fuzzing.set_defaults(run=_fuzz)
+    asked = parser.parse_args()
+    return int(asked.run(asked))
+
+
+@contextmanager
+def _trino(address: str | None) -> Iterator[Trino]:
+    if address:
+        yield Trino(address)
+        return
+    with TemporaryDirectory() as folder, TrinoServer(Path(folder), {}) as server:
+        yield Trino(server.address)
+
+
+def _record(asked: Namespace) -> int:
+    known = record.read() if asked.missing else {}
+    cases = [case for case in (*CASES, *REFUSED) if str(case) not in known]
+    with _trino(asked.address) as trino:
+        found = {str(case): trino.answer(case) for case in cases}
+    record.write({str(case): (known | found)[str(case)] for case in (*CASES, *REFUSED)})
+    sys.stdout.write(f"recorded {len(found)} of {len(CASES) + len(REFUSED)} answers\n")
+    return 0
+
+
+def _check(_asked: Namespace) -> int:
+    known, wrong = record.read(), 0
+    for case in (*CASES, *REFUSED):
+        found = ours(case)
+        if str(case) not in known or not same(known[str(case)], found):
+            wrong += 1
+            sys.stdout.write(f"{case}\n  Trino: {known.get(str(case))}\n  ours:  {found}\n")
+    sys.stdout.write(f"cases={len(CASES) + len(REFUSED)} wrong={wrong}\n")
+    return 1 if wrong else 0
+
+
+def _fuzz(asked: Namespace) -> int:
+    equal = failed = refused = wrong = 0
+    with _trino(asked.address) as trino:
+        for number in range(asked.queries):
+            case = random_case(f"{asked.seed}/{number}")
+            theirs, found = trino.answer(case), ours(case)
+            if isinstance(found, dict) and found[ERROR] in ("NOT_YET", "TOO_COMPLEX"):
+                refused += 1
+            elif not same(theirs, found):
+                wrong += 1
+                text = f"  Trino: {theirs}\n  ours:  {found}\n"
+                sys.stdout.write(f"{number}: {case.text}\n  {case.rows}\n{text}")
+            elif isinstance(found, dict):
+                failed += 1
+            else:
+                equal += 1
+    counts = f"equal={equal} failed={failed} refused={refused} wrong={wrong}"
+    sys.stdout.write(f"queries={asked.queries} {counts}\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
