@@ -5,7 +5,7 @@ In: a bound query and the catalog. Out: the event-time columns of its result, an
 
 What a row depends on is bounded in event time: a group by the time or window among its keys, a row
 of OVER by its own time, a joined row by the times that its join compares. All of it is there once
-the watermark has passed the latest time that it can have (TIME.md calls this the close rule).
+the watermark has passed the latest time that it can have.
 """
 
 from __future__ import annotations
