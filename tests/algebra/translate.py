@@ -18,8 +18,13 @@ MACROS = (
     "CREATE MACRO unix_micros(x) AS epoch_us(x)",
     "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
     "CREATE MACRO pmod(a, b) AS ((a % b) + b) % b",
+    "CREATE MACRO to_wall(x, zone) AS timezone('UTC', timezone(zone, x))",
+    "CREATE MACRO from_wall(x, zone) AS timezone(zone, timezone('UTC', x))",
 )
 """Functions of Spark that DuckDB has by another name."""
+
+_ZONES = {"from_utc_timestamp": "to_wall", "to_utc_timestamp": "from_wall"}
+"""Spark's wall clocks are instants; sqlglot 30.30.0 turns the second one the wrong way."""
 
 _WATERMARK = re.compile(r"\bWATERMARK \w+ DELAY OF INTERVAL '[\d.]+' SECONDS?")
 _LENGTH = re.compile(r"(\d+) (second|microsecond)s", re.IGNORECASE)
@@ -94,6 +99,8 @@ def duckdb_sql(sql: str, *, names: int = 50, renamed: Mapping[str, str] | None =
                 return portable(node, "duckdb")
         return node
 
+    for name, macro in _ZONES.items():
+        sql = re.sub(rf"\b{name}\(", f"{macro}(", sql, flags=re.IGNORECASE)
     root = parse_one(_WATERMARK.sub("", sql), dialect="spark")
     if isinstance(root, exp.Merge):
         _unqualify(root)

@@ -131,8 +131,8 @@ def _joined(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f" ON u.k = t.k AND u.{TIME} BETWEEN t.{TIME} + INTERVAL '{lower}' SECOND"
         f" AND t.{TIME} + INTERVAL '{upper}' SECOND GROUP BY t.window_end"
     )
-    # the time of t is below the end of its window
-    final = _final("window_end", LATE[late] + max(upper, 0))
+    # the time of t is at most the end of its window, and u may come at the bound itself
+    final = _final("window_end", LATE[late] + max(upper, 0), at_once=upper < 0)
     reads = {ours: theirs, two.name: other}
     return _query(text, reads, ("window_end", "n", "m"), (one, two), late, final)
 
@@ -350,7 +350,7 @@ def _over_join(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     rows = windows[one.name], _rows(two, late)
     theirs = f"SELECT a.id, a.window_end FROM ({rows[0]}) a JOIN ({rows[1]}) {join}"
     text = "SELECT w.window_end, count(*) AS n FROM {0} w GROUP BY w.window_end"
-    final = _final("window_end", LATE[late] + bound)
+    final = _final("window_end", LATE[late] + bound, at_once=False)
     return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
 
 
