@@ -129,6 +129,11 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
     return found
 
 
+def first_aggregate(select: exp.Select) -> exp.Expr:
+    """Return the first aggregate call among the outputs of a SELECT; without one the SELECT."""
+    return next((node for item in select.selects for node in aggregates(item)), select)
+
+
 def is_over(node: exp.Expr) -> bool:
     """Return whether a function is the one that stands before OVER."""
     inner, between = node, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)

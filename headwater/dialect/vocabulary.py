@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from difflib import SequenceMatcher
 
 from sqlglot.errors import ParseError
@@ -25,10 +26,17 @@ QUERY_WORDS: tuple[str, ...] = (
     *("ORDER", "LIMIT", "OFFSET", "JOIN", "LEFT", "INNER", "CROSS", "UNION", "WITH"),
     *("BETWEEN", "PARTITION", "INTERVAL", "EMIT", "MATCH_RECOGNIZE"),
 )
-UNITS: tuple[str, ...] = (
-    *("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK"),
-    *("MONTH", "QUARTER", "YEAR"),
-)
+LENGTHS: Mapping[str, timedelta] = {
+    "MICROSECOND": timedelta(microseconds=1),
+    "MILLISECOND": timedelta(milliseconds=1),
+    "SECOND": timedelta(seconds=1),
+    "MINUTE": timedelta(minutes=1),
+    "HOUR": timedelta(hours=1),
+    "DAY": timedelta(days=1),
+    "WEEK": timedelta(weeks=1),
+}
+"""Units of time of a fixed length."""
+UNITS: tuple[str, ...] = (*LENGTHS, "MONTH", "QUARTER", "YEAR")
 
 # clauses that are known but stand in the wrong place, and where they belong
 MISPLACED: Mapping[str, str] = {

@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from headwater.dialect.position import source_of, span_of
 from headwater.dialect.syntax import MatchRecognize
+from headwater.dialect.vocabulary import LENGTHS
 from headwater.errors import SqlError
 from headwater.patterns.conditions import VariableCondition, read_conditions
-from headwater.patterns.formula import UNITS
 from headwater.patterns.grammar import PatternMistake, read
 from headwater.patterns.navigation import ExpressionReader, Navigation, Reference, fail
 from headwater.patterns.program import DONE, PatternProgram
@@ -273,7 +273,7 @@ class _ClauseReader:
         if not order or order[0].args.get("desc"):
             hint = "write ORDER BY with the event time first, ascending"
             fail("INVALID_PATTERN", "WITHIN needs an order by time", hint, interval)
-        unit = UNITS.get(interval.text("unit").upper().rstrip("S"))
+        unit = LENGTHS.get(interval.text("unit").upper().rstrip("S"))
         if unit is None or not interval.name.isdecimal() or int(interval.name) == 0:
             hint = "write a time of fixed length, such as INTERVAL '10' MINUTE"
             fail("INVALID_PATTERN", f"{interval.sql()} is no time of WITHIN", hint, interval)

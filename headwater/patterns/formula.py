@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from headwater.dialect.vocabulary import LENGTHS
 from headwater.errors import SqlError
 from headwater.patterns.aggregates import EXACT, Value, total
 from headwater.patterns.navigation import fail
@@ -24,17 +25,6 @@ Values = tuple[Sequence[Any], Mapping[str, Sequence[Any]], int]
 """The slots, the input columns, the row."""
 
 Evaluate = Callable[[Values], Any]
-
-UNITS = {
-    "WEEK": timedelta(weeks=1),
-    "DAY": timedelta(days=1),
-    "HOUR": timedelta(hours=1),
-    "MINUTE": timedelta(minutes=1),
-    "SECOND": timedelta(seconds=1),
-    "MILLISECOND": timedelta(milliseconds=1),
-    "MICROSECOND": timedelta(microseconds=1),
-}
-"""Units of time of fixed length."""
 
 _TICK = timedelta(microseconds=1)
 
@@ -103,8 +93,8 @@ class _Compiler:
             return self._coalesce([node.this, *node.expressions])
         if isinstance(node, exp.If | exp.Case):
             return self._case(node)
-        if isinstance(node, exp.DateDiff) and node.text("unit").upper() in UNITS:
-            unit = UNITS[node.text("unit").upper()]
+        if isinstance(node, exp.DateDiff) and node.text("unit").upper() in LENGTHS:
+            unit = LENGTHS[node.text("unit").upper()]
             between = _both(_minus, self.compile(node.this), self.compile(node.expression))
             return _one(lambda time: _divided(time // _TICK, unit // _TICK), between)
         name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
@@ -159,7 +149,7 @@ def _constant(node: exp.Expr) -> Evaluate:
     if isinstance(node, exp.Boolean):
         value = bool(node.this)
     elif isinstance(node, exp.Interval):
-        unit = UNITS.get(node.text("unit").upper().rstrip("S"))
+        unit = LENGTHS.get(node.text("unit").upper().rstrip("S"))
         if unit is None or not node.name.lstrip("-").isdecimal():
             fail("NOT_YET", f"not supported: {node.sql()} in DEFINE", "use days or less", node)
         value = int(node.name) * unit

@@ -90,7 +90,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     }
     inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
-    final = closing(view.query, catalog)
+    final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
     decision = decide(Facts(view, shape, emit, inputs, mode, final))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
@@ -113,9 +113,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         closing=[
             one
             for one in final
-            if isinstance(one, Settled)
-            and emit is Emit.ON_WINDOW_CLOSE
-            and decision.engine is Engine.INCREMENTAL
+            if isinstance(one, Settled) and decision.engine is Engine.INCREMENTAL
         ],
         follows=view.changes if _evolves(view, catalog) else "",
         guard=guard,

@@ -13,7 +13,7 @@ from random import Random
 
 from tests.fuzz.expressions import aggregate, condition
 from tests.fuzz.oracle import for_duckdb
-from tests.fuzz.streams import LATE, TIME, Log, StreamingQuery
+from tests.fuzz.streams import LATE, TIME, Log, StreamingQuery, in_time, late_clause
 
 _SIZES = (60, 600, 3600)
 _ORIGIN = "TIMESTAMPTZ '2000-01-01 00:00:00+00'"
@@ -42,7 +42,7 @@ def _windows(rnd: Random, log: Log, allowed: int) -> tuple[str, str, int]:
     theirs = (
         f"SELECT * FROM (SELECT *, window_start + INTERVAL {size} SECOND AS window_end FROM"
         f" (SELECT *, unnest([{', '.join(starts)}]) AS window_start FROM {log.name}"
-        f" WHERE {TIME} IS NOT NULL)) WHERE {_in_time('window_end', allowed)}"
+        f" WHERE {TIME} IS NOT NULL)) WHERE {in_time('window_end', allowed)}"
     )
     return ours, theirs, size
 
@@ -229,7 +229,7 @@ def _cumulated(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     theirs = (
         f"SELECT * FROM (SELECT *, {start} AS window_start, unnest([{ends}]) AS window_end"
         f" FROM {log.name} WHERE {TIME} IS NOT NULL) WHERE window_end > {TIME}"
-        f" AND {_in_time('window_end', LATE[late])}"
+        f" AND {in_time('window_end', LATE[late])}"
     )
     text = (
         "SELECT t.window_start, t.window_end, t.k, count(*) AS n FROM {0} t"
@@ -254,7 +254,7 @@ def _calendar(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     )
     theirs = (
         f"SELECT * FROM (SELECT *, {start} AS window_start, {end} AS window_end FROM {log.name}"
-        f" WHERE {TIME} IS NOT NULL) WHERE {_in_time('window_end', LATE[late])}"
+        f" WHERE {TIME} IS NOT NULL) WHERE {in_time('window_end', LATE[late])}"
     )
     text = (
         f"SELECT t.window_start, t.window_end, count(*) AS n FROM {{0}} t{_where(rnd, log)}"
@@ -305,7 +305,7 @@ def _over_groups(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
         reads[ours] = (
             f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
-            f" FROM {log.name}) WHERE {_in_time('window_end', LATE[late])}"
+            f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
         )
         parts.append("(SELECT x.window_end, x.k, count(*) AS n FROM {%d} x GROUP BY 1, 2)")
     side = rnd.choice(("", "LEFT ", "FULL ")) if rnd.random() < 0.7 else None
@@ -332,7 +332,7 @@ def _over_join(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
     windows = {
         log.name: f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
-        f" FROM {log.name}) WHERE {_in_time('window_end', LATE[late])}"
+        f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
         for log in (one, two)
     }
     if rnd.random() < 0.5:
@@ -391,13 +391,12 @@ def _query(
     parts = [f"read{n} AS ({rows})" for n, rows in enumerate(reads.values())]
     named = for_duckdb(text.format(*(f"read{n}" for n in range(len(reads)))))
     answer = f"WITH {', '.join(parts)} SELECT * FROM ({named}) WHERE {final}"
-    clauses = f" LATE ROWS {late}" if late else ""
     return StreamingQuery(
         text.format(*reads),
         names,
         tuple(log.name for log in logs),
         answer,
-        clauses,
+        late_clause(late),
         " EMIT ON WINDOW CLOSE",
         engine="incremental",
     )
@@ -407,11 +406,6 @@ def _rows(log: Log, late: str) -> str:
     """The rows of a log that came before the watermark was past them."""
     limit = f"{TIME} + INTERVAL {LATE[late]} SECOND"
     return f"SELECT * FROM {log.name} WHERE (_watermark IS NULL OR {limit} >= _watermark)"
-
-
-def _in_time(close: str, allowed: int) -> str:
-    """The condition that a row came before what it belongs to was final."""
-    return f"(_watermark IS NULL OR {close} + INTERVAL {allowed} SECOND > _watermark)"
 
 
 def _final(close: str, after: int, *, at_once: bool = True) -> str:

@@ -186,14 +186,14 @@ def _window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f" (SELECT *, unnest([{', '.join(starts)}]) AS window_start FROM {log.name}"
         f" WHERE {TIME} IS NOT NULL)"
     )
-    in_time = _in_time("window_end", LATE[late])
-    rows = f"SELECT * FROM ({windows}) WHERE {in_time} AND window_end <= getvariable('w')"
+    counts = in_time("window_end", LATE[late])
+    rows = f"SELECT * FROM ({windows}) WHERE {counts} AND window_end <= getvariable('w')"
     return StreamingQuery(
         text.format(read),
         names,
         (log.name,),
         f"WITH windows AS ({rows}) {for_duckdb(text.format('windows'))}",
-        _late(late),
+        late_clause(late),
         " EMIT ON WINDOW CLOSE",
     )
 
@@ -238,21 +238,23 @@ def _query(
     lateness: bool = True,
 ) -> StreamingQuery:
     """A view whose answer is its SELECT over the rows in time, of it what is final."""
-    in_time = _in_time(TIME, LATE[late]) if lateness else "true"
+    counts = in_time(TIME, LATE[late]) if lateness else "true"
     text = for_duckdb(select)
     for log in logs:
         text = text.replace(f" {log.name} t", f" in_{log.name} t")
-    rows = ", ".join(f"in_{log.name} AS (FROM {log.name} WHERE {in_time})" for log in logs)
+    rows = ", ".join(f"in_{log.name} AS (FROM {log.name} WHERE {counts})" for log in logs)
     answer = f"WITH {rows} SELECT * FROM ({text}) WHERE {final}"
-    return StreamingQuery(select, names, tuple(g.name for g in logs), answer, _late(late), emit)
+    return StreamingQuery(
+        select, names, tuple(g.name for g in logs), answer, late_clause(late), emit
+    )
 
 
-def _in_time(close: str, allowed: int) -> str:
+def in_time(close: str, allowed: int) -> str:
     """The condition that a row came before what it belongs to was final."""
     return f"(_watermark IS NULL OR {close} + INTERVAL {allowed} SECOND > _watermark)"
 
 
-def _late(late: str) -> str:
+def late_clause(late: str) -> str:
     return f" LATE ROWS {late}" if late else ""
 
 

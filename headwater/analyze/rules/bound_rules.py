@@ -13,7 +13,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, Field, Source
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
 from headwater.analyze.query_parts import (
-    aggregates,
+    first_aggregate,
     is_aggregate,
     is_distinct,
     relations,
@@ -150,7 +150,7 @@ def closing_windows(checked: Checked) -> None:
             continue
         if close:
             message = "nothing says when a group is final: no window is among the group keys"
-            at = select.args.get("group") or _first_aggregate(select)
+            at = select.args.get("group") or first_aggregate(select)
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
         else:
             message = f'the groups grow without end: "{streams[0]}" is a SOURCE, which has no table'
@@ -173,10 +173,6 @@ def _refuse_timeless_window(select: exp.Select, checked: Checked) -> bool:
         checked.report.add("UNBOUNDED_STATE", message, window.args["time"], hint)
         return True
     return False
-
-
-def _first_aggregate(select: exp.Select) -> exp.Expr:
-    return next((node for item in select.selects for node in aggregates(item)), select)
 
 
 def _groups_by_window(select: exp.Select, catalog: Catalog) -> bool:

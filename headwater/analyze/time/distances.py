@@ -9,15 +9,13 @@ where the join found something; so it serves for distances from and to that side
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlglot import exp
 
 from headwater.analyze.time.bounds import Name, differences
-
-Edges = Mapping[tuple[Name, Name], timedelta]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,23 +17,13 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
 from headwater.dialect.syntax import WindowTable
+from headwater.dialect.vocabulary import LENGTHS
 
 WINDOW_START, WINDOW_END = "window_start", "window_end"
 MICROSECOND = timedelta(microseconds=1)
 NONE = timedelta(0)
 
-_UNITS = {
-    "MICROSECOND": timedelta(microseconds=1),
-    "MILLISECOND": timedelta(milliseconds=1),
-    "SECOND": timedelta(seconds=1),
-    "MINUTE": timedelta(minutes=1),
-    "HOUR": timedelta(hours=1),
-    "DAY": timedelta(days=1),
-    "WEEK": timedelta(weeks=1),
-}
-
-
-TRUNC_UNITS = {unit: _UNITS[unit] for unit in ("SECOND", "MINUTE", "HOUR", "DAY")}
+TRUNC_UNITS = {unit: LENGTHS[unit] for unit in ("SECOND", "MINUTE", "HOUR", "DAY")}
 """What ``date_trunc`` can cut an event time to, with a fixed length."""
 
 
@@ -66,6 +56,7 @@ Reads = Mapping[int, Reach]
 
 
 Grid = tuple[timedelta, timedelta]
+"""One value that a bound of a window can have, since 1970 UTC, and how far they are apart."""
 
 
 def merged(*reads: Reads) -> Reads:
@@ -116,7 +107,7 @@ def interval(node: exp.Expr | None) -> timedelta | None:
     """Return a constant interval as a span, None for months, years and what is no constant."""
     if not isinstance(node, exp.Interval) or not isinstance(node.this, exp.Literal):
         return None
-    unit = _UNITS.get(node.text("unit").upper())
+    unit = LENGTHS.get(node.text("unit").upper())
     try:
         return None if unit is None else unit * float(node.this.name)
     except (ValueError, OverflowError):

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cached_property
 
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
-from headwater.analyze.query_parts import aggregates, is_aggregate, is_distinct, window_calls
+from headwater.analyze.query_parts import first_aggregate, is_aggregate, is_distinct, window_calls
 from headwater.analyze.time.bounds import Name
 from headwater.analyze.time.distances import Distance, Distances
 from headwater.analyze.time.event_time import (
@@ -87,7 +88,7 @@ class Unsettled:
     hint: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Scope:
     """The event times that a SELECT reads.
 
@@ -112,9 +113,9 @@ class Scope:
         """Return an event time as an expression."""
         return self.computed[name] if name in self.computed else exp.column(name[1], name[0])
 
-    @property
+    @cached_property
     def distances(self) -> Distances:
-        """How far apart they are."""
+        """How far apart they are, once all of them are known."""
         return Distances(self.times, self.steps)
 
     @property
@@ -178,10 +179,6 @@ def within_window(alias: str, window: WindowTable, times: Times) -> Iterator[Dis
         yield Distance(before, after, most)
 
 
-def _first_aggregate(select: exp.Select) -> exp.Expr:
-    return next((node for item in select.selects for node in aggregates(item)), select)
-
-
 def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     """What the groups and the calls with OVER of a SELECT depend on; empty if it has none."""
     if is_aggregate(select):
@@ -191,7 +188,7 @@ def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
         if not keys:
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
             message = "nothing says when a group is final: no window is among the group keys"
-            return Unsettled(message, group or _first_aggregate(select), hint)
+            return Unsettled(message, group or first_aggregate(select), hint)
         return [Demand(min(keys, key=lambda key: rank(scope, key)))]
     found = []
     for call in window_calls(select):

@@ -36,7 +36,7 @@ def closed_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> ClosedTimeProgram:
     """Return rule 6, for a query whose rows become final."""
-    writer = _Writer(view.query, catalog, allowed)
+    writer = _Writer(catalog, allowed)
     parts = [part for branch in union_branches(view.query) for part in writer.parts(branch)]
     sql = print_sql(union_all(parts), "spark")
     reads = READS_STATES if writer.reads_changes else READS_PINNED
@@ -51,8 +51,8 @@ class _Writer:
         reads_changes: whether some of them follow from what has come.
     """
 
-    def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
-        self._query, self._catalog, self._allowed = query, catalog, allowed
+    def __init__(self, catalog: Catalog, allowed: timedelta | None) -> None:
+        self._catalog, self._allowed = catalog, allowed
         self._finality = Finality(catalog)
         self._grace = allowed or NONE
         self._settled: list[Settled] = []
