@@ -8,7 +8,9 @@ the product.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from random import Random
 
 from tests.fuzz.expressions import aggregate, condition
@@ -26,7 +28,17 @@ def closing_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         rnd: the generator.
         logs: two of them.
     """
-    return rnd.choice(SHAPES)(rnd, logs)
+    query = rnd.choice(SHAPES)(rnd, logs)
+    return _through_views(query) if rnd.random() < 0.25 else query
+
+
+def _through_views(query: StreamingQuery) -> StreamingQuery:
+    """The same over views that pass on the rows of the logs."""
+    select, views = query.select, ""
+    for name in query.inputs:
+        views += f"CREATE STREAMING VIEW {name}_seen AS SELECT * FROM {name};\n"
+        select = re.sub(rf"\b{name}\b", f"{name}_seen", select)
+    return replace(query, select=select, views=views)
 
 
 def _windows(rnd: Random, log: Log, allowed: int) -> tuple[str, str, int]:

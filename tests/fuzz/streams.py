@@ -77,6 +77,7 @@ class StreamingQuery:
         clauses: what stands before AS.
         emit: what stands behind the SELECT.
         engine: what keeps it.
+        views: the statements of the views that it reads.
     """
 
     select: str
@@ -86,17 +87,17 @@ class StreamingQuery:
     clauses: str = ""
     emit: str = ""
     engine: str = "streaming"
+    views: str = ""
 
     def definition(self, name: str) -> str:
-        """The statement that makes it a view.
+        """The statement that makes it a view, after those of the views that it reads.
 
         Args:
             name: of the view.
         """
         options = f"WITH (engine = '{self.engine}')"
-        return (
-            f"CREATE STREAMING VIEW {name}{self.clauses} {options} AS {self.select}{self.emit};\n"
-        )
+        view = f"CREATE STREAMING VIEW {name}{self.clauses} {options} AS {self.select}{self.emit}"
+        return f"{self.views}{view};\n"
 
 
 def random_logs(rnd: Random, *, kept: bool = True) -> tuple[Log, Log]:

@@ -9,14 +9,14 @@ bounds of a window if it holds one). Each SELECT goes through
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.bind import passes
 from headwater.analyze.bind.scope import Relation
-from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
@@ -32,12 +32,20 @@ class QueryBinder:
         report: where errors go.
         inputs: what the query reads, in order of first use (the values are unused).
         tainted: whether it reads something broken, so that its result means nothing.
+        below: gives the query to read in place of a view, if there is one.
     """
 
-    def __init__(self, catalog: Catalog, broken: frozenset[str], report: Diagnostics) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        broken: frozenset[str],
+        report: Diagnostics,
+        below: Callable[[View], exp.Query | None] = lambda _: None,
+    ) -> None:
         self.catalog = catalog
         self.broken = broken
         self.report = report
+        self.below = below
         self.inputs: dict[str, None] = {}
         self.tainted = False
         self._outer: Sequence[Relation] = ()

@@ -7,7 +7,7 @@ USING as ON, window tables qualified.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
-from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.pushdown import pushed_down
@@ -41,6 +41,7 @@ class Binder(Protocol):
     report: Diagnostics
     inputs: dict[str, None]
     tainted: bool
+    below: Callable[[View], exp.Query | None]
 
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result."""
@@ -215,9 +216,22 @@ class RelationBinder:
             hint = did_you_mean(name, known, "tables and views") if known else FILE_HINT
             self.report.add("UNKNOWN_TABLE", f'table "{name}" does not exist', node, hint)
             return self._broken(alias, node)
+        if below := self.binder.below(catalog.views[name]) if name in catalog.views else None:
+            return self._passed_on(node, alias, below, fields)
         self.binder.inputs[name] = None
         _set_alias(node, alias)
         return Relation(alias, as_fields(fields), node)
+
+    def _passed_on(
+        self, node: exp.Table, alias: str, query: exp.Query, fields: Sequence[Field]
+    ) -> Relation:
+        """A bound query that stands for a view."""
+        for table in query.find_all(exp.Table):
+            self.binder.inputs[table.name] = None
+        subquery = exp.Subquery(this=query)
+        _set_alias(subquery, alias)
+        node.replace(subquery)
+        return Relation(alias, as_fields(fields), subquery)
 
     def _subquery(self, node: exp.Subquery) -> Relation:
         fields = self.binder.bind(node.this)

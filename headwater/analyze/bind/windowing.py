@@ -25,6 +25,7 @@ from headwater.analyze.time.event_time import (
 )
 from headwater.analyze.time.finality import relation_times
 from headwater.analyze.time.lengths import calendar_length
+from headwater.analyze.time.pushdown import pushed_down
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable
@@ -139,10 +140,10 @@ def recognise_date_trunc(
         times = relation_times(relation.node, catalog)
         keys = [key for key in group.expressions if _truncates(key, relation.alias, times)]
         if keys:
-            key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper()))
-            _replace_key(select, key.copy(), relation)
-            _wrap(relation.node, key, relation.alias)
-            return
+            key = min(keys, key=lambda item: _TRUNC_UNITS.index(item.text("unit").upper())).copy()
+            if _wrap(relation.node, key, relation.alias, catalog):
+                _replace_key(select, key, relation)
+                return
 
 
 def _truncates(key: exp.Expr, alias: str, times: Mapping[str, EventTime]) -> bool:
@@ -175,12 +176,18 @@ def _bound(name: str, alias: str, kind: exp.DataType) -> exp.Column:
     return column
 
 
-def _wrap(node: exp.Expr, key: exp.Expr, alias: str) -> None:
+def _wrap(node: exp.Expr, key: exp.Expr, alias: str, catalog: Catalog) -> bool:
+    """Put the window that a key stands for around a FROM item; False if it cannot be there."""
     size = exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this=key.text("unit").upper()))
     window = WindowTable(kind="tumble", this=node.copy(), time=key.this.copy(), size=size)
     window.args["time"].type = type_of(key.this)
-    named = exp.TableAlias(this=exp.to_identifier(alias))
-    node.replace(exp.Table(this=window, alias=named))
+    below = isinstance(node, exp.Subquery)
+    found = pushed_down(window, catalog) if below else exp.Table(this=window)
+    if found is None:
+        return False
+    found.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    node.replace(found)
+    return True
 
 
 def complete_window_keys(select: exp.Select) -> None:

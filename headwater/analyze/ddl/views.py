@@ -25,6 +25,7 @@ from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.time.event_time import interval
+from headwater.analyze.time.passed_on import passed_on
 from headwater.dialect import syntax, to_sql
 
 
@@ -54,7 +55,11 @@ def bind_view(
         return None
     without_quantifiers(query, report)
     query = limited_unions(expand_grouping_sets(query, report))
+    late, on_error = _late_rows(statement, report), _on_error(statement)
+    emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
     binder = QueryBinder(catalog, broken, report)
+    if emit is Emit.ON_WINDOW_CLOSE or (late is not None and not late.accept):
+        binder.below = lambda view: passed_on(view, catalog, on_error)
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None
@@ -64,20 +69,24 @@ def bind_view(
         query=query,
         fields=_commented(statement, fields, report),
         inputs=tuple(binder.inputs),
-        emit=Emit(statement.args["emit"]) if statement.args.get("emit") else None,
-        late=_late_rows(statement, report),
+        emit=emit,
+        late=late,
         primary_key=tuple(key.name for key in statement.args.get("primary_key") or []),
         partitioned_by=tuple(key.copy() for key in statement.args.get("partitioned_by") or []),
         comment=statement.text("comment"),
         options=options,
         span=report.place(None),
         text=to_sql(_without_comments(statement)),
-        on_error=OnError(str(statement.args.get("on_error") or "quarantine").lower()),
+        on_error=on_error,
         reads_all=_reads_all(statement.expression),
     )
     for view_rule in bound_rules.RULES:
         view_rule(Checked(view, statement, catalog, report))
     return None if report.errors else view
+
+
+def _on_error(statement: syntax.CreateStreamingView) -> OnError:
+    return OnError(str(statement.args.get("on_error") or "quarantine").lower())
 
 
 def _reads_all(query: exp.Query) -> bool:

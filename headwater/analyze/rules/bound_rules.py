@@ -170,6 +170,9 @@ def _refuse_timeless_window(select: exp.Select, checked: Checked) -> bool:
             continue
         hint = f"declare WATERMARK FOR {column} AS {column} - INTERVAL '10' SECOND in its source"
         message = f'the window never closes: "{column}" has no watermark'
+        if view := checked.catalog.views.get(window.this.name):
+            message = f"the window never closes: rows of view {view.name} do not say when they came"
+            hint = f"count over the tables that {view.name} reads, or write EMIT CHANGES"
         checked.report.add("UNBOUNDED_STATE", message, window.args["time"], hint)
         return True
     return False

@@ -10,7 +10,10 @@ the watermark has passed the latest time that it can have.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
+from itertools import permutations
 
 from sqlglot import exp
 
@@ -23,7 +26,7 @@ from headwater.analyze.query_parts import (
     relations,
     union_branches,
 )
-from headwater.analyze.time.distances import steps_of
+from headwater.analyze.time.distances import Distance, steps_of
 from headwater.analyze.time.event_time import (
     NONE,
     WINDOW_END,
@@ -72,11 +75,12 @@ def relation_times(relation: exp.Expr, catalog: Catalog) -> Times:
 
 
 class Finality:
-    """One pass over a catalog; views are looked at once."""
+    """One pass over a catalog whose queries stay as they are; each is looked at once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._views: dict[str, Times] = {}
+        self._scopes: dict[int, tuple[exp.Select, Scope]] = {}
 
     # -- the event times of results
 
@@ -205,6 +209,11 @@ class Finality:
 
     def scope(self, select: exp.Select) -> Scope:
         """Return the event times that a SELECT reads, and what it says of their distances."""
+        if id(select) not in self._scopes:
+            self._scopes[id(select)] = select, self._scope(select)
+        return self._scopes[id(select)][1]
+
+    def _scope(self, select: exp.Select) -> Scope:
         scope = Scope()
         outer = select.args.get("joins") or []
         for item, may_miss in zip(relations(select), optional(select), strict=True):
@@ -231,6 +240,30 @@ class Finality:
         scope.times |= {(alias, name): time for name, time in times.items()}
         if isinstance(item, exp.Table) and isinstance(item.this, WindowTable):
             scope.steps += within_window(alias, item.this, times)
+        elif len(times) > 1:
+            scope.steps += self._within(alias, item, times)
+
+    def _within(self, alias: str, item: exp.Expr, times: Times) -> Iterator[Distance]:
+        """What a subquery or a final view says of the distances between its own event times."""
+        view = self._catalog.views.get(item.name) if isinstance(item, exp.Table) else None
+        query = item.this if view is None else view.query
+        if not isinstance(query, exp.Query) or SESSION in item.meta:
+            return
+        branches = union_branches(query)
+        names = [each.alias_or_name for each in branches[0].selects]
+        for start, end in permutations(times, 2):
+            places = names.index(start), names.index(end)
+            found = [self._most(branch, *places) for branch in branches]
+            known = [most for most in found if most is not None]
+            if len(known) == len(found):
+                yield Distance((alias, start), (alias, end), max(known))
+
+    def _most(self, select: exp.Select, start: int, end: int) -> timedelta | None:
+        """The greatest distance from one output of a SELECT to another one, by their places."""
+        one, other = (name_of(select.selects[at].unalias()) for at in (start, end))
+        if one is None or other is None:
+            return None
+        return self.scope(select).distances.most(one, other)
 
     def _predicates(self, scope: Scope, select: exp.Select) -> None:
         """Take the subqueries of a SELECT for items whose WHERE bounds them."""

@@ -88,6 +88,22 @@ FINAL = {
         " GROUP BY 1",
         ("l.window_end", UNIT),
     ),
+    "groups of a join of subqueries, by the first time": (
+        "SELECT d.window_end, count(*) AS n FROM TUMBLE((SELECT ts, flight FROM (SELECT ts, flight"
+        " FROM departures UNION ALL SELECT ts, flight FROM departures) AS i), ts,"
+        f" INTERVAL '1' HOUR) AS d {LANDED} GROUP BY d.window_end",
+        ("d.window_end", DAY + UNIT),
+    ),
+    "hours of a union": (
+        "SELECT date_trunc('hour', u.ts) AS h, count(*) AS n FROM (SELECT ts FROM departures UNION"
+        " ALL SELECT ts FROM landings) AS u GROUP BY 1",
+        ("u.window_start", HOUR),
+    ),
+    "hours of groups by time": (
+        "SELECT date_trunc('hour', u.ts) AS h, sum(n) AS n FROM (SELECT ts, count(*) AS n FROM"
+        " departures GROUP BY ts) AS u GROUP BY 1",
+        ("DATE_TRUNC('HOUR', u.ts)", HOUR),
+    ),
     "a full join": (
         f"SELECT d.flight, l.ts FROM departures d FULL {LANDED}",
         ("d.ts, l.ts", DAY + UNIT),
