@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import Catalog, Field, Source
 from headwater.analyze.typing.types import spark_type
@@ -21,8 +22,9 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import reached_by
 from headwater.plan.program import SIGN
-from headwater.plan.rules.contract import Input, InputKind
+from headwater.plan.rules.contract import Input, InputKind, Recent
 from headwater.plan.rules.join_patterns import RowsRead
+from headwater.plan.sql.spark_text import name as quoted
 from headwater.plan.view_plan import ViewPlan
 
 Cut = Mapping[str, str]
@@ -55,12 +57,14 @@ class InputTable:
         source: its definition if it is a table, None for a view.
         corrected: the columns of an input whose rows are corrected, in order; empty for one that
             only gains rows.
+        recent: of a table that gains rows which leave again, which of them are read.
     """
 
     name: str
     table: Table
     source: Source | None
     corrected: tuple[str, ...] = ()
+    recent: Recent | None = None
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -196,8 +200,10 @@ def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
         table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
         table = lake.readable(item.name)
-    fields = () if item.appends else (source or catalog.views[item.name]).fields
-    return InputTable(item.name, table, source, tuple(each.name for each in fields))
+    only_gains = item.appends or item.recent
+    fields = () if only_gains else (source or catalog.views[item.name]).fields
+    names = tuple(each.name for each in fields)
+    return InputTable(item.name, table, source, names, item.recent)
 
 
 def _declared(field: Field) -> str:
@@ -240,14 +246,32 @@ def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> in
     return min(known, default=None)
 
 
-def register_pinned(inputs: Mapping[str, InputTable], pins: Mapping[str, int]) -> None:
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The watermark of a view before and after a tick, microseconds since 1970 UTC."""
+
+    before: int | None
+    now: int | None
+
+
+def register_pinned(
+    inputs: Mapping[str, InputTable], pins: Mapping[str, int], clock: Clock
+) -> None:
     """Register each input at its pinned snapshot as temporary view ``<input>``.
 
     Args:
         inputs: the inputs, seen through the session that gets the views.
     """
     for name, item in inputs.items():
-        item.table.read(pins[name]).createOrReplaceTempView(name)
+        rows = item.table.read(pins[name])
+        _left(rows, item, clock.now).createOrReplaceTempView(name)
+
+
+def _left(rows: DataFrame, item: InputTable, watermark: int | None) -> DataFrame:
+    """The rows of an input that a watermark leaves in the view."""
+    if item.recent is None:
+        return rows
+    return rows.where(f"{quoted(item.recent.column)} >= {item.recent.bound(watermark)}")
 
 
 def register_change(session: SparkSession, item: InputTable, span: SnapshotRange) -> DataFrame:
@@ -295,6 +319,7 @@ def register_states(
     inputs: Mapping[str, InputTable],
     spans: Mapping[str, SnapshotRange],
     pins: Mapping[str, int],
+    clock: Clock,
 ) -> Iterator[None]:
     """Register what each input gained and lost, held before, and holds at either cut.
 
@@ -308,19 +333,34 @@ def register_states(
         for name, item in inputs.items():
             span = spans.get(name) or SnapshotRange(pins[name], pins[name])
             item.know(span.upto)
-            now = item.table.read(span.upto)
+            now = _left(item.table.read(span.upto), item, clock.now)
             before = now.where("false") if span.after is None else item.table.read(span.after)
+            before = _left(before, item, clock.before)
             before.createOrReplaceTempView(name + BEFORE)
-            if not item.corrected:
+            if item.recent is not None:
+                change = _moved(session, item, span, before, clock)
+            elif item.corrected:
+                change = stack.enter_context(
+                    changed_rows(item.table, span.after, span.upto, item.corrected)
+                )
+            else:
                 register_change(session, item, span)
                 continue
-            change = stack.enter_context(
-                changed_rows(item.table, span.after, span.upto, item.corrected)
-            )
-            if name in spans:
+            if name in spans or item.recent is not None:
                 change = change.persist()
                 stack.callback(change.unpersist)
             change.createOrReplaceTempView(name + CHANGE)
-            both = now.select(*item.corrected).unionAll(change.drop(SIGN))
+            both = now.select(*(item.corrected or now.columns)).unionAll(change.drop(SIGN))
             both.createOrReplaceTempView(name + ANY)
         yield
+
+
+def _moved(
+    session: SparkSession, item: InputTable, span: SnapshotRange, before: DataFrame, clock: Clock
+) -> DataFrame:
+    """The rows that came and are read, and those that were read and are too old now."""
+    assert item.recent is not None
+    came = _left(item.table.using(session).changes(span.after, span.upto), item, clock.now)
+    gone = before.where(f"{quoted(item.recent.column)} < {item.recent.bound(clock.now)}")
+    signed = [rows.withColumn(SIGN, F.lit(sign)) for rows, sign in ((came, 1), (gone, -1))]
+    return signed[0].select(*signed[1].columns).unionAll(signed[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headwater.analyze.definitions import ChangelogMode, Emit, OnError
 from headwater.analyze.time.event_time import NONE
-from headwater.plan.operators import duration
+from headwater.plan.operators import age, duration
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.view_plan import Operator, ViewPlan
 
@@ -46,6 +46,8 @@ def facts(plan: ViewPlan) -> dict[str, str]:
 
 def state(plan: ViewPlan) -> str:
     """Return what a view remembers, or an empty string."""
+    if lengths := [item.recent.length for item in plan.inputs if item.recent]:
+        return f"the landed rows of {age(max(lengths))}"
     if not plan.closing:
         return _of_operators(plan.root)
     reaches = [reach for one in plan.closing for reach in one.reads.values()]

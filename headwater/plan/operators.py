@@ -61,6 +61,21 @@ def duration(length: timedelta) -> str:
     return " ".join(words) or "0 s"
 
 
+def age(length: int) -> str:
+    """Return what :attr:`RelationShape.recent` says, in words.
+
+    Args:
+        length: microseconds; one less than a whole millisecond where the bound itself is not taken.
+    """
+    strict = (length + 1) % 1000 == 0
+    words = duration((length + strict) * MICROSECOND)
+    return (
+        f"less than {words} behind the watermark"
+        if strict
+        else f"at most {words} behind the watermark"
+    )
+
+
 def _query(
     query: exp.Expr, shape: Shape, mode: ChangelogMode, key: tuple[str, ...], late: LateRows
 ) -> Operator:
@@ -157,6 +172,9 @@ def _scan(relation: RelationShape, late: LateRows) -> Operator:
     if relation.event_time:
         detail += f", watermark {relation.event_time} - {duration(relation.delay)}"
     node = Operator("Scan", detail)
+    if relation.recent is not None:
+        detail = f"{relation.event_time}: {age(relation.recent)}"
+        node = Operator("RecentFilter", detail, ChangelogMode.RETRACT, inputs=(node,))
     close = relation.event_time
     if window := relation.window:
         size, slide = window.size * MICROSECOND, window.slide * MICROSECOND

@@ -26,14 +26,16 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.analyze.time.settling import Settled
+from headwater.analyze.typing.types import spark_type
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
 from headwater.plan.operators import operators
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
-from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
+from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Recent, Rule
 from headwater.plan.rules.full import full_program
+from headwater.plan.sql.render import fields_of
 from headwater.plan.strategy import decide
 from headwater.plan.tolerant import has_sums, tolerant
 from headwater.plan.view_plan import ViewPlan
@@ -88,7 +90,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         name: plans[name].mode if name in plans else catalog.sources[name].mode
         for name in view.inputs
     }
-    inputs = tuple(_input(name, mode, catalog) for name, mode in modes.items())
+    recent = _recent(view, shape, catalog)
+    inputs = tuple(_input(name, mode, catalog, recent.get(name)) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
     decision = decide(Facts(view, shape, emit, inputs, mode, final))
@@ -152,13 +155,40 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     return (-(-end // step) + 1) * step
 
 
-def _input(name: str, mode: ChangelogMode, catalog: Catalog) -> Input:
+def _recent(view: View, shape: Shape, catalog: Catalog) -> dict[str, Recent]:
+    """By name the inputs of which only the newest rows are read."""
+    for name in shape.recent:
+        lengths = {each.recent for each in shape.relations if each.name == name}
+        if len(lengths) > 1:
+            raise SqlError(
+                "NOT_YET",
+                f"view {view.name} reads {name} twice, up to different ages",
+                hint="make one of the two a view of its own",
+                span=view.span,
+            )
+    if shape.recent and view.late is not None and not view.late.accept:
+        raise SqlError(
+            "MISPLACED_CLAUSE",
+            f"view {view.name} compares with watermark() and drops late rows",
+            hint="remove LATE ROWS: rows that are too old are not in the view anyway",
+            span=view.span,
+        )
+    found = {}
+    for name, each in shape.recent.items():
+        column = each.event_time or ""
+        kind = spark_type(fields_of(each, catalog)[column].type)
+        found[name] = Recent(column, each.recent or 0, kind)
+    return found
+
+
+def _input(name: str, mode: ChangelogMode, catalog: Catalog, recent: Recent | None) -> Input:
     kind = InputKind.VIEW
     if name not in catalog.views:
         kind = InputKind.TABLE if catalog.sources[name].kept else InputKind.SOURCE
     source = catalog.source_of(name)
     landed = source is not None and source.landed
-    return Input(name, kind, mode is APPEND, not catalog.is_delta(name), landed)
+    appends = mode is APPEND and recent is None
+    return Input(name, kind, appends, not catalog.is_delta(name), landed, recent)
 
 
 def _identity(view: View, catalog: Catalog) -> str:

@@ -30,6 +30,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
+from headwater.analyze.time.recent import RECENT
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
@@ -56,6 +57,7 @@ class RelationShape:
         table: its node in the query.
         select: the SELECT it stands in.
         columns: names of its columns that the SELECT uses, without the window's.
+        recent: how far behind the view's watermark its rows may be, microseconds; None for all.
     """
 
     name: str
@@ -65,6 +67,7 @@ class RelationShape:
     table: exp.Table
     select: exp.Select
     columns: tuple[str, ...]
+    recent: int | None = None
 
     @property
     def event_time(self) -> str | None:
@@ -150,6 +153,11 @@ class Shape:
     select: exp.Select
     window: Window | None = None
     join: JoinBounds | None = None
+
+    @property
+    def recent(self) -> dict[str, RelationShape]:
+        """By name the inputs of which it reads the newest rows only; a mention of each."""
+        return {each.name: each for each in self.relations if each.recent is not None}
 
     @property
     def shows_event_times(self) -> bool:
@@ -254,6 +262,7 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
         table,
         select,
         tuple(sorted(used)),
+        inner.meta.get(RECENT),
     )
 
 

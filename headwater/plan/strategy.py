@@ -42,7 +42,8 @@ def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
-        what = f"view {name} reads {updating[0].name}, whose rows are corrected as data arrives"
+        how = "rows leave as the watermark moves" if updating[0].recent else "rows are corrected"
+        what = f"view {name} reads {updating[0].name}, whose {how}"
         hint = "write EMIT CHANGES"
         if updating[0].kind is InputKind.VIEW:
             hint += f", or give {updating[0].name} EMIT ON WINDOW CLOSE"

@@ -136,6 +136,11 @@ class ViewPlan:
         empty = "".join(f", CAST(NULL AS {kind}) AS {name}" for name, kind in self.program.hidden)
         return FullProgram(f"SELECT *{empty} FROM (\n{found.sql}\n)") if empty else found
 
+    @property
+    def moves(self) -> bool:
+        """Whether the watermark alone can change the view."""
+        return self.program.moves or any(item.recent for item in self.inputs)
+
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The columns of its table: visible ones in the order of the SELECT, then hidden state."""

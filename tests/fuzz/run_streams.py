@@ -28,6 +28,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.plan.sql.at_rest import at_rest_sql
 from headwater.runtime.session import session_for_thread
 from tests.fuzz.closing import closing_query
+from tests.fuzz.recent import recent_query
 from tests.fuzz.run import SETTINGS, vary
 from tests.fuzz.schemas import spark_type
 from tests.fuzz.streams import SECOND, TIME, Log, StreamingQuery, random_logs
@@ -86,7 +87,8 @@ class Batch:
             for log in logs
         }
         statements = [query.definition(view) for view, query in queries.items()]
-        self.catalog, self.plans = planned("".join([*(g.definition for g in logs), *statements]))
+        lines = dict.fromkeys("".join(statements).splitlines(keepends=True))
+        self.catalog, self.plans = planned("".join([*(g.definition for g in logs), *lines]))
         self._running: dict[str, IncrementalView] = {}
         self.wrong: dict[str, str] = {}
 
@@ -155,7 +157,8 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
     logs = random_logs(Random(f"{seed}-{start}-logs"))
     queries, refused = dict[str, StreamingQuery](), 0
     for number in numbers:
-        query = closing_query(Random(f"{seed}-{number}"), logs)
+        rnd = Random(f"{seed}-{number}")
+        query = recent_query(rnd, logs) if number % 4 == 0 else closing_query(rnd, logs)
         try:
             planned("".join([*(log.definition for log in logs), query.definition("v")]))
         except HeadwaterError as error:

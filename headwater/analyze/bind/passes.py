@@ -38,6 +38,7 @@ from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
 from headwater.analyze.portable.frames import settle_frames
+from headwater.analyze.time.recent import mark_recent
 from headwater.analyze.typing.common_type import expect_boolean
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.window_functions import anchor_windows
@@ -144,6 +145,10 @@ def _subqueries(binding: SelectBinding) -> None:
     bind_predicates(binding.select, around, bind, binding.report)
 
 
+def _recent(binding: SelectBinding) -> None:
+    mark_recent(binding.select, binding.binder.catalog, binding.report)
+
+
 def _merge(binding: SelectBinding) -> None:
     read = [relation for relation in binding.relations if not relation.computed]
     binding.relations = merge_subqueries(binding.select, read, binding.bases)
@@ -235,7 +240,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("resolve", _resolve, ("relations", "group keys", "qualify"), ("columns resolved",)),
     Pass("comments", _comments, ("columns resolved",), ("comments",)),
     Pass("subqueries", _subqueries, ("columns resolved",), ("subqueries bound",)),
-    Pass("merge", _merge, ("columns resolved", "subqueries bound", "comments"), ("merged",)),
+    Pass("recent", _recent, ("columns resolved", "subqueries bound", "intervals"), ("recent",)),
+    Pass("merge", _merge, ("columns resolved", "recent", "comments"), ("merged",)),
     Pass("windows", _windows, ("group keys", "merged"), ("window keys",)),
     Pass("types", _types, ("window keys", "order", "intervals"), ("types",)),
     Pass(

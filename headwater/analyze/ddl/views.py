@@ -26,6 +26,7 @@ from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
+from headwater.analyze.time.recent import reads_clock
 from headwater.dialect import syntax, to_sql
 
 
@@ -58,7 +59,8 @@ def bind_view(
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
     binder = QueryBinder(catalog, broken, report)
-    if emit is Emit.ON_WINDOW_CLOSE or (late is not None and not late.accept):
+    drops = late is not None and not late.accept
+    if emit is Emit.ON_WINDOW_CLOSE or drops or reads_clock(query):
         binder.below = lambda view: passed_on(view, catalog, on_error)
     fields = binder.bind(query)
     if report.errors or binder.tainted:

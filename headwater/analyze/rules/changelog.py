@@ -23,6 +23,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.joins import join_times
+from headwater.analyze.time.recent import RECENT
 from headwater.dialect.syntax import WindowTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
@@ -105,4 +106,4 @@ class ChangelogModes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        return self.named(relation.name)
+        return RETRACT if RECENT in relation.meta else self.named(relation.name)

@@ -30,6 +30,7 @@ from headwater.engine.incremental.recompute_policy import (
 from headwater.engine.incremental.registry import writer_of
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import (
+    Clock,
     Cut,
     SnapshotRange,
     least_watermark,
@@ -202,7 +203,7 @@ class IncrementalView:
         anew = lost or self._followed.anew
         known = None if last is None or anew else last.watermark
         program = self._guarded.program.between(known, watermark)
-        stands = not self.plan.program.moves or watermark == known
+        stands = not self.plan.moves or watermark == known
         if program is None or (not anew and stands and self._is_empty(spans)):
             yield Change(lambda target: None)
             return
@@ -214,7 +215,9 @@ class IncrementalView:
         if whole:
             spans = {name: SnapshotRange(None, upto) for name, upto in pins.items()}
         writer = writer_of(program)
-        with self._registered(program.whole_reads if whole else program.reads, spans, pins):
+        clock = Clock(None if whole else known, watermark)
+        reads = program.whole_reads if whole else program.reads
+        with self._registered(reads, spans, pins, clock):
             if whole:
                 yield Change(whole_writer(session, writer.whole_sql(program), before), counts)
                 return
@@ -248,14 +251,18 @@ class IncrementalView:
 
     @contextmanager
     def _registered(
-        self, reads: Collection[Reads], spans: Mapping[str, SnapshotRange], pins: Mapping[str, int]
+        self,
+        reads: Collection[Reads],
+        spans: Mapping[str, SnapshotRange],
+        pins: Mapping[str, int],
+        clock: Clock,
     ) -> Iterator[None]:
         """Register only the tables that a program reads: each costs a request to the catalog."""
         session, inputs = self._session, self._inputs
         if Reads.PINNED in reads:
-            register_pinned(inputs, pins)
+            register_pinned(inputs, pins, clock)
         if Reads.STATES in reads:
-            with register_states(session, inputs, spans, pins):
+            with register_states(session, inputs, spans, pins, clock):
                 yield
             return
         if Reads.CHANGE in reads:

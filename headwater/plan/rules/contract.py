@@ -30,6 +30,31 @@ class Engine(StrEnum):
     FULL = "full"
 
 
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """The rows of a table that the view's watermark has not left behind.
+
+    Attributes:
+        column: their event time.
+        length: how far behind the watermark it may be, microseconds.
+        kind: Spark SQL type of the column.
+    """
+
+    column: str
+    length: int
+    kind: str
+
+    def bound(self, watermark: int | None) -> str:
+        """Return the least event time that is read, as Spark SQL.
+
+        Args:
+            watermark: microseconds since 1970 UTC; without one nothing is.
+        """
+        if watermark is None:
+            return f"CAST(NULL AS {self.kind})"
+        return f"CAST(timestamp_micros({watermark - self.length}) AS {self.kind})"
+
+
 class InputKind(StrEnum):
     """What a view reads; rows of a source are not kept."""
 
@@ -48,6 +73,7 @@ class Input:
         appends: whether it only gains rows.
         streams: whether Spark can read it as a stream: not a Delta table.
         evolves: whether its columns can change: it is landed, or made of changes that are.
+        recent: of an input whose rows leave again, which of them are read.
     """
 
     name: str
@@ -55,6 +81,7 @@ class Input:
     appends: bool = True
     streams: bool = True
     evolves: bool = False
+    recent: Recent | None = None
 
 
 @dataclass(frozen=True, slots=True)

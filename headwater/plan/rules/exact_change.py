@@ -81,11 +81,10 @@ class ExactChange:
         self._modes = ChangelogModes(catalog)
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
 
-    def appends(self, name: str) -> bool:
+    def appends(self, relation: RelationShape) -> bool:
         """Return whether an input only gains rows."""
-        if source := self._catalog.sources.get(name):
-            return source.mode is ChangelogMode.APPEND
-        return self._modes.view(self._catalog.views[name]) is ChangelogMode.APPEND
+        mode = self._modes.named(relation.name)
+        return relation.recent is None and mode is ChangelogMode.APPEND
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.
@@ -94,7 +93,7 @@ class ExactChange:
             node: a query, or an item of FROM.
         """
         read = (self._relations.get(id(table)) for table in node.find_all(exp.Table))
-        return all(self.appends(relation.name) for relation in read if relation)
+        return all(self.appends(relation) for relation in read if relation)
 
     def change(self, query: exp.Query, *, signed: bool = False) -> exp.Query:
         """Return the rows that a bag gains and loses.

@@ -277,7 +277,7 @@ class _Builder:
     def _reader(self, state: RowsRead) -> Callable[[RelationShape], exp.Expr]:
         def read(relation: RelationShape) -> exp.Expr:
             ending = state.value
-            if state is RowsRead.ANY and self._bags.appends(relation.name):
+            if state is RowsRead.ANY and self._bags.appends(relation):
                 ending = ""
             return batch_read(relation, relation.name + ending, self._allowed)
 

@@ -30,9 +30,12 @@ from headwater.plan.sql.render import (
     batch_read,
     fields_of,
     in_time,
+    interval,
     print_sql,
     render,
+    spark_expression,
     timestamp,
+    where,
 )
 from headwater.plan.sql.windows import assign
 from headwater.plan.tolerant import tolerant
@@ -90,9 +93,10 @@ def at_rest_sql(
     named = relation or (lambda name: name)
 
     def read(item: RelationShape) -> exp.Expr:
+        recent = _recent(item, catalog, watermark, final=final)
         if dialect == "spark":
-            return batch_read(item, named(item.name), plan.lateness)
-        return _read(item, plan, dialect, named(item.name))
+            return batch_read(item, named(item.name), plan.lateness, recent)
+        return _read(item, plan, dialect, named(item.name), recent)
 
     query = plan.view.query
     if plan.view.on_error != OnError.FAIL:
@@ -126,18 +130,37 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     return "floats" if listed else "exact"
 
 
-def _read(item: RelationShape, plan: ViewPlan, dialect: str, name: str) -> exp.Expr:
-    terms = []
+def _recent(
+    item: RelationShape, catalog: Catalog, watermark: int | None, *, final: bool
+) -> exp.Expr | None:
+    """The condition that the watermark has not left a row behind, of an input that has one."""
+    if item.recent is None:
+        return None
+    column = item.event_time or ""
+    least: exp.Expr = exp.null()
+    if watermark is not None:
+        least = timestamp(watermark - item.recent, fields_of(item, catalog)[column].type)
+    elif not final:
+        length = spark_expression(interval(item.recent * MICROSECOND))
+        least = exp.Sub(this=exp.Placeholder(this="watermark"), expression=length)
+    return exp.GTE(this=exp.column(column), expression=least)
+
+
+def _read(
+    item: RelationShape, plan: ViewPlan, dialect: str, name: str, recent: exp.Expr | None
+) -> exp.Expr:
+    cut = [recent.sql(dialect=dialect)] if recent is not None else []
+    late = []
     if item.event_time and plan.lateness is not None:
         close = "window_end" if item.window else item.event_time
-        terms.append(in_time(close, plan.lateness, ends=item.window is not None))
+        late = [in_time(close, plan.lateness, ends=item.window is not None)]
     if item.window is None:
-        where = f" WHERE {terms[0]}" if terms else ""
-        query = parse_one(f"SELECT * FROM {name}{where}", dialect=dialect)
-        return query if where else query.args["from_"].this
-    windows = assign(dialect, item.window, name)
-    where = f" WHERE {terms[0]}" if terms else ""
-    return parse_one(f"SELECT * FROM ({windows}) AS windows{where}", dialect=dialect)
+        terms = where(*cut, *late)
+        query = parse_one(f"SELECT * FROM {name}{terms}", dialect=dialect)
+        return query if terms else query.args["from_"].this
+    rows = f"(SELECT * FROM {name}{where(*cut)}) AS recent" if cut else name
+    windows = assign(dialect, item.window, rows)
+    return parse_one(f"SELECT * FROM ({windows}) AS windows{where(*late)}", dialect=dialect)
 
 
 def _only_dated(

@@ -249,14 +249,15 @@ def batch_read(
         term = in_time(close, allowed, ends=relation.window is not None)
     cut = within.sql(dialect="spark") if within is not None else ""
     if relation.window is None:
-        where = _where(cut, term)
-        return spark(f"SELECT * FROM {name}{where}") if where else exp.to_table(name)
-    rows = f"(SELECT * FROM {name}{_where(cut)})" if cut else name
+        terms = where(cut, term)
+        return spark(f"SELECT * FROM {name}{terms}") if terms else exp.to_table(name)
+    rows = f"(SELECT * FROM {name}{where(cut)})" if cut else name
     assigned = assign("spark", relation.window, rows)
-    return spark(f"SELECT * FROM ({assigned}){_where(term)}" if term else assigned)
+    return spark(f"SELECT * FROM ({assigned}){where(term)}" if term else assigned)
 
 
-def _where(*terms: str) -> str:
+def where(*terms: str) -> str:
+    """Return the WHERE clause of some terms, empty ones left out."""
     found = [term for term in terms if term]
     return f" WHERE {' AND '.join(found)}" if found else ""
 

@@ -13,6 +13,7 @@ from tests.algebra.rules import (
     late,
     linear,
     newest,
+    recent,
     streams,
     units,
     views,
@@ -31,6 +32,7 @@ RULES: dict[str, Rule] = {
         units.RULE,
         full.RULE,
         late.RULE,
+        recent.RULE,
         bad_rows.RULE,
         views.RULE,
     )

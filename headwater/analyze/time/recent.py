@@ -1,0 +1,114 @@
+"""``watermark()`` in WHERE: a view of the rows that the watermark has not left behind.
+
+In: a SELECT whose columns are resolved. Out: the same without such conditions; the tables in FROM
+hold them as marks (:data:`RECENT`). A marked table gains rows and also loses them, when the
+watermark moves on: whatever reads it corrects its rows.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import (
+    conjuncts,
+    is_aggregate,
+    is_distinct,
+    is_union_all,
+    optional,
+    relations,
+    union_branches,
+    window_calls,
+)
+from headwater.analyze.time.bounds import differences
+from headwater.analyze.time.event_time import MICROSECOND, source_watermark
+from headwater.analyze.time.sessions import SESSION
+from headwater.dialect.syntax import WindowTable
+
+RECENT = "recent"
+"""Mark of a table in FROM: how far behind the view's watermark its rows may be, in microseconds."""
+
+_CLOCK = "watermark"
+_EXAMPLE = "write WHERE ts > watermark() - INTERVAL '24' HOUR, with microseconds to weeks"
+
+
+def reads_clock(node: exp.Expr) -> bool:
+    """Return whether ``watermark()`` is called anywhere below a node."""
+    return any(map(_is_clock, node.find_all(exp.Anonymous)))
+
+
+def mark_recent(select: exp.Select, catalog: Catalog, report: Diagnostics) -> None:
+    """Turn the conditions of a WHERE that compare with ``watermark()`` into marks, in place.
+
+    Args:
+        select: bound up to its columns; subqueries in FROM are bound wholly.
+    """
+    where = select.args.get("where")
+    terms = conjuncts(where.this if where else None)
+    clocked = [term for term in terms if reads_clock(term) and not term.find(exp.Query)]
+    for term in clocked:
+        _mark(select, term, catalog, report)
+    if clocked:
+        rest = [term for term in terms if term not in clocked]
+        select.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
+    for item in (*select.selects, *(select.args.get(key) for key in ("having", "qualify"))):
+        if item is not None and reads_clock(item) and not item.find(exp.Query):
+            message = "watermark() changes from one commit to the next"
+            report.add("MISPLACED_CLAUSE", message, item, _EXAMPLE)
+            for call in filter(_is_clock, list(item.find_all(exp.Anonymous))):
+                call.replace(exp.Null())
+
+
+def _mark(select: exp.Select, term: exp.Expr, catalog: Catalog, report: Diagnostics) -> None:
+    clock = exp.column(_CLOCK, table=_CLOCK)
+    compared = term.transform(lambda node: clock.copy() if _is_clock(node) else node)
+    found = list(differences(compared))
+    if len(found) != 1 or found[0][0] != (_CLOCK, _CLOCK):
+        message = "watermark() bounds how old a row may be, and nothing else"
+        report.add("MISPLACED_CLAUSE", message, term, _EXAMPLE)
+        return
+    _, (alias, name), least = found[0]
+    tables = _tables(select, alias, name, catalog)
+    if tables is None:
+        message = f'"{name}" is not the event time of a table in FROM'
+        hint = "compare the column that WATERMARK FOR names, in the SELECT that reads the table"
+        report.add("MISPLACED_CLAUSE", message, term, hint)
+    for table in tables or ():
+        length = -(least // MICROSECOND)
+        table.meta[RECENT] = min(length, table.meta.get(RECENT, length))
+
+
+def _is_clock(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == _CLOCK
+
+
+def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list[exp.Expr] | None:
+    """The tables whose event time a column is; None where a bound would not reach them."""
+    for item, may_miss in zip(relations(select), optional(select), strict=True):
+        if item.alias_or_name == alias:
+            return None if may_miss else _of_item(item, name, catalog)
+    return None
+
+
+def _of_item(item: exp.Expr, name: str, catalog: Catalog) -> list[exp.Expr] | None:
+    if isinstance(item, exp.Table):
+        inner = item.this.this if isinstance(item.this, WindowTable) else item
+        source = catalog.sources.get(inner.name)
+        timed = name == source_watermark(inner.name, catalog)
+        return [inner] if timed and source is not None and source.landed else None
+    if not isinstance(item, exp.Subquery) or SESSION in item.meta or not is_union_all(item.this):
+        return None
+    branches = union_branches(item.this)
+    place = [each.alias_or_name for each in branches[0].selects].index(name)
+    found: list[exp.Expr] = []
+    for branch in branches:
+        column = branch.selects[place].unalias()
+        looks_around = is_aggregate(branch) or is_distinct(branch) or window_calls(branch)
+        if looks_around or branch.args.get("limit") or not isinstance(column, exp.Column):
+            return None
+        tables = _tables(branch, column.table, column.name, catalog)
+        if tables is None:
+            return None
+        found += tables
+    return found
