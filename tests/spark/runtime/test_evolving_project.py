@@ -235,15 +235,15 @@ def test_a_keyed_table_follows_its_definition_and_views_over_it_go_on(
         (None, 2, None, "ann", 2),
     ]
     evolved = [s.marker for s in lake.table("stock").ancestors(lake.table("stock").snapshot_id())]
-    assert [marker.evolved for marker in evolved if marker and marker.evolved] == [
-        {
-            "price": "added as BIGINT",
-            "memo": "added as STRING",
-            "note": "dropped",
-            "qty": "widened from INT to BIGINT",
-        }
-    ]
-    assert {row.name: row.added for row in status(project)}["stock"] == {"price": 2, "memo": 2}
+    (first,) = [marker for marker in evolved if marker and marker.evolved]
+    assert first.evolved == {
+        "price": "added as BIGINT",
+        "memo": "added as STRING",
+        "note": "dropped",
+        "qty": "widened from INT to BIGINT",
+    }
+    added = {row.name: row.added for row in status(project)}["stock"]
+    assert added == {"price": first.epoch, "memo": first.epoch}
 
     # newer changes, one that leaves a value out, and older ones that come late
     changed(tmp_path, "20.json", stock(1, price=9, memo=LEFT_OUT), stock(2, price=1, memo="two"))

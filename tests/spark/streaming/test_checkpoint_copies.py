@@ -64,7 +64,7 @@ def test_what_the_table_has_beyond_the_copy_is_run_again(
     monkeypatch.setattr(module, "COPY_EVERY", 4)
     with monkeypatch.context() as killed:  # nothing is copied at the end
         killed.setattr(CheckpointReplicas, "finish", lambda self, checkpoint, epoch: self._wait())
-        lives(view, own, 3)
+        lives(view, own, 2)
     assert (own.newest(), view.top) == (3, 5)
     monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 3)  # from epoch 2: the copy has it
     shutil.rmtree(view.state)
