@@ -87,6 +87,7 @@ class Shape:
 
 _KEPT = "id, key, amount * 2 AS twice, ts"
 _PER_KEY = "key, count(*) AS n, sum(amount) AS total, min(amount) AS least"
+_IN_TIME = "(SELECT * FROM {0} WHERE _watermark IS NULL OR ts >= _watermark)"
 
 _ICEBERG = (
     Shape(
@@ -118,6 +119,40 @@ _ICEBERG = (
         " WHERE r.id = e.id AND r.ts >= e.ts AND r.ts <= e.ts + INTERVAL 5 MINUTE"
         " AND (e._watermark IS NULL OR e.ts >= e._watermark)"
         " AND (r._watermark IS NULL OR r.ts >= r._watermark)",
+        streaming=False,
+    ),
+    Shape(
+        "unanswered",
+        ("events", "replies"),
+        "SELECT e.id, e.ts AS asked_at, r.ts AS replied_at FROM events e LEFT JOIN replies r"
+        " ON r.id = e.id AND r.ts BETWEEN e.ts AND e.ts + INTERVAL '5' MINUTE"
+        " EMIT ON WINDOW CLOSE",
+        f"SELECT * FROM (SELECT e.id, e.ts AS asked_at, r.ts AS replied_at"
+        f" FROM {_IN_TIME.format('events')} e LEFT JOIN {_IN_TIME.format('replies')} r"
+        " ON r.id = e.id AND r.ts >= e.ts AND r.ts <= e.ts + INTERVAL 5 MINUTE)"
+        " WHERE replied_at IS NOT NULL OR asked_at + INTERVAL 300000001 MICROSECOND <= $watermark",
+        streaming=False,
+    ),
+    Shape(
+        "visits",
+        ("events",),
+        "SELECT key, window_start, window_end, count(*) AS n FROM"
+        " SESSION(events PARTITION BY key, ts, INTERVAL '30' SECOND)"
+        " GROUP BY key, window_start, window_end EMIT ON WINDOW CLOSE",
+        "SELECT key, min(ts), max(ts) + INTERVAL 30 SECOND AS over, count(*) FROM (SELECT key, ts,"
+        " sum(begins) OVER (PARTITION BY key ORDER BY ts) AS visit FROM (SELECT key, ts,"
+        " CASE WHEN ts < lag(ts) OVER (PARTITION BY key ORDER BY ts) + INTERVAL 30 SECOND"
+        f" THEN 0 ELSE 1 END AS begins FROM {_IN_TIME.format('events')} WHERE ts IS NOT NULL))"
+        " GROUP BY key, visit HAVING max(ts) + INTERVAL 30 SECOND <= $watermark",
+        streaming=False,
+    ),
+    Shape(
+        "recent",
+        ("events",),
+        "SELECT key, count(*) AS n, max(amount) AS most FROM events"
+        " WHERE ts > watermark() - INTERVAL '2' MINUTE GROUP BY key",
+        "SELECT key, count(*), max(amount) FROM events"
+        " WHERE ts > CAST($watermark AS TIMESTAMPTZ) - INTERVAL 2 MINUTE GROUP BY key",
         streaming=False,
     ),
     Shape(
