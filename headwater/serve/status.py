@@ -21,6 +21,7 @@ from headwater.errors import HeadwaterError
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
+from headwater.serve.held_back import HeldBack, held_back
 from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
 from headwater.serve.stored_table import reading
 
@@ -45,6 +46,7 @@ class Status:
             leaves it out.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
+        held_by: of a view, the input whose watermark is behind that of another one.
         lag: commits of its inputs that are not in its newest commit; None for tables, and for views
             that read nothing but a SOURCE.
         age: age of its newest commit.
@@ -74,6 +76,7 @@ class Status:
     state: str
     epoch: int | None = None
     watermark: datetime | None = None
+    held_by: HeldBack | None = None
     lag: int | None = None
     age: timedelta | None = None
     rows_in: int | None = 0
@@ -237,6 +240,13 @@ class _Histories(dict[str, list[Commit]]):
                 found.add(f"{name}@{read.marker.epoch}")
         return found
 
+    def timed(self, name: str) -> bool:
+        """Return whether a table has event times, or a view reads one that has."""
+        if source := self._catalog.sources.get(name):
+            return source.watermark is not None
+        view = self._catalog.views.get(name)
+        return view is not None and any(map(self.timed, view.inputs))
+
     def uncounted(self, name: str) -> bool:
         """Return whether a view may leave out late rows of a SOURCE, which nobody counts."""
         view = self._catalog.views.get(name)
@@ -312,6 +322,7 @@ def _row(
         state,
         epoch=newest.marker.epoch,
         watermark=from_micros(watermark),
+        held_by=held_back({each: histories[each] for each in inputs if histories.timed(each)}),
         lag=lag,
         age=max(now - newest.committed_at, timedelta(0)),
         rows_in=rows_in,

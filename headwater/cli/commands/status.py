@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from headwater.serve.status import Status
 
 COLUMNS = (
-    *("name", "kind", "state", "epoch", "watermark", "lag", "age"),
+    *("name", "kind", "state", "epoch", "watermark", "held_by", "held_since", "lag", "age"),
     *("waiting_records", "lost_records"),
     *("in", "out", "late", "quarantined", "unknown", "added", "rows", "cut", "problem"),
 )
-_SELDOM = ("waiting_records", "lost_records", "unknown", "added", "problem")
+_SELDOM = (
+    *("held_by", "held_since", "waiting_records", "lost_records"),
+    *("unknown", "added", "problem"),
+)
 """Columns that people see only where they say something."""
 _SHOWN = 3
 CLEAR = "\x1b[H\x1b[2J"
@@ -46,6 +49,9 @@ def status(context: Context, watch: bool, interval: float) -> int:
 
     Lag is the number of commits of its inputs that a view or sink has not read yet. Age is the time
     since its newest commit. Rows are counted over the commits that are retained.
+
+    A view is as far in event time as the input that is least far. If that is not as far as another
+    one, it stands in held_by, and held_since is when its watermark last moved.
 
     Waiting are records of Kafka or Redis that a table has not read yet; the partition with most of
     them is in brackets. Lost are records that were deleted before they were read.
@@ -91,7 +97,9 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
     if each.age is not None:
         age = round(each.age.total_seconds(), 3) if exact else _age(each.age)
     return (
-        *(each.name, each.kind, each.state, each.epoch, each.watermark, each.lag, age),
+        *(each.name, each.kind, each.state, each.epoch, each.watermark),
+        *((each.held_by.name, each.held_by.since) if each.held_by else (None, None)),
+        *(each.lag, age),
         *((each.waiting, each.lost) if exact else (_most(each.waiting), each.lost or None)),
         *(
             each.rows_in,

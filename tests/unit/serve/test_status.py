@@ -23,6 +23,14 @@ CREATE SOURCE pings (user_id BIGINT) WITH (connector = 'kafka', topic = 'pings',
   bootstrap_servers = 'localhost:1') FORMAT PLAIN ENCODE JSON;
 CREATE STREAMING VIEW pinged AS SELECT user_id FROM pings;
 """
+BOTH = """
+CREATE TABLE clicks (user_id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE buys (user_id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'buys') FORMAT PLAIN ENCODE JSON;
+CREATE STREAMING VIEW bought AS SELECT b.user_id FROM clicks c JOIN buys b
+ON b.user_id = c.user_id AND b.ts BETWEEN c.ts AND c.ts + INTERVAL '1' HOUR;
+"""
 
 
 def of(lake: FakeLake, name: str) -> Status:
@@ -60,6 +68,32 @@ def test_epoch_and_watermark_come_from_the_newest_marker(lake: FakeLake) -> None
     assert (found.state, found.epoch, found.watermark) == ("stopped", 1, AT)
     assert (found.rows_in, found.rows_out, found.rows) == (2, 2, 2)
     assert found.age and timedelta(seconds=80) < found.age < timedelta(seconds=120)
+
+
+def test_the_input_that_holds_a_view_back_is_named(tmp_path: Path) -> None:
+    lake = make_lake(tmp_path, BOTH)
+    for name in ("clicks", "buys"):
+        lake.create(name, CLICKS)
+
+    def land(name: str, epoch: int, watermark: int | None) -> None:
+        marker = Marker(name, 1, epoch, {}, {}, watermark=watermark)
+        lake.append(name, [{"user_id": 1, "ts": AT}], marker)
+
+    lake.create("bought", PER_USER)
+    land("clicks", 0, 5_000_000)
+    lake.append("bought", [{"user_id": 1}], Marker("bought", 1, 0, {}, {}))
+    land("buys", 0, None)
+    held = of(lake, "bought").held_by
+    assert held is not None and held.name == "buys"
+    for epoch, watermark in enumerate((3_000_000, 4_000_000, 4_000_000), start=1):
+        land("buys", epoch, watermark)
+    moved = of(lake, "bought").held_by
+    commits = lake.catalog.load_table((lake.project.config.namespace, "buys")).history()
+    assert moved is not None and moved.name == "buys"
+    assert moved.since.timestamp() == commits[2].timestamp_ms / 1000
+    land("buys", 4, 5_000_000)
+    assert of(lake, "bought").held_by is None
+    assert of(lake, "clicks").held_by is None
 
 
 def test_rows_refused_are_counted_in_the_marker_of_the_quarantine(lake: FakeLake) -> None:
