@@ -14,6 +14,8 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
 from headwater.analyze.query_parts import is_aggregate, is_union_all, union_branches, window_calls
+from headwater.dialect import to_sql
+from headwater.dialect.syntax import WindowTable
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
 
@@ -76,6 +78,11 @@ def age(length: int) -> str:
     )
 
 
+def _text(node: exp.Expr) -> str:
+    """An expression as a person reads it; Trino has no words for our windows."""
+    return to_sql(node, pretty=False) if node.find(WindowTable) else node.sql(dialect="trino")
+
+
 def _query(
     query: exp.Expr, shape: Shape, mode: ChangelogMode, key: tuple[str, ...], late: LateRows
 ) -> Operator:
@@ -115,21 +122,21 @@ def _select(
 ) -> Operator:
     node = _from(select, shape, late)
     if where := select.args.get("where"):
-        node = Operator("Filter", where.this.sql(dialect="trino"), inputs=(node,))
+        node = Operator("Filter", _text(where.this), inputs=(node,))
     if is_aggregate(select):
         node = _aggregate(select, shape, node, mode, key)
         if having := select.args.get("having"):
-            node = Operator("Filter", having.this.sql(dialect="trino"), mode, key, inputs=(node,))
+            node = Operator("Filter", _text(having.this), mode, key, inputs=(node,))
     elif select.args.get("distinct"):
         node = Operator("Deduplicate", "", mode, key, _state_of_distinct(shape), (node,))
     if windows := window_calls(select):
-        calls = ", ".join(dict.fromkeys(call.sql(dialect="trino") for call in windows))
+        calls = ", ".join(dict.fromkeys(_text(call) for call in windows))
         node = Operator("Over", calls, ChangelogMode.RETRACT, inputs=(node,))
     if qualify := select.args.get("qualify"):
-        detail = qualify.this.sql(dialect="trino")
+        detail = _text(qualify.this)
         node = Operator("Filter", detail, ChangelogMode.RETRACT, inputs=(node,))
     if (limit := select.args.get("limit")) is not None:
-        order = ", ".join(item.sql(dialect="trino") for item in select.args["order"].expressions)
+        order = ", ".join(_text(item) for item in select.args["order"].expressions)
         detail = f"{limit.expression.name} by {order}"
         node = Operator("TopN", detail, ChangelogMode.RETRACT, inputs=(node,))
     columns = ", ".join(item.alias_or_name for item in select.selects)
@@ -142,12 +149,12 @@ def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
     node = _item(select.args["from_"].this, shape, late)
     for join in select.args.get("joins") or []:
         if isinstance(join.this, exp.Unnest):
-            node = Operator("Unnest", join.this.sql(dialect="trino"), inputs=(node,))
+            node = Operator("Unnest", _text(join.this), inputs=(node,))
             continue
         on = join.args.get("on")
         name = f"Join ({join.side.lower()})" if join.side else "Join"
         mode = ChangelogMode.RETRACT if join.side else ChangelogMode.APPEND
-        detail = on.sql(dialect="trino") if on is not None else "true"
+        detail = _text(on) if on is not None else "true"
         node = Operator(name, detail, mode, inputs=(node, _item(join.this, shape, late)))
     return node
 
@@ -192,11 +199,9 @@ def _scan(relation: RelationShape, late: LateRows) -> Operator:
 def _aggregate(
     select: exp.Select, shape: Shape, node: Operator, mode: ChangelogMode, key: tuple[str, ...]
 ) -> Operator:
-    calls = {
-        call.sql(dialect="trino"): None for item in select.selects for call in aggregates(item)
-    }
+    calls = {_text(call): None for item in select.selects for call in aggregates(item)}
     group = select.args.get("group")
-    keys = key or [item.sql(dialect="trino") for item in (group.expressions if group else [])]
+    keys = key or [_text(item) for item in (group.expressions if group else [])]
     state = f"one row per ({', '.join(keys)})" if keys else "one row"
     if mode is ChangelogMode.APPEND:
         state = f"one row per ({', '.join(key)}) of the windows still open"
@@ -206,7 +211,7 @@ def _aggregate(
 def _join(join: JoinBounds, select: exp.Select, late: LateRows) -> Operator:
     lower, upper = join.lower * MICROSECOND, join.upper * MICROSECOND
     detail = select.args["joins"][0].args.get("on")
-    text = detail.sql(dialect="trino") if detail is not None else "true"
+    text = _text(detail) if detail is not None else "true"
     span = max(upper, timedelta(0)) - min(lower, timedelta(0))
     state = f"rows of both sides for {duration(span)} of event time"
     name = "IntervalJoin" + (" (left)" if join.outer else "")

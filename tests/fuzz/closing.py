@@ -205,6 +205,25 @@ def _found(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     return _query(text, reads, ("id", TIME), (one, two), late, final)
 
 
+def _found_in_window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """Rows for which the other log has one in the same window, or none."""
+    late, size = rnd.choice([*LATE]), rnd.choice(_SIZES)
+    reads = dict[str, str]()
+    for log in rnd.sample(logs, 2):
+        start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+        reads[f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"] = (
+            f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
+            f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
+        )
+    exists = rnd.choice(("EXISTS", "NOT EXISTS"))
+    text = (
+        f"SELECT t.id, t.window_end FROM {{0}} t WHERE {exists} (SELECT 1 FROM {{1}} u WHERE"
+        " u.k = t.k AND u.window_end = t.window_end)"
+    )
+    final = _final("window_end", LATE[late])
+    return _query(text, reads, ("id", "window_end"), logs, late, final)
+
+
 def _three(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """A row with what follows it in both logs."""
     one, two = rnd.sample(logs, 2)
@@ -377,6 +396,7 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _pairs,
     _pairs,
     _found,
+    _found_in_window,
     _three,
     _cumulated,
     _calendar,

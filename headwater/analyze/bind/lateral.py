@@ -68,7 +68,7 @@ def flatten(
     lateral = join.this
     query = lateral.this.this if isinstance(lateral.this, exp.Subquery) else None
     if query is None or join.side not in ("", "LEFT"):
-        report.not_yet(f"{join.side} JOIN LATERAL", lateral, _HINT)
+        report.not_yet(f"{join.side} JOIN LATERAL".lstrip(), lateral, _HINT)
     elif _depth(query) >= _DEEPEST:
         report.not_yet(f"LATERAL more than {_DEEPEST} deep", lateral, _HINT)
     elif far := next(_beyond(query, before), None):

@@ -17,6 +17,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.dialect.syntax import WindowTable
 
 HINT = "write it as a join, or make the subquery a view of its own"
 
@@ -68,6 +69,7 @@ def outer_columns(query: exp.Query) -> list[exp.Column]:
     own = {
         item.alias_or_name for select in query.find_all(exp.Select) for item in relations(select)
     }
+    own.update(window.this.alias_or_name for window in query.find_all(WindowTable))
     return [column for column in query.find_all(exp.Column) if column.table not in {*own, ""}]
 
 
