@@ -200,7 +200,7 @@ def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
         table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
         table = lake.readable(item.name)
-    only_gains = item.appends or item.recent
+    only_gains = item.appends or (item.recent and source)
     fields = () if only_gains else (source or catalog.views[item.name]).fields
     names = tuple(each.name for each in fields)
     return InputTable(item.name, table, source, names, item.recent)
@@ -337,15 +337,18 @@ def register_states(
             before = now.where("false") if span.after is None else item.table.read(span.after)
             before = _left(before, item, clock.before)
             before.createOrReplaceTempView(name + BEFORE)
-            if item.recent is not None:
-                change = _moved(session, item, span, before, clock)
-            elif item.corrected:
+            if item.corrected:
                 change = stack.enter_context(
                     changed_rows(item.table, span.after, span.upto, item.corrected)
                 )
+            elif item.recent is not None:
+                rows = item.table.using(session).changes(span.after, span.upto)
+                change = rows.withColumn(SIGN, F.lit(1))
             else:
                 register_change(session, item, span)
                 continue
+            if item.recent is not None:
+                change = _with_those_that_leave(change, before, item, clock)
             if name in spans or item.recent is not None:
                 change = change.persist()
                 stack.callback(change.unpersist)
@@ -355,12 +358,11 @@ def register_states(
         yield
 
 
-def _moved(
-    session: SparkSession, item: InputTable, span: SnapshotRange, before: DataFrame, clock: Clock
+def _with_those_that_leave(
+    change: DataFrame, before: DataFrame, item: InputTable, clock: Clock
 ) -> DataFrame:
-    """The rows that came and are read, and those that were read and are too old now."""
+    """The change of an input as the watermark now leaves it, and what it leaves behind."""
     assert item.recent is not None
-    came = _left(item.table.using(session).changes(span.after, span.upto), item, clock.now)
-    gone = before.where(f"{quoted(item.recent.column)} < {item.recent.bound(clock.now)}")
-    signed = [rows.withColumn(SIGN, F.lit(sign)) for rows, sign in ((came, 1), (gone, -1))]
-    return signed[0].select(*signed[1].columns).unionAll(signed[1])
+    bound = f"{quoted(item.recent.column)} < {item.recent.bound(clock.now)}"
+    gone = before.where(bound).withColumn(SIGN, F.lit(-1)).select(*change.columns)
+    return _left(change, item, clock.now).unionAll(gone)

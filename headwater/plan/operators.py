@@ -64,7 +64,7 @@ def duration(length: timedelta) -> str:
 
 
 def age(length: int) -> str:
-    """Return what :attr:`RelationShape.recent` says, in words.
+    """Return what :attr:`Age.length` says, in words.
 
     Args:
         length: microseconds; one less than a whole millisecond where the bound itself is not taken.
@@ -180,7 +180,7 @@ def _scan(relation: RelationShape, late: LateRows) -> Operator:
         detail += f", watermark {relation.event_time} - {duration(relation.delay)}"
     node = Operator("Scan", detail)
     if relation.recent is not None:
-        detail = f"{relation.event_time}: {age(relation.recent)}"
+        detail = f"{relation.recent.column}: {age(relation.recent.length)}"
         node = Operator("RecentFilter", detail, ChangelogMode.RETRACT, inputs=(node,))
     close = relation.event_time
     if window := relation.window:

@@ -175,9 +175,9 @@ def _recent(view: View, shape: Shape, catalog: Catalog) -> dict[str, Recent]:
         )
     found = {}
     for name, each in shape.recent.items():
-        column = each.event_time or ""
-        kind = spark_type(fields_of(each, catalog)[column].type)
-        found[name] = Recent(column, each.recent or 0, kind)
+        assert each.recent is not None
+        column, length = each.recent
+        found[name] = Recent(column, length, spark_type(fields_of(each, catalog)[column].type))
     return found
 
 

@@ -30,7 +30,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
-from headwater.analyze.time.recent import RECENT
+from headwater.analyze.time.recent import RECENT, Age
 from headwater.dialect import span_of
 from headwater.dialect.syntax import WindowTable
 from headwater.errors import SqlError
@@ -57,7 +57,7 @@ class RelationShape:
         table: its node in the query.
         select: the SELECT it stands in.
         columns: names of its columns that the SELECT uses, without the window's.
-        recent: how far behind the view's watermark its rows may be, microseconds; None for all.
+        recent: the age that its rows may have, by the view's watermark; None for any.
     """
 
     name: str
@@ -67,7 +67,7 @@ class RelationShape:
     table: exp.Table
     select: exp.Select
     columns: tuple[str, ...]
-    recent: int | None = None
+    recent: Age | None = None
 
     @property
     def event_time(self) -> str | None:

@@ -131,6 +131,24 @@ def _moving(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     return _query(text, {log.name: rows}, names, (log,), late, final)
 
 
+def _moving_in_windows(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """A row of a window, beside those before it: it may come until its window is over."""
+    log, late = rnd.choice(logs), rnd.choice([*LATE])
+    size = rnd.choice(_SIZES)
+    ours = f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"
+    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+    theirs = (
+        f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end FROM {log.name}"
+        f" WHERE {TIME} IS NOT NULL) WHERE {in_time('window_end', LATE[late])}"
+    )
+    text = (
+        f"SELECT t.id, t.{TIME}, rank() OVER (PARTITION BY t.k ORDER BY t.{TIME}) AS c FROM {{0}} t"
+        f"{_where(rnd, log)}"
+    )
+    final = _final(TIME, LATE[late] + size)  # its window is over by then at the latest
+    return _query(text, {ours: theirs}, ("id", TIME, "c"), (log,), late, final)
+
+
 def _joined(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """A window over the pairs of an interval join."""
     one, two = rnd.sample(logs, 2)
@@ -391,6 +409,7 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _ranked,
     _coarser,
     _moving,
+    _moving_in_windows,
     _joined,
     _distinct,
     _pairs,

@@ -23,7 +23,6 @@ SLT = Path(__file__).parents[1] / "slt"
 FILES = sorted(SLT.rglob("*.slt"))
 
 ANOTHER_MEANING = {
-    ("odd scalars", "ROUND(t.d, 2)"): "does not overflow",
     ("odd scalars", "NULLIF(t.d, t.f)"): "NaN is not NaN",
     ("odd aggregates", "MAX(t.d)"): "NaN is not the largest number",
     ("odd aggregates", "ARG_MAX(t.s, t.d)"): "NaN is not the largest number",

@@ -59,9 +59,6 @@ def check_keyed(statement: syntax.CreateSource, report: Diagnostics) -> None:
             hint = "name the files in the order in which they were written, and leave order out"
             message = "a keyed table reads its files in the order of their names"
             report.add("INVALID_OPTION", message, option, hint)
-    if watermark := statement.args.get("watermark"):
-        hint = "remove it; a view can group the rows by date_trunc('hour', ts)"
-        report.not_yet("a WATERMARK in a keyed table", watermark, hint)
 
 
 def log_of(statement: syntax.CreateSource) -> syntax.CreateSource:

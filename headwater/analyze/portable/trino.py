@@ -16,8 +16,8 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
 
-def _micros(node: exp.Expr) -> exp.Expr:
-    """A plain TIMESTAMP of Trino keeps milliseconds only."""
+def in_micros(node: exp.Expr) -> exp.Expr:
+    """Return a type that keeps microseconds; a plain TIMESTAMP of Trino has milliseconds only."""
     if node.this in (t.Type.TIMESTAMPNTZ, t.Type.TIMESTAMPTZ) and not node.expressions:
         precision = exp.DataTypeParam(this=exp.Literal.number(6))
         this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
@@ -140,7 +140,7 @@ def _window(node: exp.Expr) -> exp.Expr:
 FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
-    exp.DataType: _micros,
+    exp.DataType: in_micros,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,
     exp.JSONExtractScalar: json_values.trino_scalar,

@@ -128,6 +128,9 @@ class Finality:
         size = window_length(window)
         if time is None or size is None:
             return inner
+        if source_watermark(window.this.name, self._catalog):
+            # a row is late for its window, so it may come until that is over
+            inner[time.column] = replace(time, lag=time.lag + size)
         grid = grid_of(window)
         end = EventTime(
             WINDOW_END,

@@ -7,6 +7,8 @@ watermark moves on: whatever reads it corrects its rows.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
@@ -22,15 +24,22 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.time.bounds import differences
-from headwater.analyze.time.event_time import MICROSECOND, source_watermark
+from headwater.analyze.time.event_time import MICROSECOND
 from headwater.analyze.time.sessions import SESSION
 from headwater.dialect.syntax import WindowTable
 
 RECENT = "recent"
-"""Mark of a table in FROM: how far behind the view's watermark its rows may be, in microseconds."""
+"""Mark of a table in FROM: the :class:`Age` that its rows may have."""
 
 _CLOCK = "watermark"
 _EXAMPLE = "write WHERE ts > watermark() - INTERVAL '24' HOUR, with microseconds to weeks"
+
+
+class Age(NamedTuple):
+    """How far behind the view's watermark an event time may be, in microseconds."""
+
+    column: str
+    length: int
 
 
 def reads_clock(node: exp.Expr) -> bool:
@@ -75,8 +84,8 @@ def _mark(select: exp.Select, term: exp.Expr, catalog: Catalog, report: Diagnost
         hint = "compare the column that WATERMARK FOR names, in the SELECT that reads the table"
         report.add("MISPLACED_CLAUSE", message, term, hint)
     for table in tables or ():
-        length = -(least // MICROSECOND)
-        table.meta[RECENT] = min(length, table.meta.get(RECENT, length))
+        age = Age(_event_time(table, catalog) or "", -(least // MICROSECOND))
+        table.meta[RECENT] = min(age, table.meta.get(RECENT, age))
 
 
 def _is_clock(node: exp.Expr) -> bool:
@@ -94,9 +103,7 @@ def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list
 def _of_item(item: exp.Expr, name: str, catalog: Catalog) -> list[exp.Expr] | None:
     if isinstance(item, exp.Table):
         inner = item.this.this if isinstance(item.this, WindowTable) else item
-        source = catalog.sources.get(inner.name)
-        timed = name == source_watermark(inner.name, catalog)
-        return [inner] if timed and source is not None and source.landed else None
+        return [inner] if name == _event_time(inner, catalog) else None
     if not isinstance(item, exp.Subquery) or SESSION in item.meta or not is_union_all(item.this):
         return None
     branches = union_branches(item.this)
@@ -112,3 +119,10 @@ def _of_item(item: exp.Expr, name: str, catalog: Catalog) -> list[exp.Expr] | No
             return None
         found += tables
     return found
+
+
+def _event_time(table: exp.Expr, catalog: Catalog) -> str | None:
+    """The event time of a landed table; of a keyed one, that of its changes."""
+    source = catalog.source_of(table.name)
+    timed = source is not None and source.landed and source.watermark
+    return timed.column if timed else None

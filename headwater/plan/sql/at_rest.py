@@ -17,6 +17,7 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.portable.trino import in_micros
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.common_type import type_of
@@ -110,7 +111,8 @@ def at_rest_sql(
         _exactly(query, dialect, bounds)
     if final and closes:
         query = _only_dated(query, own, plan, catalog, watermark)
-    return print_sql(query, dialect)
+    printed = query.transform(in_micros) if dialect == "trino" else query
+    return print_sql(printed, dialect)
 
 
 def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:
@@ -136,12 +138,12 @@ def _recent(
     """The condition that the watermark has not left a row behind, of an input that has one."""
     if item.recent is None:
         return None
-    column = item.event_time or ""
+    column, age = item.recent
     least: exp.Expr = exp.null()
     if watermark is not None:
-        least = timestamp(watermark - item.recent, fields_of(item, catalog)[column].type)
+        least = timestamp(watermark - age, fields_of(item, catalog)[column].type)
     elif not final:
-        length = spark_expression(interval(item.recent * MICROSECOND))
+        length = spark_expression(interval(age * MICROSECOND))
         least = exp.Sub(this=exp.Placeholder(this="watermark"), expression=length)
     return exp.GTE(this=exp.column(column), expression=least)
 

@@ -60,6 +60,11 @@ FINAL = {
         " AND CURRENT ROW) AS s FROM departures",
         ("departures.ts", UNIT),
     ),
+    "a frame over rows of windows, which are late for their window only": (
+        "SELECT flight, count(*) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND"
+        " CURRENT ROW) AS s FROM TUMBLE(departures, ts, INTERVAL '1' HOUR) AS t",
+        ("t.ts", HOUR),
+    ),
     "a frame that looks ahead": (
         "SELECT flight, count(*) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL '1' HOUR"
         " FOLLOWING) AS s FROM departures",
