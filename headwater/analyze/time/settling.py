@@ -100,6 +100,7 @@ class Scope:
         computed: group keys that cut an event time to its hour or day, by the name that stands for
             them.
         blocked: a subquery that no event time bounds.
+        as_of: the versions that it looks up, and the column by whose time.
     """
 
     times: dict[Name, EventTime] = field(default_factory=dict)
@@ -108,6 +109,7 @@ class Scope:
     steps: list[Distance] = field(default_factory=list)
     computed: dict[Name, exp.Expr] = field(default_factory=dict)
     blocked: exp.Expr | None = None
+    as_of: list[tuple[exp.Expr, Name | None]] = field(default_factory=list)
 
     def value(self, name: Name) -> exp.Expr:
         """Return an event time as an expression."""
@@ -197,6 +199,18 @@ def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
             hint = "order by event time, partition by a window, or write EMIT CHANGES"
             return Unsettled(f"nothing says when a row is final: {demand}", call, hint)
         found.append(demand)
+    return found
+
+
+def versions_of(scope: Scope) -> list[Demand] | Unsettled:
+    """What as-of joins depend on: the versions up to the time by which they are asked."""
+    found = []
+    for item, asked in scope.as_of:
+        if asked is None or asked not in scope.times:
+            what = f"the version of {item.alias_or_name} is asked for by what is no event time"
+            hint = "ask by the column of the WATERMARK of the left side, or write EMIT CHANGES"
+            return Unsettled(what, item, hint)
+        found.append(Demand(asked))
     return found
 
 
