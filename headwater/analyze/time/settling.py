@@ -7,7 +7,7 @@ be (:class:`Settled`), or why nothing says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -210,7 +210,11 @@ def versions_of(scope: Scope) -> list[Demand] | Unsettled:
             what = f"the version of {item.alias_or_name} is asked for by what is no event time"
             hint = "ask by the column of the WATERMARK of the left side, or write EMIT CHANGES"
             return Unsettled(what, item, hint)
-        found.append(Demand(asked))
+        if asked[0] in scope.optional:
+            what = f"the version of {item.alias_or_name} is asked for by a time that may be missing"
+            hint = f"join {asked[0]} without LEFT, ask by another time, or write EMIT CHANGES"
+            return Unsettled(what, item, hint)
+        found.append(Demand(asked, of=item.alias_or_name))
     return found
 
 
@@ -275,13 +279,14 @@ def settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
     if scope.blocked is not None:
         return None
     distances = scope.distances
-    own = _rows_up_to(scope, distances, anchor)
+    own = _rows_up_to(scope, distances, anchor, scope.items)
     if own is None:
         return None
     after, reads = own.after, own.reads
     for demand in demands:
         most = distances.most(anchor, demand.anchor)
-        behind = _rows_up_to(scope, distances, demand.anchor)
+        items = [demand.of] if demand.of else scope.items
+        behind = _rows_up_to(scope, distances, demand.anchor, items)
         highest = demand.reach.highest
         if most is None or behind is None or highest is None:
             return None
@@ -292,10 +297,12 @@ def settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
     return replace(own, after=after, reads=reads)
 
 
-def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> Settled | None:
-    """How far the watermark must be past a column before all that meets it is there."""
+def _rows_up_to(
+    scope: Scope, distances: Distances, anchor: Name, items: Collection[str]
+) -> Settled | None:
+    """How far the watermark must be past a column before all that some items can meet is there."""
     after, reads, dates = NONE, list[Reads](), dict[int, timedelta]()
-    for alias in scope.items:
+    for alias in items:
         best: tuple[bool, timedelta, EventTime, Reach] | None = None
         for name in _times_of(scope, alias):
             time, most = scope.times[name], distances.most(anchor, name)

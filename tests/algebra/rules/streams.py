@@ -65,7 +65,8 @@ def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
     for log in logs:
         columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
         for name in (log.name, f"{log.name}__change", f"{log.name}__before"):
-            duck.execute(f"CREATE TABLE {name} ({columns}, _watermark TIMESTAMPTZ)")
+            stamps = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
+            duck.execute(f"CREATE TABLE {name} ({columns}, {stamps})")
         duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
 
 
@@ -85,7 +86,7 @@ def landed(
             moment = None if known is None else _EPOCH + known * _MICROSECOND
             rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
             for name in (log.name, f"{log.name}__change"):
-                insert(duck, name, [(*row, moment) for row in rows])
+                insert(duck, name, [(*row, clock, moment) for row in rows])
             insert(duck, f"{log.name}__heartbeat", [(clock,)])
             times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
             new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
