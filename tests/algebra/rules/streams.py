@@ -24,7 +24,7 @@ from tests.algebra.rule import Rule
 from tests.algebra.translate import duckdb_sql
 from tests.algebra.world import in_schema, planned
 from tests.fuzz.oracle import insert
-from tests.fuzz.schemas import KINDS
+from tests.fuzz.schemas import KINDS, Row
 from tests.fuzz.streams import LATE, Log, StreamingQuery, random_logs, random_query
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -68,6 +68,20 @@ def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
             stamps = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
             duck.execute(f"CREATE TABLE {name} ({columns}, {stamps})")
         duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+
+
+def arrivals(rnd: Random, logs: Sequence[Log], ticks: int) -> Iterator[dict[str, list[Row]]]:
+    """Yield the rows that land in a tick, by log: many of one time, each with its arrival."""
+    clock, times = _NOON, [None, *[_NOON + timedelta(minutes=n) for n in range(5)] * 2]
+    for _ in range(ticks):
+        clock += timedelta(minutes=1)
+        yield {
+            log.name: [
+                (*log.row(rnd, clock)[:-1], rnd.choice(times), clock, None)
+                for _ in range(rnd.choice((0, 1, 2, 6)))
+            ]
+            for log in rnd.sample(logs, rnd.randint(1, len(logs)))
+        }
 
 
 def landed(
