@@ -101,8 +101,6 @@ class QueryParser(ClauseParser):
         if join is None and self._index > index:
             self._parse_table(alias_tokens=alias_tokens)  # says what is wrong behind the comma
             self.fail_near(hint="expected a table here")
-        if join and join.method == "ASOF" and self._prev.token_type == TokenType.MATCH_CONDITION:
-            self.fail_near(hint="write MATCH_CONDITION (t.ts >= q.ts)")
         if join and not join.args.get("on") and self._prev.token_type == TokenType.ON:
             self.fail_near(hint="expected a condition after ON")
         if join and not comma and set(join.args) <= {"this"}:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.determinism import REFUSED
-from headwater.analyze.time.versions import is_as_of, version_of
+from headwater.analyze.time.versions import is_as_of
 from headwater.dialect import syntax
 from headwater.dialect.position import offsets_of
 
@@ -105,27 +105,12 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
             if join.side:
                 report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
         elif is_as_of(join):
-            _check_as_of(join, kind, report)
+            continue  # the binder says what it cannot be
         elif join.method or join.kind in ("SEMI", "ANTI"):
             report.not_yet(f"{kind} JOIN", join.this, "write the condition with ON")
         elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
             hint = "write ON, and coalesce the two columns"
             report.not_yet(f"{kind} JOIN with USING", join.this, hint)
-
-
-def _check_as_of(join: exp.Join, kind: str, report: Diagnostics) -> None:
-    """Refuse the sides of an as-of join that it does not have."""
-    kind = f"{kind} JOIN" if join.method else f"{kind} JOIN FOR SYSTEM_TIME AS OF".strip()
-    if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "OUTER"):
-        hint = "an as-of join is an inner join or a LEFT JOIN"
-        report.not_yet(kind, join.this, hint)
-    elif join.method and version_of(join) is not None:
-        hint = "write one of the two: FOR SYSTEM_TIME AS OF, or ASOF JOIN"
-        message = "an as-of join says its time twice"
-        report.add("UNSUPPORTED_SYNTAX", message, join.this, hint)
-    elif join.method and not any(join.args.get(key) for key in ("on", "match_condition")):
-        hint = "write ON t.k = q.k AND t.ts >= q.ts"
-        report.add("UNSUPPORTED_SYNTAX", "ASOF JOIN compares no time", join.this, hint)
 
 
 def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:

@@ -9,13 +9,14 @@ one holds: by its place in the log of a keyed table, else by its arrival, else b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from headwater.analyze.bind.join_conditions import conjunction
-from headwater.analyze.bind.ordering import has_no_order, is_comparable, refuse_ties
+from headwater.analyze.bind.ordering import has_no_order, is_comparable
 from headwater.analyze.bind.scope import NULLABLE, Relation
-from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Field
+from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGES, Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts
 from headwater.analyze.rules.determinism import NODES, REFUSED
@@ -24,6 +25,7 @@ from headwater.analyze.time.versions import AS_OF, UNTIL, version_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.infer import infer
+from headwater.dialect.position import offsets_of
 
 _FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE,
@@ -32,102 +34,176 @@ _FORM = "write ON t.k = q.k AND t.ts >= q.ts"
 _CLOCK = "write FOR SYSTEM_TIME AS OF t.ts, with the event time of the row on the left"
 
 
-def take_moment(join: exp.Join, report: Diagnostics) -> exp.Expr | None:
-    """Take what a join as parsed says of time off it, and make it a plain join.
+@dataclass(slots=True)
+class AsOfJoin:
+    """An as-of join on its way to a plain one.
 
-    Returns:
-        The time of ``AS OF``, or the comparison of ``MATCH_CONDITION``; None for ``ON … >= …``.
+    Attributes:
+        join: the join; it is changed in place.
+        catalog: where its tables are defined.
+        report: where errors go.
+        moment: the time of ``AS OF``, or the comparison of ``MATCH_CONDITION``; None for
+            ``ON … >= …``.
+        sound: whether it has no error so far.
     """
-    version, match = version_of(join), join.args.get("match_condition")
-    if match is not None and not join.side and not join.kind:
-        join.set("side", "LEFT")  # Snowflake keeps rows without a match
-    if join.kind in ("INNER", "OUTER"):
+
+    join: exp.Join
+    catalog: Catalog
+    report: Diagnostics
+    moment: exp.Expr | None = None
+    sound: bool = True
+
+    def take(self) -> None:
+        """Take what the join as parsed says of time off it, and make it a plain join."""
+        join = self.join
+        version, match = version_of(join), join.args.get("match_condition")
+        words = "JOIN FOR SYSTEM_TIME AS OF" if version is not None else "JOIN"
+        kind = " ".join(filter(None, (join.method, join.side, join.kind, words)))
+        if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "OUTER"):
+            hint = "write an inner join or a LEFT JOIN"
+            self._refuse(f"an as-of join has no form {kind}", join.this, hint)
+        elif version is not None and join.method:
+            hint = "write one of the two: FOR SYSTEM_TIME AS OF, or ASOF JOIN"
+            self._refuse("an as-of join says its time twice", join.this, hint)
+        if match is not None and not join.side and not join.kind:
+            join.set("side", "LEFT")  # Snowflake keeps rows without a match
         join.set("kind", None)
-    for key in ("method", "match_condition"):
-        join.set(key, None)
-    if version is None:
-        return match
-    join.this.set("version", None)
-    moment: exp.Expr = version.expression
-    _check_moment(moment, report)
-    return moment
+        for key in ("method", "match_condition"):
+            join.set(key, None)
+        self.moment = match
+        if version is not None:
+            join.this.set("version", None)
+            self.moment = version.expression
+            self._check_moment(version.expression)
 
+    def _check_moment(self, moment: exp.Expr) -> None:
+        """Refuse to look a version up by the clock, or at a fixed time."""
+        names = (NODES.get(type(node)) or node.name.lower() for node in moment.walk())
+        at = moment if offsets_of(moment) else self.join.this
+        if clock := next((name for name in names if name in REFUSED), None):
+            message = f"AS OF {clock.upper()} is refused: {REFUSED[clock].reason}"
+            self._refuse(message, at, _CLOCK, "NON_DETERMINISTIC")
+        elif not moment.find(exp.Column):
+            message = "AS OF a constant is refused: every row would meet one version"
+            self._refuse(message, at, _CLOCK)
 
-def _check_moment(moment: exp.Expr, report: Diagnostics) -> None:
-    """Refuse to look a version up by the clock, or at a fixed time."""
-    names = (NODES.get(type(node)) or node.name.lower() for node in moment.walk())
-    if clock := next((name for name in names if name in REFUSED), None):
-        message = f"AS OF {clock.upper()} is refused: {REFUSED[clock].reason}"
-        report.add("NON_DETERMINISTIC", message, moment, _CLOCK)
-    elif not moment.find(exp.Column):
-        message = "AS OF a constant: every row would meet one version"
-        report.add("UNSUPPORTED_SYNTAX", message, moment, _CLOCK)
+    def compare(self, right: Relation) -> None:
+        """Add the comparison of times to ON, where it does not stand yet.
 
-
-def condition_of(
-    join: exp.Join, moment: exp.Expr | None, right: Relation, catalog: Catalog, report: Diagnostics
-) -> None:
-    """Add the comparison of times to ON.
-
-    Args:
-        join: a plain join by now.
-        moment: what :func:`take_moment` found.
-        right: its bound right side.
-    """
-    if moment is None:
-        return
-    if not isinstance(moment, tuple(_FLIPPED)):
-        times = [*relation_times(right.node, catalog)]
-        if len(times) != 1:
-            have = "no event time" if not times else f"{len(times)} event times"
-            message = f"AS OF needs the time of each version, and {right.alias} has {have}"
-            hint = "declare WATERMARK FOR ts AS … in it, or write ASOF JOIN … MATCH_CONDITION"
-            report.add("UNSUPPORTED_SYNTAX", message, right.node, hint)
+        Args:
+            right: its bound right side.
+        """
+        if self.moment is None or not self.sound:
             return
-        place = moment.meta
-        moment = exp.GTE(this=moment, expression=exp.column(times[0], table=right.alias))
-        moment.meta.update(place)
-    on = join.args.get("on")
-    join.set("on", moment if on is None else exp.and_(on, moment, copy=False))
+        moment, at = self.moment, self.moment.meta
+        if not isinstance(moment, tuple(_FLIPPED)):
+            times = [*relation_times(right.node, self.catalog)]
+            if len(times) != 1:
+                self._refuse(*_no_time(right, self.catalog, times))
+                return
+            moment = exp.GTE(this=moment, expression=exp.column(times[0], table=right.alias))
+            moment.meta.update(at)
+        on = self.join.args.get("on")
+        self.join.set("on", moment if on is None else exp.and_(on, moment, copy=False))
+
+    def versions(self, right: Relation) -> exp.Subquery | None:
+        """Return what stands for the right side, None after an error; set ON.
+
+        Args:
+            right: its bound right side; ON is resolved and typed.
+        """
+        if not self.sound:
+            return None
+        terms = [_sided(term, right.alias) for term in conjuncts(self.join.args.get("on"))]
+        times = [term for term in terms if isinstance(term, tuple(_FLIPPED))]
+        keys = [term for term in terms if type(term) is exp.EQ]
+        self._check_terms(terms, right)
+        if self.sound:
+            self._check_times(times)
+        if self.sound:
+            self._check_keys(keys)
+        if not self.sound:
+            return None
+        (comparison,) = times
+        time = comparison.expression
+        by = [key.expression for key in keys]
+        found = _subquery(right, by, time, self.catalog, self.report)
+        until = exp.column(UNTIL, table=right.alias)
+        until.type, until.meta[NULLABLE] = type_of(time).copy(), True
+        before = exp.LT if isinstance(comparison, exp.GTE) else exp.LTE
+        still = exp.Or(
+            this=before(this=comparison.this.copy(), expression=until),
+            expression=exp.Is(this=until.copy(), expression=exp.Null()),
+        )
+        infer(still, self.report)
+        self.join.set("on", conjunction([*keys, comparison, still]))
+        return found
+
+    def _check_terms(self, terms: Sequence[exp.Expr], right: Relation) -> None:
+        hint = f"put it into WHERE, or join a subquery: ASOF JOIN (SELECT … WHERE …) {right.alias}"
+        for term in terms:
+            sides = [_tables(side) for side in _sides(term)] if _compares(term) else []
+            apart = len(sides) == 2 and right.alias not in sides[0] and sides[1] == {right.alias}
+            if not apart or not sides[0]:
+                message = "an as-of join compares keys by = and one time, and nothing else"
+                self._refuse(message, term, hint)
+
+    def _check_times(self, times: Sequence[exp.Expr]) -> None:
+        if len(times) != 1:
+            there = f"there are {len(times)}" if times else "there is none"
+            message = f"an as-of join compares one time, and {there}"
+            self._refuse(message, times[1] if times else self.join.this, _FORM)
+            return
+        (time,) = times
+        version, kind = time.expression, type_of(time.expression)
+        if isinstance(time, (exp.LT, exp.LTE)):
+            message = "an as-of join looks back, and this compares with what comes later"
+            self._refuse(message, time, _FORM)
+        elif not isinstance(version, exp.Column):
+            message = "the time of a version must be a column, of the type of the row's time"
+            self._refuse(message, version, "write the rest on the side of the row")
+        elif t.family(kind) not in ("time", "unknown"):
+            message = f"{t.sql_type(kind)} is no time of a version"
+            self._refuse(message, version, "compare times: t.ts >= q.ts", "TYPE_CLASH")
+
+    def _check_keys(self, keys: Sequence[exp.Expr]) -> None:
+        if not keys:
+            message = "an as-of join has no key: every row would meet versions of everything"
+            self._refuse(message, self.join.this, "add an equality: ON t.k = q.k")
+        for key in keys:
+            kind = type_of(key.expression)
+            if t.is_float(kind) or (has_no_order(key.expression) and not t.is_unknown(kind)):
+                message = f"{t.sql_type(kind)} cannot be the key of an as-of join"
+                hint = "cast both sides to a type with exact equality: CAST(x AS DECIMAL(18, 3))"
+                self._refuse(message, key, hint, "TYPE_CLASH")
+
+    def _refuse(
+        self, message: str, at: exp.Expr, hint: str, condition: str = "UNSUPPORTED_SYNTAX"
+    ) -> None:
+        self.sound = False
+        self.report.add(condition, message, at, hint)
 
 
-def versions(
-    join: exp.Join, right: Relation, catalog: Catalog, report: Diagnostics
-) -> exp.Subquery | None:
-    """Return what stands for the right side of an as-of join, None after an error; set its ON.
-
-    Args:
-        join: its ON is resolved and typed.
-        right: its bound right side.
-    """
-    errors = len(report.errors)
-    terms = [_sided(term, right.alias) for term in conjuncts(join.args.get("on"))]
-    times = [term for term in terms if isinstance(term, tuple(_FLIPPED))]
-    keys = [term for term in terms if type(term) is exp.EQ]
-    _check_terms(join, terms, keys, times, right, report)
-    if len(report.errors) > errors:
-        return None
-    (comparison,) = times
-    time = comparison.expression
-    found = _subquery(right, [key.expression for key in keys], time, catalog, report)
-    until = exp.column(UNTIL, table=right.alias)
-    until.type, until.meta[NULLABLE] = type_of(time).copy(), True
-    before = exp.LT if isinstance(comparison, exp.GTE) else exp.LTE
-    still = exp.Or(
-        this=before(this=comparison.this.copy(), expression=until),
-        expression=exp.Is(this=until.copy(), expression=exp.Null()),
-    )
-    infer(still, report)
-    join.set("on", conjunction([*keys, comparison, still]))
-    return found
+def _no_time(
+    right: Relation, catalog: Catalog, times: Sequence[str]
+) -> tuple[str, exp.Expr, str]:
+    """Say why nothing tells the time of a version."""
+    view = catalog.views.get(right.node.name)
+    name, alias = right.node.name, right.alias
+    if view is not None and view.changes:
+        message = f'"{name}" is a keyed table: it holds the current rows, not their versions'
+        hint = f"join its log by the time of a change: ASOF JOIN {name}{CHANGES} {alias}"
+        return message, right.node, f"{hint} ON t.k = {alias}.k AND t.ts >= {alias}.changed_at"
+    many = f"{len(times)} event times" if times else "no event time"
+    message = f'AS OF needs the time of each version, and "{name}" has {many}'
+    named = name if name == alias else f"{name} {alias}"
+    hint = f"name it: ASOF JOIN {named} ON t.k = {alias}.k AND t.ts >= {alias}.ts"
+    return message, right.node, hint
 
 
 def _sided(term: exp.Expr, alias: str) -> exp.Expr:
     """A comparison of the left side with the right one, in this order; others as they are."""
-    if not isinstance(term, (exp.EQ, *_FLIPPED)):
-        return term
-    left, right = ({c.table for c in side.find_all(exp.Column)} for side in _sides(term))
-    if left == {alias} and right and alias not in right:
+    if _compares(term) and _tables(term.this) == {alias} and alias not in _tables(term.expression):
         kind = _FLIPPED.get(type(term), type(term))
         turned = kind(this=term.expression, expression=term.this)
         turned.type = term.type
@@ -136,49 +212,16 @@ def _sided(term: exp.Expr, alias: str) -> exp.Expr:
     return term
 
 
+def _compares(term: exp.Expr) -> bool:
+    return isinstance(term, (exp.EQ, *_FLIPPED)) and not term.find(exp.Query)
+
+
+def _tables(node: exp.Expr) -> set[str]:
+    return {column.table for column in node.find_all(exp.Column)}
+
+
 def _sides(term: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return term.this, term.expression
-
-
-def _check_terms(
-    join: exp.Join,
-    terms: Sequence[exp.Expr],
-    keys: Sequence[exp.Expr],
-    times: Sequence[exp.Expr],
-    right: Relation,
-    report: Diagnostics,
-) -> None:
-    hint = f"put it into WHERE, or join a subquery: ASOF JOIN (SELECT … WHERE …) {right.alias}"
-    for term in terms:
-        sides = [{c.table for c in side.find_all(exp.Column)} for side in _two(term)]
-        apart = len(sides) == 2 and right.alias not in sides[0] and sides[1] == {right.alias}
-        if (term not in keys and term not in times) or not apart or not sides[0]:
-            message = "an as-of join compares keys by = and one time, the row's on the left"
-            report.add("UNSUPPORTED_SYNTAX", message, term, hint)
-    if len(times) != 1:
-        message = f"an as-of join compares one time, not {len(times)}"
-        report.add("UNSUPPORTED_SYNTAX", message, times[1] if times else join.this, _FORM)
-    elif isinstance(times[0], (exp.LT, exp.LTE)):
-        message = "an as-of join looks back: a version after the row is not known when it comes"
-        report.add("UNSUPPORTED_SYNTAX", message, times[0], _FORM)
-    elif not isinstance(times[0].expression, exp.Column):
-        message = "the time of a version must be a column"
-        report.add("UNSUPPORTED_SYNTAX", message, times[0].expression, "move the rest to the left")
-    elif t.family(type_of(times[0].expression)) not in ("time", "unknown"):
-        message = f"{t.sql_type(type_of(times[0].expression))} is no time of a version"
-        report.add("TYPE_CLASH", message, times[0].expression, "compare times: t.ts >= q.ts")
-    if not keys:
-        message = "an as-of join has no key: every row would be compared with every version"
-        report.add("UNSUPPORTED_SYNTAX", message, join.this, "add an equality: ON t.k = q.k")
-    for key in keys:
-        kind = type_of(key.expression)
-        if t.is_float(kind) or (has_no_order(key.expression) and not t.is_unknown(kind)):
-            message = f"{t.sql_type(kind)} cannot be the key of an as-of join"
-            report.add("TYPE_CLASH", message, key, "cast both sides: CAST(x AS DECIMAL(18, 3))")
-
-
-def _two(term: exp.Expr) -> tuple[exp.Expr, ...]:
-    return _sides(term) if isinstance(term, exp.Binary) else ()
 
 
 def _subquery(
@@ -219,8 +262,9 @@ def _order(
         return [_column(right.alias, field) for field in source.position]
     for column in columns:
         if has_no_order(column):
-            hint = "join a subquery that leaves it out"
-            refuse_ties(column, hint, report)
+            kind, hint = t.sql_type(type_of(column)), "join a subquery that leaves it out"
+            message = f'versions that tie can differ in "{column.name}", and {kind} has no order'
+            report.add("NON_DETERMINISTIC", message, right.node, hint)
     arrival = _column(right.alias, Field(ARRIVAL_COLUMN, t.TIMESTAMPTZ))
     first = [arrival] if source is not None and source.landed else []
     return [column for column in (*first, *columns) if is_comparable(column)]

@@ -24,8 +24,9 @@ def version_of(join: exp.Join) -> exp.Expr | None:
 
 
 def is_as_of(join: exp.Join) -> bool:
-    """Return whether a join as parsed is an as-of join."""
-    return join.method == "ASOF" or version_of(join) is not None
+    """Return whether a join as parsed is an as-of join: not a comma in FROM."""
+    comma = join.kind in ("", "CROSS") and not any(map(join.args.get, ("on", "using", "side")))
+    return join.method == "ASOF" or (version_of(join) is not None and not comma)
 
 
 def moments(select: exp.Select) -> list[tuple[exp.Expr, Name | None]]:
