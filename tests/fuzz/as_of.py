@@ -76,7 +76,9 @@ def _join(rnd: Random, left: str, log: Log, alias: str, key: str) -> tuple[str, 
         ours = f"ASOF {kind}JOIN {log.name} {alias} MATCH_CONDITION ({compared}) ON {equal}"
     else:
         flipped = f"{alias}.{TIME} {'<' if strict else '<='} {left}.{TIME}"
-        ours = f"ASOF {side}JOIN {log.name} {alias} ON {rnd.choice((compared, flipped))} AND {equal}"
+        ours = (
+            f"ASOF {side}JOIN {log.name} {alias} ON {rnd.choice((compared, flipped))} AND {equal}"
+        )
     return ours, theirs
 
 

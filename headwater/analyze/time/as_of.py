@@ -184,9 +184,7 @@ class AsOfJoin:
         self.report.add(condition, message, at, hint)
 
 
-def _no_time(
-    right: Relation, catalog: Catalog, times: Sequence[str]
-) -> tuple[str, exp.Expr, str]:
+def _no_time(right: Relation, catalog: Catalog, times: Sequence[str]) -> tuple[str, exp.Expr, str]:
     """Say why nothing tells the time of a version."""
     view = catalog.views.get(right.node.name)
     name, alias = right.node.name, right.alias
@@ -236,9 +234,7 @@ def _subquery(
     by = [key.copy() for key in keys]
     ties = [tie for tie in _order(right, columns, catalog, report) if tie not in (time, *by)]
     order = exp.Order(expressions=[_ascending(time), *map(_ascending, ties)])
-    until = exp.Window(
-        this=exp.Lead(this=time.copy()), partition_by=by, order=order, over="OVER"
-    )
+    until = exp.Window(this=exp.Lead(this=time.copy()), partition_by=by, order=order, over="OVER")
     infer(until, report)
     select = exp.Select(
         expressions=[*(named(column, column.name) for column in columns), named(until, UNTIL)],

@@ -138,9 +138,7 @@ def _both(
     ]
     version = exp.EQ(this=exp.column(_SIDE), expression=_VERSION.copy())
     one = exp.Case(ifs=[exp.If(this=version, true=_ROW.copy())])
-    spec = exp.WindowSpec(
-        kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
-    )
+    spec = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
     number = _over(exp.Count(this=one), keys, order, spec)
     taken = [*keys, _SIDE, *names.values()]
     numbered = exp.select(*taken, exp.alias_(number, _NUMBER)).from_(both.subquery(_ALIAS))
