@@ -26,11 +26,11 @@ def as_of_query(rnd: Random, logs: Sequence[Log], *, closes: bool = True) -> Str
     late = rnd.choice([*LATE]) if closes else "ACCEPT"
     key = rnd.choice(("k", "k", "id"))
     key = "id" if "float" in (one.kinds[key], two.kinds[key]) else key
-    joins = [_join(rnd, "t", two, "u", key)]
+    joins = [_join(rnd, ("t", "u"), key, two, _versions(two, key, late))]
     if rnd.random() < 0.3:
         # a time that an outer join may leave out does not say when a row is final
         asked = "t" if closes and "LEFT" in joins[0][1] else rnd.choice("tu")
-        joins.append(_join(rnd, asked, one, "v", "id"))
+        joins.append(_join(rnd, (asked, "v"), "id", one, _versions(one, "id", late)))
     aliases = "tuv"[: len(joins) + 1]
     items = [f"{a}.id AS {a}_id, {a}.{TIME} AS {a}_{TIME}" for a in aliases]
     names = tuple(f"{a}_{name}" for a in aliases for name in ("id", TIME))
@@ -42,9 +42,6 @@ def as_of_query(rnd: Random, logs: Sequence[Log], *, closes: bool = True) -> Str
         f"SELECT {', '.join(items)} FROM {start} t {' '.join(join[side] for join in joins)}{where}"
         for side, start in enumerate((one.name, f"(SELECT * FROM {_rows(one, late)})"))
     )
-    for log in (one, two):
-        theirs = theirs.replace("{%s}" % log.name, _versions(log, key, late))
-        theirs = theirs.replace("{%s by id}" % log.name, _versions(log, "id", late))
     final = "true"
     if closes:
         final = f"t_{TIME} + INTERVAL {LATE[late]} SECOND < getvariable('w')"
@@ -60,19 +57,25 @@ def as_of_query(rnd: Random, logs: Sequence[Log], *, closes: bool = True) -> Str
     )
 
 
-def _join(rnd: Random, left: str, log: Log, alias: str, key: str) -> tuple[str, str]:
-    """A join as we write it, and as DuckDB does."""
-    equal = f"{left}.{key} = {alias}.{key}"
+def _join(
+    rnd: Random, aliases: tuple[str, str], key: str, log: Log, versions: str
+) -> tuple[str, str]:
+    """A join as we write it, and as DuckDB does.
+
+    Args:
+        aliases: of the row and of the version.
+        versions: of each time the last one, as DuckDB writes it.
+    """
+    left, alias = aliases
+    equal, side = f"{left}.{key} = {alias}.{key}", rnd.choice(("", "LEFT "))
     form = rnd.choice(("system time", "match", "on"))
     strict = form != "system time" and rnd.random() < 0.4
     compared = f"{left}.{TIME} {'>' if strict else '>='} {alias}.{TIME}"
-    side = rnd.choice(("", "LEFT "))
-    held = "{%s%s}" % (log.name, " by id" if alias == "v" else "")
-    theirs = f"ASOF {side}JOIN {held} {alias} ON {equal} AND {compared}"
+    theirs = f"ASOF {side}JOIN {versions} {alias} ON {equal} AND {compared}"
     if form == "system time":
         ours = f"{side}JOIN {log.name} FOR SYSTEM_TIME AS OF {left}.{TIME} AS {alias} ON {equal}"
     elif form == "match":
-        kind = "" if side else "INNER "
+        kind = rnd.choice((side, "")) if side else "INNER "
         ours = f"ASOF {kind}JOIN {log.name} {alias} MATCH_CONDITION ({compared}) ON {equal}"
     else:
         flipped = f"{alias}.{TIME} {'<' if strict else '<='} {left}.{TIME}"

@@ -117,12 +117,8 @@ class AsOfJoin:
         terms = [_sided(term, right.alias) for term in conjuncts(self.join.args.get("on"))]
         times = [term for term in terms if isinstance(term, tuple(_FLIPPED))]
         keys = [term for term in terms if type(term) is exp.EQ]
-        self._check_terms(terms, right)
-        if self.sound:
-            self._check_times(times)
-        if self.sound:
-            self._check_keys(keys)
-        if not self.sound:
+        known = self._check_terms(terms, right)
+        if not (known and self._check_times(times) and self._check_keys(keys)):
             return None
         (comparison,) = times
         time = comparison.expression
@@ -139,7 +135,7 @@ class AsOfJoin:
         self.join.set("on", conjunction([*keys, comparison, still]))
         return found
 
-    def _check_terms(self, terms: Sequence[exp.Expr], right: Relation) -> None:
+    def _check_terms(self, terms: Sequence[exp.Expr], right: Relation) -> bool:
         hint = f"put it into WHERE, or join a subquery: ASOF JOIN (SELECT … WHERE …) {right.alias}"
         for term in terms:
             sides = [_tables(side) for side in _sides(term)] if _compares(term) else []
@@ -147,13 +143,14 @@ class AsOfJoin:
             if not apart or not sides[0]:
                 message = "an as-of join compares keys by = and one time, and nothing else"
                 self._refuse(message, term, hint)
+        return self.sound
 
-    def _check_times(self, times: Sequence[exp.Expr]) -> None:
+    def _check_times(self, times: Sequence[exp.Expr]) -> bool:
         if len(times) != 1:
             there = f"there are {len(times)}" if times else "there is none"
             message = f"an as-of join compares one time, and {there}"
             self._refuse(message, times[1] if times else self.join.this, _FORM)
-            return
+            return False
         (time,) = times
         version, kind = time.expression, type_of(time.expression)
         if isinstance(time, (exp.LT, exp.LTE)):
@@ -165,8 +162,9 @@ class AsOfJoin:
         elif t.family(kind) not in ("time", "unknown"):
             message = f"{t.sql_type(kind)} is no time of a version"
             self._refuse(message, version, "compare times: t.ts >= q.ts", "TYPE_CLASH")
+        return self.sound
 
-    def _check_keys(self, keys: Sequence[exp.Expr]) -> None:
+    def _check_keys(self, keys: Sequence[exp.Expr]) -> bool:
         if not keys:
             message = "an as-of join has no key: every row would meet versions of everything"
             self._refuse(message, self.join.this, "add an equality: ON t.k = q.k")
@@ -176,6 +174,7 @@ class AsOfJoin:
                 message = f"{t.sql_type(kind)} cannot be the key of an as-of join"
                 hint = "cast both sides to a type with exact equality: CAST(x AS DECIMAL(18, 3))"
                 self._refuse(message, key, hint, "TYPE_CLASH")
+        return self.sound
 
     def _refuse(
         self, message: str, at: exp.Expr, hint: str, condition: str = "UNSUPPORTED_SYNTAX"

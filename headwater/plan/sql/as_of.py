@@ -92,7 +92,7 @@ def _rewrite(select: exp.Select, as_of: _AsOf) -> None:
     if own:
         left.set("where", exp.Where(this=exp.and_(*own)))
     found = _both(left, join.this.this, as_of, names, right)
-    matched = exp.EQ(this=exp.column(_SIDE), expression=_ROW.copy())
+    matched: exp.Expr = exp.EQ(this=exp.column(_SIDE), expression=_ROW.copy())
     if not join.side:
         known = exp.GT(this=exp.column(_NUMBER), expression=exp.Literal.number(0))
         matched = exp.and_(matched, known)

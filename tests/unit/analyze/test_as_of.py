@@ -35,7 +35,7 @@ FORMS = {
     ),
     "turned round": ("LEFT", f"ASOF JOIN landings l MATCH_CONDITION (l.ts <= d.ts) {KEY}"),
     "DuckDB": ("", f"ASOF JOIN landings l {KEY} AND d.ts >= l.ts"),
-    "DuckDB, left": ("LEFT", f"ASOF LEFT JOIN landings l ON l.ts <= d.ts AND d.flight = l.flight"),
+    "DuckDB, left": ("LEFT", "ASOF LEFT JOIN landings l ON l.ts <= d.ts AND d.flight = l.flight"),
 }
 
 
