@@ -189,8 +189,12 @@ def _no_time(right: Relation, catalog: Catalog, times: Sequence[str]) -> tuple[s
     name, alias = right.node.name, right.alias
     if view is not None and view.changes:
         message = f'"{name}" is a keyed table: it holds the current rows, not their versions'
-        hint = f"join its log by the time of a change: ASOF JOIN {name}{CHANGES} {alias}"
-        return message, right.node, f"{hint} ON t.k = {alias}.k AND t.ts >= {alias}.changed_at"
+        times = [f.name for f in catalog.sources[view.changes].columns if t.is_timestamp(f.type)]
+        hint = "declare a column with the time of a change, and join its log by it"
+        if times:
+            key, log = view.primary_key[0], f"{name}{CHANGES} AS {alias}"
+            hint = f"join its log: ASOF JOIN {log} ON t.k = {alias}.{key} AND t.ts >= {alias}.{times[0]}"
+        return message, right.node, hint
     many = f"{len(times)} event times" if times else "no event time"
     message = f'AS OF needs the time of each version, and "{name}" has {many}'
     named = name if name == alias else f"{name} {alias}"
