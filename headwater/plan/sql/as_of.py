@@ -43,7 +43,9 @@ class _AsOf:
 
 
 def with_sorted_versions(query: exp.Expr) -> exp.Expr:
-    """Return a copy of a query without as-of joins by intervals."""
+    """Return a query without as-of joins by intervals: a copy, if it has some."""
+    if not any(AS_OF in item.meta for item in query.find_all(exp.Subquery)):
+        return query
     root = exp.Paren(this=query.copy())
     for select in reversed(list(root.find_all(exp.Select))):
         while found := _first(select):
