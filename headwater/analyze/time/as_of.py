@@ -78,7 +78,8 @@ class AsOfJoin:
 
     def _check_moment(self, moment: exp.Expr) -> None:
         """Refuse to look a version up by the clock, or at a fixed time."""
-        names = (NODES.get(type(node)) or node.name.lower() for node in moment.walk())
+        calls = moment.find_all(exp.Anonymous, *NODES)
+        names = (NODES.get(type(call)) or call.name.lower() for call in calls)
         at = moment if offsets_of(moment) else self.join.this
         if clock := next((name for name in names if name in REFUSED), None):
             message = f"AS OF {clock.upper()} is refused: {REFUSED[clock].reason}"
