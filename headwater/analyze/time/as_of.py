@@ -187,14 +187,15 @@ class AsOfJoin:
 def _no_time(right: Relation, catalog: Catalog, times: Sequence[str]) -> tuple[str, exp.Expr, str]:
     """Say why nothing tells the time of a version."""
     view = catalog.views.get(right.node.name)
-    name, alias = right.node.name, right.alias
+    name, alias = right.node.name or right.alias, right.alias
     if view is not None and view.changes:
         message = f'"{name}" is a keyed table: it holds the current rows, not their versions'
         times = [f.name for f in catalog.sources[view.changes].columns if t.is_timestamp(f.type)]
         hint = "declare a column with the time of a change, and join its log by it"
         if times:
-            key, log = view.primary_key[0], f"{name}{CHANGES} AS {alias}"
-            hint = f"join its log: ASOF JOIN {log} ON t.k = {alias}.{key} AND t.ts >= {alias}.{times[0]}"
+            key, at = (f"{alias}.{each}" for each in (view.primary_key[0], times[0]))
+            joined = f"ASOF JOIN {name}{CHANGES} AS {alias} ON t.k = {key} AND t.ts >= {at}"
+            hint = f"join its log: {joined}"
         return message, right.node, hint
     many = f"{len(times)} event times" if times else "no event time"
     message = f'AS OF needs the time of each version, and "{name}" has {many}'
