@@ -173,7 +173,7 @@ def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
 def _as_of(join: exp.Join, node: Operator, shape: Shape, late: LateRows) -> Operator:
     """The newest version up to the time of a row."""
     *keys, newest, _ = conjuncts(join.args.get("on"))
-    terms = [each.sql(dialect="trino") for each in (*keys, newest)]
+    terms = [_text(each) for each in (*keys, newest)]
     name = f"AsOfJoin ({join.side.lower()})" if join.side else "AsOfJoin"
     versions = _item(relations(join.this.this)[0], shape, late)
     detail = f"{' AND '.join(terms)}, the newest one"
