@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
@@ -17,6 +18,17 @@ from headwater.dialect.parser_base import ClauseParser, E
 from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode, WindowTable
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def mark_match_conditions(tokens: list[Token]) -> None:
+    """Mark the word that sqlglot 30.30.0 knows in Snowflake's dialect only: no alias, but a clause.
+
+    Args:
+        tokens: those of a statement; changed in place.
+    """
+    for token, following in pairwise(tokens):
+        if following.token_type == TokenType.L_PAREN and token.text.upper() == "MATCH_CONDITION":
+            token.token_type = TokenType.MATCH_CONDITION
 
 
 class QueryParser(ClauseParser):

@@ -6,8 +6,11 @@ Out: text; :func:`facts` gives the same as rows for ``--output json``.
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from headwater.analyze.definitions import ChangelogMode, Emit, OnError
 from headwater.analyze.time.event_time import NONE
+from headwater.analyze.time.versions import AS_OF
 from headwater.plan.operators import age, duration
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.view_plan import Operator, ViewPlan
@@ -51,6 +54,10 @@ def state(plan: ViewPlan) -> str:
     if not plan.closing:
         return _of_operators(plan.root)
     reaches = [reach for one in plan.closing for reach in one.reads.values()]
+    if any(AS_OF in item.meta for item in plan.view.query.find_all(exp.Subquery)):
+        return (
+            "the landed rows; a tick looks for the newest version of each key at the time of a row"
+        )
     if any(None in reach for reach in reaches):
         return "the landed rows; a tick may read all of them"
     highest = max(reach.highest or NONE for reach in reaches)

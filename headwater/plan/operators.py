@@ -13,7 +13,15 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
-from headwater.analyze.query_parts import is_aggregate, is_union_all, union_branches, window_calls
+from headwater.analyze.query_parts import (
+    conjuncts,
+    is_aggregate,
+    is_union_all,
+    relations,
+    union_branches,
+    window_calls,
+)
+from headwater.analyze.time.versions import AS_OF
 from headwater.dialect import to_sql
 from headwater.dialect.syntax import WindowTable
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
@@ -151,12 +159,25 @@ def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
         if isinstance(join.this, exp.Unnest):
             node = Operator("Unnest", _text(join.this), inputs=(node,))
             continue
+        if AS_OF in join.this.meta:
+            node = _as_of(join, node, shape, late)
+            continue
         on = join.args.get("on")
         name = f"Join ({join.side.lower()})" if join.side else "Join"
         mode = ChangelogMode.RETRACT if join.side else ChangelogMode.APPEND
         detail = _text(on) if on is not None else "true"
         node = Operator(name, detail, mode, inputs=(node, _item(join.this, shape, late)))
     return node
+
+
+def _as_of(join: exp.Join, node: Operator, shape: Shape, late: LateRows) -> Operator:
+    """The newest version up to the time of a row."""
+    *keys, newest, _ = conjuncts(join.args.get("on"))
+    terms = [_text(each) for each in (*keys, newest)]
+    name = f"AsOfJoin ({join.side.lower()})" if join.side else "AsOfJoin"
+    versions = _item(relations(join.this.this)[0], shape, late)
+    detail = f"{' AND '.join(terms)}, the newest one"
+    return Operator(name, detail, ChangelogMode.RETRACT, inputs=(node, versions))
 
 
 def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:

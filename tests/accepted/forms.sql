@@ -281,3 +281,19 @@ SELECT z.id, y.v FROM z LEFT JOIN y ON z.v + y.v = 3 AND y.ts BETWEEN z.ts AND z
 -- Casts to rows
 --: ok
 SELECT CAST(r AS ROW(p BIGINT, q VARCHAR)) AS w FROM t;
+-- As-of joins
+--: ok
+SELECT z.id, y.v FROM z JOIN y FOR SYSTEM_TIME AS OF z.ts AS y ON y.k = z.k;
+SELECT z.id, y.v FROM z LEFT JOIN y FOR SYSTEM_TIME AS OF z.ts AS y ON y.k = z.k AND y.id = z.id EMIT ON WINDOW CLOSE;
+SELECT z.id, y.v, y.ts FROM z ASOF JOIN y MATCH_CONDITION (z.ts > y.ts) ON y.k = z.k EMIT ON WINDOW CLOSE;
+SELECT z.id, y.v, x.v AS w FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts ASOF LEFT JOIN y x ON z.id = x.id AND x.ts < z.ts EMIT ON WINDOW CLOSE;
+SELECT a.id, b.id AS before FROM z a ASOF JOIN z b MATCH_CONDITION (a.ts > b.ts) ON a.k = b.k EMIT ON WINDOW CLOSE;
+SELECT t.id, t.m, t.r, t.rs, t.xs, t.d, t.day, t.f, y.v FROM t ASOF LEFT JOIN y ON t.k = y.k AND t.ts >= y.ts WHERE t.f AND y.v > 3;
+SELECT y.id, s.d, s.day, s.f, s.x FROM y ASOF JOIN (SELECT k, d, day, f, x, ts FROM t WHERE v > 0) s MATCH_CONDITION (y.ts >= s.ts) ON y.k = s.k;
+SELECT window_end, count(*) AS n, max(y.v) AS m FROM TUMBLE(z, ts, INTERVAL '1' HOUR) z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts GROUP BY window_end EMIT ON WINDOW CLOSE;
+SELECT z.k, sum(z.v * y.v) AS s FROM z ASOF LEFT JOIN y ON z.k = y.k AND z.ts >= y.ts WHERE EXISTS (SELECT 1 FROM b WHERE b.k = z.k AND b.v = y.v) GROUP BY z.k HAVING count(*) > 1;
+SELECT z.id, y.v, row_number() OVER (PARTITION BY z.k ORDER BY y.v, z.id) AS n FROM z ASOF JOIN y ON upper(z.k) = upper(y.k) AND z.ts - INTERVAL '1' HOUR >= y.ts;
+SELECT z.id, y.v, c.v AS w FROM b JOIN z ON b.id = z.id ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts LEFT JOIN c ON c.id = y.id AND c.v = z.v;
+SELECT z.id, y.v, u.x FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts CROSS JOIN UNNEST(split(z.k || y.k, ',')) AS u(x);
+SELECT DISTINCT z.k, y.v FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts UNION ALL SELECT k, v FROM b;
+SELECT z.id, s.n FROM z ASOF JOIN (SELECT k, window_end, count(*) AS n FROM TUMBLE(y, ts, INTERVAL '1' HOUR) GROUP BY k, window_end) s MATCH_CONDITION (z.ts >= s.window_end) ON z.k = s.k EMIT ON WINDOW CLOSE;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog
+from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Catalog
 from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
 from headwater.plan.program import (
     CURRENT,
@@ -132,8 +132,11 @@ def columns(name: str, catalog: Catalog, dialect: str) -> Columns:
     """
     known = catalog.sources.get(name) or catalog.views[name]
     held = [(field.name, _NAMES[dialect](field.type)) for field in known.fields]
-    if name in catalog.sources and catalog.sources[name].watermark:
+    source = catalog.sources.get(name)
+    if source is not None and source.watermark:
         held.append((WATERMARK_COLUMN, _ZONED[dialect]))
+    if source is not None and source.landed:
+        held.append((ARRIVAL_COLUMN, _ZONED[dialect]))
     return held
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
+from tests.fuzz.as_of import as_of_query
 from tests.fuzz.expressions import aggregate, condition
 from tests.fuzz.oracle import for_duckdb
 from tests.fuzz.streams import LATE, TIME, Log, StreamingQuery, in_time, late_clause
@@ -403,6 +404,26 @@ def _over_join(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
 
 
+def _over_as_of(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """A window over rows with the version that each saw."""
+    one, two = rnd.sample(logs, 2)
+    late, side = rnd.choice([*LATE]), rnd.choice(("", "LEFT "))
+    ours, theirs, _ = _windows(rnd, one, LATE[late])
+    order = ["_arrived_at DESC", *(f"{c} DESC NULLS FIRST" for c in two.kinds if c != TIME)]
+    versions = (
+        f"SELECT * FROM ({_rows(two, late)}) WHERE {TIME} IS NOT NULL QUALIFY row_number() OVER"
+        f" (PARTITION BY id, {TIME} ORDER BY {', '.join(order)}) = 1"
+    )
+    text = (
+        "SELECT t.window_end, count(*) AS n, count(u.id) AS m, max(u.id) AS o FROM {0} t ASOF"
+        f" {side}JOIN {{1}} u ON t.id = u.id AND t.{TIME} >= u.{TIME} GROUP BY t.window_end"
+    )
+    # a version may come at the time of a row, which is at most the end of its window
+    final = _final("window_end", LATE[late], at_once=False)
+    reads = {ours: theirs, two.name: versions}
+    return _query(text, reads, ("window_end", "n", "m", "o"), (one, two), late, final)
+
+
 SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _window,
     _window,
@@ -422,6 +443,9 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _session,
     _over_groups,
     _over_join,
+    as_of_query,
+    as_of_query,
+    _over_as_of,
 )
 
 

@@ -20,8 +20,10 @@ from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.pushdown import pushed_down
 from headwater.analyze.time.sessions import session_of
+from headwater.analyze.time.versions import is_as_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
@@ -111,17 +113,30 @@ class RelationBinder:
 
     def _join(self, join: exp.Join, visible: Sequence[Relation] | None = None) -> None:
         """Bind a join whose condition sees some relations, by default those after the comma."""
+        as_of = AsOfJoin(join, self.binder.catalog, self.report) if is_as_of(join) else None
+        if as_of:
+            as_of.take()
         relation = self._relation(join.this)
         before = [*(self.relations[self._group :] if visible is None else visible)]
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
         if using := join.args.get("using"):
             self._using(join, using)
+        if as_of and not relation.broken:
+            as_of.compare(relation)
         condition = join.args.get("on")
         if condition is not None:
             self._condition(join, condition, [*before, relation])
+        if as_of and not any(each.broken for each in [*before, relation]):
+            self._versions(as_of, relation)
         if join.side in ("RIGHT", "FULL"):
             joined = slice(self._group, -1)
             self.relations[joined] = [each.optional() for each in self.relations[joined]]
+
+    def _versions(self, as_of: AsOfJoin, right: Relation) -> None:
+        """Let the versions that held at a time stand for the right side of a bound join."""
+        if found := as_of.versions(right):
+            right.node.replace(found)
+            self.relations[-1] = replace(self.relations[-1], node=found)
 
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
         wrapper = exp.Paren(this=condition.copy())

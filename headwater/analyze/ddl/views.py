@@ -27,6 +27,7 @@ from headwater.analyze.rules.contract import Checked
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
 from headwater.analyze.time.recent import reads_clock
+from headwater.analyze.time.versions import is_as_of
 from headwater.dialect import syntax, to_sql
 
 
@@ -92,7 +93,7 @@ def _on_error(statement: syntax.CreateStreamingView) -> OnError:
 
 
 def _reads_all(query: exp.Query) -> bool:
-    if query.find(exp.Window, exp.Order, exp.Limit):
+    if query.find(exp.Window, exp.Order, exp.Limit) or any(map(is_as_of, query.find_all(exp.Join))):
         return True
     return any(item.is_star for part in query.find_all(exp.Select) for item in part.expressions)
 

@@ -98,7 +98,10 @@ def joins_bounded_in_time(checked: Checked) -> None:
         return
     for select in selects(checked.view.query):
         for found in join_times(select, checked.catalog):
-            if not found.closed:
+            if found.as_of and not all(source.kept for source in _sources(checked)):
+                hint = "land both inputs: CREATE TABLE instead of SOURCE"
+                checked.report.not_yet("an as-of join of a SOURCE", found.join.this, hint)
+            elif not found.closed:
                 _refuse_unbounded_join(found, checked)
             elif found.join.side and emit is Emit.CHANGES:
                 hint = "write EMIT ON WINDOW CLOSE, or CREATE TABLE instead of SOURCE"

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.time.versions import is_as_of
 from headwater.dialect import syntax
 from headwater.dialect.position import offsets_of
 
@@ -103,6 +104,8 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
         if isinstance(join.this, exp.Unnest):
             if join.side:
                 report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
+        elif is_as_of(join):
+            continue  # the binder says what it cannot be
         elif join.method or join.kind in ("SEMI", "ANTI"):
             report.not_yet(f"{kind} JOIN", join.this, "write the condition with ON")
         elif join.side in ("RIGHT", "FULL") and join.args.get("using"):
@@ -111,10 +114,15 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
 
 
 def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
-    """Refuse versions of tables (temporal joins), samples and windows that nothing runs yet."""
+    """Refuse versions of tables outside as-of joins, samples and windows that nothing runs yet."""
     for table in statement.expression.find_all(exp.Table):
-        if table.args.get("version") or table.args.get("when") or table.args.get("system_time"):
-            report.not_yet("FOR SYSTEM_TIME AS OF", table, "join on time with BETWEEN")
+        versioned = any(table.args.get(key) for key in ("version", "when", "system_time"))
+        if versioned and not (isinstance(table.parent, exp.Join) and is_as_of(table.parent)):
+            hint = "write FROM t JOIN versions FOR SYSTEM_TIME AS OF t.ts AS v ON t.k = v.k"
+            words = "FOR SYSTEM_TIME AS OF without a join"
+            if table.args.get("version") and table.args["version"].name != "TIMESTAMP":
+                words, hint = "FOR VERSION AS OF in a view", "read the table without a version"
+            report.not_yet(words, table, hint)
         if sample := table.args.get("sample"):
             _refuse_sample(sample, table, report)
         for key in ("joins", "laterals", "partition", "changes", "rows_from"):

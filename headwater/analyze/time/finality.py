@@ -54,9 +54,11 @@ from headwater.analyze.time.settling import (
     seen,
     settle,
     unbounded,
+    versions_of,
     waits,
     within_window,
 )
+from headwater.analyze.time.versions import AS_OF, moments
 from headwater.dialect.syntax import WindowTable
 
 
@@ -96,6 +98,8 @@ class Finality:
     def relation(self, relation: exp.Expr) -> Times:
         """Return the event-time columns of one bound FROM item, by name."""
         if isinstance(relation, exp.Subquery):
+            if AS_OF in relation.meta:  # its versions are there once their own times are
+                return self.relation(relations(relation.this)[0])
             session = relation.meta.get(SESSION)
             return self.query(relation.this) if session is None else self._session(relation)
         if not isinstance(relation, exp.Table):
@@ -168,8 +172,10 @@ class Finality:
             return {}
         scope = self.scope(select)
         demands = demands_of(select, scope)
-        if isinstance(demands, Unsettled):
+        versions = versions_of(scope)
+        if isinstance(demands, Unsettled) or isinstance(versions, Unsettled):
             return {}
+        demands += versions
         found: Times = {}
         for item in select.selects:
             name = name_of(item.unalias())
@@ -224,6 +230,7 @@ class Finality:
         for join in outer:
             owner = join.this.alias_or_name if join.side else ""
             scope.steps += steps_of(join.args.get("on"), scope.times, owner)
+        scope.as_of = moments(select)
         where = select.args.get("where")
         self._predicates(scope, select)
         scope.steps += steps_of(where.this if where else None, scope.times)
@@ -295,13 +302,16 @@ class Finality:
         if select.args.get("limit") or select.args.get("offset"):
             return Unsettled("LIMIT looks at all rows", select, "rank rows within a window")
         scope = self.scope(select)
-        demands = demands_of(select, scope)
+        demands, versions = demands_of(select, scope), versions_of(scope)
         if isinstance(demands, Unsettled):
             return demands
+        if isinstance(versions, Unsettled):
+            return versions
         changes = any(self._changes(item) for item in relations(select))
         if not demands and not changes and not waits(select, scope):
             return None
         anchors = [demand.anchor for demand in demands] or anchors_of(select, scope)
+        demands = [*demands, *versions]
         found = [
             (rank(scope, name), each.after, number, each)
             for number, name in enumerate(anchors)

@@ -14,6 +14,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import joins, relations
 from headwater.analyze.time.bounds import Name, TimeBounds, time_bounds
 from headwater.analyze.time.finality import relation_times
+from headwater.analyze.time.versions import AS_OF
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,18 @@ class JoinTimes:
         join: the join.
         timed: whether both sides have an event time.
         bounds: what its condition says of them, None if nothing.
+        as_of: whether it finds the version that held at a time.
     """
 
     join: exp.Join
     timed: bool
     bounds: TimeBounds | None
+    as_of: bool = False
 
     @property
     def closed(self) -> bool:
-        """Whether the distance is bounded on both ends."""
-        return self.bounds is not None and self.bounds.closed
+        """Whether the distance is bounded on both ends, or the right side by the left one."""
+        return self.as_of or (self.bounds is not None and self.bounds.closed)
 
 
 def join_times(select: exp.Select, catalog: Catalog) -> Iterator[JoinTimes]:
@@ -41,7 +44,8 @@ def join_times(select: exp.Select, catalog: Catalog) -> Iterator[JoinTimes]:
     left = [] if not relations(select) else list(_times(relations(select)[0], catalog))
     for join in joins(select):
         right = list(_times(join.this, catalog))
-        yield JoinTimes(join, bool(left and right), time_bounds(join.args.get("on"), left, right))
+        bounds = time_bounds(join.args.get("on"), left, right)
+        yield JoinTimes(join, bool(left and right), bounds, AS_OF in join.this.meta)
         left += right
 
 

@@ -26,10 +26,12 @@ class Demand:
     Attributes:
         anchor: the column that dates the value.
         reach: where the event times of these rows lie, relative to it.
+        of: the alias of the item whose rows they are; empty for all items of FROM.
     """
 
     anchor: Name
     reach: Reach = Reach()
+    of: str = ""
 
 
 def demand_of(call: exp.Window, times: Collection[Name]) -> Demand | str:

@@ -7,7 +7,7 @@ be (:class:`Settled`), or why nothing says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -100,6 +100,7 @@ class Scope:
         computed: group keys that cut an event time to its hour or day, by the name that stands for
             them.
         blocked: a subquery that no event time bounds.
+        as_of: the versions that it looks up, and the column by whose time.
     """
 
     times: dict[Name, EventTime] = field(default_factory=dict)
@@ -108,6 +109,7 @@ class Scope:
     steps: list[Distance] = field(default_factory=list)
     computed: dict[Name, exp.Expr] = field(default_factory=dict)
     blocked: exp.Expr | None = None
+    as_of: list[tuple[exp.Expr, Name | None]] = field(default_factory=list)
 
     def value(self, name: Name) -> exp.Expr:
         """Return an event time as an expression."""
@@ -200,6 +202,22 @@ def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     return found
 
 
+def versions_of(scope: Scope) -> list[Demand] | Unsettled:
+    """What as-of joins depend on: the versions up to the time by which they are asked."""
+    found = []
+    for item, asked in scope.as_of:
+        if asked is None or asked not in scope.times:
+            what = f"the version of {item.alias_or_name} is asked for by what is no event time"
+            hint = "ask by the column of the WATERMARK of the left side, or write EMIT CHANGES"
+            return Unsettled(what, item, hint)
+        if asked[0] in scope.optional:
+            what = f"the version of {item.alias_or_name} is asked for by a time that may be missing"
+            hint = f"join {asked[0]} without LEFT, ask by another time, or write EMIT CHANGES"
+            return Unsettled(what, item, hint)
+        found.append(Demand(asked, of=item.alias_or_name))
+    return found
+
+
 def waits(select: exp.Select, scope: Scope) -> bool:
     """Return whether a SELECT that neither groups nor ranks has rows that can still change."""
     return bool(scope.optional) or is_distinct(select) or has_predicates(select)
@@ -261,13 +279,14 @@ def settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
     if scope.blocked is not None:
         return None
     distances = scope.distances
-    own = _rows_up_to(scope, distances, anchor)
+    own = _rows_up_to(scope, distances, anchor, scope.items)
     if own is None:
         return None
     after, reads = own.after, own.reads
     for demand in demands:
         most = distances.most(anchor, demand.anchor)
-        behind = _rows_up_to(scope, distances, demand.anchor)
+        items = [demand.of] if demand.of else scope.items
+        behind = _rows_up_to(scope, distances, demand.anchor, items)
         highest = demand.reach.highest
         if most is None or behind is None or highest is None:
             return None
@@ -278,10 +297,12 @@ def settle(scope: Scope, anchor: Name, demands: list[Demand]) -> Settled | None:
     return replace(own, after=after, reads=reads)
 
 
-def _rows_up_to(scope: Scope, distances: Distances, anchor: Name) -> Settled | None:
-    """How far the watermark must be past a column before all that meets it is there."""
+def _rows_up_to(
+    scope: Scope, distances: Distances, anchor: Name, items: Collection[str]
+) -> Settled | None:
+    """How far the watermark must be past a column before all that some items can meet is there."""
     after, reads, dates = NONE, list[Reads](), dict[int, timedelta]()
-    for alias in scope.items:
+    for alias in items:
         best: tuple[bool, timedelta, EventTime, Reach] | None = None
         for name in _times_of(scope, alias):
             time, most = scope.times[name], distances.most(anchor, name)

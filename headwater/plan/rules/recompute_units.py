@@ -27,6 +27,7 @@ from headwater.analyze.query_parts import (
     relations,
     union_branches,
 )
+from headwater.analyze.time.versions import AS_OF
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
 from headwater.plan.rules.contract import Engine, Facts, Rule
@@ -300,7 +301,10 @@ def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:
 
 
 def _side(join: exp.Join) -> str:
-    return LATERAL if isinstance(join.this, exp.Unnest) else str(join.side or "")
+    if isinstance(join.this, exp.Unnest):
+        return LATERAL
+    # the rows that came are touched, whether they find a version or not
+    return "LEFT" if AS_OF in join.this.meta else str(join.side or "")
 
 
 def _unused(select: exp.Select, asked: Sequence[exp.Expr], sides: Sequence[str]) -> set[int]:

@@ -18,6 +18,7 @@ from sqlglot.generators.spark import SparkGenerator
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.query_shape import MICROSECOND, RelationShape, relations_of
+from headwater.plan.sql.as_of import with_sorted_versions
 from headwater.plan.sql.no_float_skipping import without_skipping
 from headwater.plan.sql.windows import assign, first_close, last_close
 from headwater.plan.windows import Window
@@ -79,6 +80,7 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
 
     DuckDB reserves words that are good column names elsewhere, for example ``at``.
     """
+    query = with_sorted_versions(query)
     if dialect != "duckdb" and query.find(exp.Qualify):
         query = _without_qualify(query)
     if dialect == "spark":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.algebra.rule import Rule
 from tests.algebra.rules import (
+    as_of,
     bad_rows,
     closed,
     first_rows,
@@ -25,6 +26,7 @@ RULES: dict[str, Rule] = {
         linear.RULE,
         streams.RULE,
         closed.RULE,
+        as_of.RULE,
         newest.RULE,
         fold.RULE,
         keys.RULE,

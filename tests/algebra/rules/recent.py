@@ -46,7 +46,7 @@ class _Trial:
                 rows = dict[str, list[Row]]()
                 for log in used:
                     text = (
-                        f"SELECT * EXCLUDE (_watermark) FROM {log.name}_all"
+                        f"SELECT * EXCLUDE (_arrived_at, _watermark) FROM {log.name}_all"
                         f" WHERE {_bound(recent[log.name], watermark)}"
                     )
                     rows[log.name] = world.duck.execute(text).fetchall()

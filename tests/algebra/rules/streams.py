@@ -24,7 +24,7 @@ from tests.algebra.rule import Rule
 from tests.algebra.translate import duckdb_sql
 from tests.algebra.world import in_schema, planned
 from tests.fuzz.oracle import insert
-from tests.fuzz.schemas import KINDS
+from tests.fuzz.schemas import KINDS, Row
 from tests.fuzz.streams import LATE, Log, StreamingQuery, random_logs, random_query
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -65,8 +65,23 @@ def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
     for log in logs:
         columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
         for name in (log.name, f"{log.name}__change", f"{log.name}__before"):
-            duck.execute(f"CREATE TABLE {name} ({columns}, _watermark TIMESTAMPTZ)")
+            stamps = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
+            duck.execute(f"CREATE TABLE {name} ({columns}, {stamps})")
         duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+
+
+def arrivals(rnd: Random, logs: Sequence[Log], ticks: int) -> Iterator[dict[str, list[Row]]]:
+    """Yield the rows that land in a tick, by log: many of one time, each with its arrival."""
+    clock, times = _NOON, [None, *[_NOON + timedelta(minutes=n) for n in range(5)] * 2]
+    for _ in range(ticks):
+        clock += timedelta(minutes=1)
+        yield {
+            log.name: [
+                (*log.row(rnd, clock)[:-1], rnd.choice(times), clock, None)
+                for _ in range(rnd.choice((0, 1, 2, 6)))
+            ]
+            for log in rnd.sample(logs, rnd.randint(1, len(logs)))
+        }
 
 
 def landed(
@@ -85,7 +100,7 @@ def landed(
             moment = None if known is None else _EPOCH + known * _MICROSECOND
             rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
             for name in (log.name, f"{log.name}__change"):
-                insert(duck, name, [(*row, moment) for row in rows])
+                insert(duck, name, [(*row, clock, moment) for row in rows])
             insert(duck, f"{log.name}__heartbeat", [(clock,)])
             times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
             new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
