@@ -14,7 +14,7 @@ from headwater.analyze.query_parts import is_stateful, is_union_all, union_branc
 from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.time.finality import relation_times
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, WindowTable
 from headwater.patterns import MatchClause, unbounded
 
 
@@ -63,6 +63,10 @@ def _check_order(rows: PatternRows, checked: Checked) -> None:
             hint = f"write ORDER BY {next(iter(times))} first"
         message = f"nothing says when a match is final: {clause.time} is no event time"
         checked.report.add("UNBOUNDED_STATE", message, rows.args["order"], hint)
+    elif times[clause.time].kind == "time" and rows_read(rows).find(WindowTable):
+        # a row is in time as long as its window is open, so it can be below the watermark
+        hint = "read the table itself, or order by window_end"
+        checked.report.not_yet("patterns of rows in windows", rows.args["order"], hint)
 
 
 def _check_place(rows: PatternRows, checked: Checked) -> None:

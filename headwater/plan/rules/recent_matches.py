@@ -60,15 +60,16 @@ class RecentMatches:
 
     def _table(self, rows: PatternRows, clause: MatchClause) -> exp.Table | None:
         """The landed table whose rows, filtered and computed, a clause reads; None for another."""
-        item = rows_read(rows)
-        select = item.this if isinstance(item, exp.Subquery) else None
-        if not isinstance(select, exp.Select) or is_stateful(select):
+        item, name = rows_read(rows), clause.time
+        while isinstance(item, exp.Subquery):
+            select = item.this
+            if not isinstance(select, exp.Select) or is_stateful(select):
+                return None
+            (item,) = relations(select)
+            column = next(each for each in select.selects if each.alias_or_name == name).unalias()
+            if not isinstance(column, exp.Column):
+                return None
+            name = column.name
+        if not isinstance(item, exp.Table) or not isinstance(item.this, exp.Identifier):
             return None
-        (table,) = relations(select)
-        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-            return None
-        time = next(each for each in select.selects if each.alias_or_name == clause.time).unalias()
-        named = isinstance(time, exp.Column) and time.name == source_watermark(
-            table.name, self._catalog
-        )
-        return table if named else None
+        return item if name == source_watermark(item.name, self._catalog) else None
