@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from docs.generate import conformance
+from docs.generate import conformance, flink
 from docs.generate.commands import commands
 from docs.generate.functions import folds, functions, refused
 from docs.generate.markdown import code, listed, sentence, table
@@ -72,6 +72,7 @@ BLOCKS: Mapping[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "commits": commits,
     "configuration": configuration,
+    "flink-constructs": flink.constructs,
     "conformance": conformance.results,
     "conformance.different": conformance.different,
     "conformance.wrong": conformance.wrong,

@@ -186,6 +186,17 @@ class MatchRecognize(exp.MatchRecognize):
     arg_types = {**exp.MatchRecognize.arg_types, "within": False, "subset": False}
 
 
+class PatternRows(exp.Expression):
+    """What a bound ``MATCH_RECOGNIZE`` becomes in ``FROM``: the rows of its matches.
+
+    ``this`` is a subquery with the input columns of the clause, ``order`` the order of its rows
+    within a partition, ``clause`` a ``headwater.patterns.MatchClause``, ``fields`` the names and
+    types of the columns.
+    """
+
+    arg_types = {"this": True, "order": True, "clause": True, "fields": True, "alias": False}
+
+
 class ProcessingMode(exp.Expression):
     """``FINAL`` or ``RUNNING`` before a function of ``MEASURES``: ``FINAL LAST(a.x)``."""
 

@@ -12,7 +12,8 @@ from headwater.patterns.clause import (
     never_final,
     only_empty,
     read_clause,
+    skip_may_fail,
     unbounded,
 )
 
-__all__ = ["MatchClause", "never_final", "only_empty", "read_clause", "unbounded"]
+__all__ = ["MatchClause", "never_final", "only_empty", "read_clause", "skip_may_fail", "unbounded"]

@@ -21,7 +21,16 @@ from headwater.patterns.conditions import VariableCondition, read_conditions
 from headwater.patterns.grammar import PatternMistake, read
 from headwater.patterns.navigation import ExpressionReader, Navigation, Reference, fail
 from headwater.patterns.program import DONE, PatternProgram
-from headwater.patterns.tree import RowPattern, bounds
+from headwater.patterns.tree import (
+    Alternation,
+    Concatenation,
+    Exclusion,
+    PatternVariable,
+    Permutation,
+    Repetition,
+    RowPattern,
+    bounds,
+)
 
 MAX_VARIABLES = 62
 """A row's set of satisfied variables is one number of 64 bits."""
@@ -48,7 +57,7 @@ class Skip:
     variable: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MatchClause:
     """A checked clause.
 
@@ -300,3 +309,39 @@ def never_final(clause: MatchClause) -> str:
     if clause.program.reads_end:
         return "the pattern ends with the partition ($), and a stream has no end"
     return ""
+
+
+def skip_may_fail(clause: MatchClause) -> str:
+    """Return why ``AFTER MATCH SKIP`` can fail on some rows; empty if it cannot.
+
+    It fails if the match has no row of the variable, or if that row is the match's first.
+    """
+    skip = clause.skip
+    if skip.labels is None:
+        return ""
+    least = _least(clause.pattern, frozenset(clause.names[each] for each in skip.labels))
+    if least == 0:
+        return f"AFTER MATCH SKIP to {skip.variable}, of which a match may have no row"
+    steps = [
+        step for at_start in (False, True) for step, _ in clause.program.first(at_start, False)
+    ]
+    begins = any(step != DONE and clause.program.variable_of[step] in skip.labels for step in steps)
+    if begins and (not skip.last or least == 1):
+        return f"AFTER MATCH SKIP to {skip.variable}, which may be the match's first row"
+    return ""
+
+
+def _least(pattern: RowPattern, names: frozenset[str]) -> int:
+    """Return the least number of rows of some variables in a match."""
+    match pattern:
+        case PatternVariable(name):
+            return int(name in names)
+        case Exclusion(part):
+            return _least(part, names)
+        case Repetition(part, fewest):
+            return fewest * _least(part, names)
+        case Alternation(parts):
+            return min(_least(part, names) for part in parts)
+        case Concatenation(parts) | Permutation(parts):
+            return sum(_least(part, names) for part in parts)
+    return 0

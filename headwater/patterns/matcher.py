@@ -22,6 +22,7 @@ from headwater.patterns.automaton import Automaton, Way
 from headwater.patterns.clause import MatchClause
 from headwater.patterns.finality import NEVER, Closing
 from headwater.patterns.matches import Matches, Numbers, SearchStart
+from headwater.patterns.recent import RecentRows, sure_from
 from headwater.patterns.search import ColumnSearch, attempts
 from headwater.patterns.walker import WalkedConditions, Walker
 
@@ -37,6 +38,7 @@ class _Found:
     partition: list[int] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
     row_close: list[Numbers] | None = None
+    unsure: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,12 @@ class PatternMatcher:
         self._walked = WalkedConditions(clause.conditions) if walked else None
 
     def matches(
-        self, table: pa.Table, *, starts: Sequence[SearchStart] | None = None, closing: bool = False
+        self,
+        table: pa.Table,
+        *,
+        starts: Sequence[SearchStart] | None = None,
+        closing: bool = False,
+        recent: RecentRows | None = None,
     ) -> Matches:
         """Return the matches in a table.
 
@@ -82,11 +89,12 @@ class PatternMatcher:
             table: rows with the input columns of the clause, sorted.
             starts: where the search begins, by partition; by default at its first row.
             closing: say when each match is final.
+            recent: the table has recent rows only; a partition in which that may matter is named.
 
         Raises:
             SqlError: ``MATCH_FAILED`` or ``TOO_COMPLEX``, what the clause asks cannot be done.
         """
-        bounds = self._bounds(table)
+        bounds = partition_bounds(self.clause, table)
         names = self._walked.columns if self._walked else ()
         timed = closing or self.clause.within is not None
         rows = _Rows(
@@ -94,27 +102,43 @@ class PatternMatcher:
             microseconds(table[self.clause.time]) if timed else None,
             {name: table[name].to_pylist() for name in names},
         )
-        starts = starts or [SearchStart()] * (len(bounds) - 1)
+        begun = list(starts or [SearchStart()] * (len(bounds) - 1))
         found = _Found(row_close=[] if closing else None)
         for index in range(len(bounds) - 1):
             low, high = int(bounds[index]), int(bounds[index + 1])
             part = rows.part(low, high) if len(bounds) > 2 else rows
-            self._search(part, low, starts[index], found)
+            if recent is not None:
+                begun[index] = self._start(part, recent, found, index)
+            self._search(part, low, begun[index], found)
             found.partition += [index] * (len(found.first) - len(found.partition))
-        return self._made(table, bounds, starts, found)
+        return self._made(table, bounds, begun, found)
+
+    def _start(self, rows: _Rows, recent: RecentRows, found: _Found, partition: int) -> SearchStart:
+        """Where a search of recent rows begins; at the end if it is not sure of itself."""
+        search, columns, _ = self._searches(rows, whole=False, closing=False)
+        assert rows.times is not None
+        row = sure_from(self.clause, search.find, columns.begins(), rows.times, recent)
+        if row is None:
+            found.unsure.append(partition)
+        return SearchStart(skip=len(rows.codes) if row is None else row, whole=False)
+
+    def _searches(
+        self, rows: _Rows, *, whole: bool, closing: bool
+    ) -> tuple[ColumnSearch | Walker, ColumnSearch, list[int] | None]:
+        """What finds matches, the search by columns alone, and the limits of WITHIN."""
+        codes = rows.codes.tolist()
+        limits = None if self.clause.within is None else _limits(rows.times, self.clause.within)
+        columns = ColumnSearch(self._automaton, codes, limits, whole)
+        if self._walked is None:
+            return columns, columns, limits
+        prune = None if closing else (lambda row: columns.states[row].bits)
+        walker = Walker(self._automaton, self._walked, codes, rows.columns, limits, whole, prune)
+        return walker, columns, limits
 
     def _search(self, rows: _Rows, low: int, start: SearchStart, found: _Found) -> None:
         codes, closing = rows.codes.tolist(), found.row_close is not None
-        limits = None if self.clause.within is None else _limits(rows.times, self.clause.within)
-        columns = ColumnSearch(self._automaton, codes, limits, start.whole)
-        search: ColumnSearch | Walker = columns
-        walker = None
-        if self._walked is not None:
-            prune = None if closing else (lambda row: columns.states[row].bits)
-            walker = Walker(
-                self._automaton, self._walked, codes, rows.columns, limits, start.whole, prune
-            )
-            search = walker
+        search, columns, limits = self._searches(rows, whole=start.whole, closing=closing)
+        walker = search if isinstance(search, Walker) else None
         closes = None
         if closing and rows.times is not None:
             closes = Closing(self.clause, self._automaton, codes, rows.times, limits, start, walker)
@@ -161,20 +185,10 @@ class PatternMatcher:
             unmatched=unmatched,
             close=None if row_close is None else row_close[first],
             row_close=row_close,
+            unsure=tuple(found.unsure),
         )
 
     # columns of the table as numbers
-
-    def _bounds(self, table: pa.Table) -> Numbers:
-        """Return where the partitions begin, and the end of the last one."""
-        count = table.num_rows
-        if count == 0:
-            return np.zeros(1, np.int64)
-        changes = np.zeros(count, bool)
-        changes[0] = True
-        for name in self.clause.partition:
-            changes[1:] |= _differs(table[name].combine_chunks())
-        return np.append(np.flatnonzero(changes), count).astype(np.int64)
 
     def _codes(self, table: pa.Table) -> Numbers:
         codes = np.zeros(table.num_rows, np.int64)
@@ -188,6 +202,18 @@ class PatternMatcher:
                 holds = pc.fill_null(column, False).to_numpy()
                 codes |= holds.astype(np.int64) << np.int64(variable)
         return codes
+
+
+def partition_bounds(clause: MatchClause, table: pa.Table) -> Numbers:
+    """Return where the partitions of a sorted table begin, and the end of the last one."""
+    count = table.num_rows
+    if count == 0:
+        return np.zeros(1, np.int64)
+    changes = np.zeros(count, bool)
+    changes[0] = True
+    for name in clause.partition:
+        changes[1:] |= _differs(table[name].combine_chunks())
+    return np.append(np.flatnonzero(changes), count).astype(np.int64)
 
 
 def _limits(times: Numbers | None, within: timedelta) -> list[int]:

@@ -54,6 +54,7 @@ class Matches:
             changes the match. Microseconds since 1970; ``NEVER`` if it takes rows that are not
             there. None if it was not asked for.
         row_close: for each row of the table, when the outcome of a search from it is final.
+        unsure: partitions whose matches depend on rows that are not there; they have none here.
     """
 
     first: Numbers
@@ -66,6 +67,7 @@ class Matches:
     unmatched: Numbers
     close: Numbers | None = None
     row_close: Numbers | None = None
+    unsure: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.first)

@@ -120,7 +120,11 @@ class ExpressionReader:
             fail("NOT_YET", "not supported: a subquery or OVER in MATCH_RECOGNIZE", "", node)
         if isinstance(node, exp.Column):
             labels = self._labels_of(node.args.get("table"))
-            return self._name(replace(outer or Navigation(""), column=_name(node), labels=labels))
+            found = self._name(replace(outer or Navigation(""), column=_name(node), labels=labels))
+            for column in found.find_all(exp.Column):
+                if not column.this.meta:  # what is wrong with it is said at its place
+                    column.this.meta.update(node.this.meta)
+            return found
         if isinstance(node, ProcessingMode) or _call(node) or _aggregate(node):
             return self._function(node, outer)
         found = node.copy()

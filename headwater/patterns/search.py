@@ -133,11 +133,14 @@ def attempts(
             continue
         ways = find(begin, number)
         yield Attempt(begin, ways)
-        row = begin + 1
+        row = begin + rows_on(ways, skip, variable_of)
         if ways is not None:
             number += 1
-        if ways:
-            row = begin + _skipped(ways, skip, variable_of)
+
+
+def rows_on(ways: Sequence[Way] | None, skip: Skip, variable_of: Sequence[int]) -> int:
+    """Return how many rows the search goes on behind what was found at a row."""
+    return _skipped(ways, skip, variable_of) if ways else 1
 
 
 def _skipped(ways: Sequence[Way], skip: Skip, variable_of: Sequence[int]) -> int:

@@ -38,6 +38,7 @@ from headwater.analyze.query_parts import (
     union_branches,
     window_calls,
 )
+from headwater.dialect.syntax import PatternRows
 from headwater.errors import SqlError
 from headwater.plan.combined_rows import CombinedRows
 from headwater.plan.query_shape import RelationShape, relations_of
@@ -352,7 +353,7 @@ def _is_outer(select: exp.Select) -> bool:
 def _is_made_of_several(item: exp.Expr) -> bool:
     """Return whether a FROM item is a subquery whose rows are no single rows of an input."""
     if not isinstance(item, exp.Subquery):
-        return False
+        return isinstance(item, PatternRows)
     return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))
 
 

@@ -27,6 +27,7 @@ from headwater.analyze.query_parts import (
     joins,
     relations,
 )
+from headwater.dialect.syntax import PatternRows
 from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
 from headwater.plan.sql.render import batch_read, print_sql, render
@@ -142,7 +143,8 @@ class CombinedRows:
 def _cannot_leave(select: exp.Select) -> bool:
     """Return whether leaving a combined row out would change what other rows mean."""
     outer = any(join.side for join in joins(select)) and is_aggregate(select)
-    return outer or bool(outer_columns(select))
+    matches = any(isinstance(item, PatternRows) for item in relations(select))
+    return outer or matches or bool(outer_columns(select))
 
 
 def _own_columns(select: exp.Select) -> dict[str, exp.Expr]:

@@ -11,8 +11,12 @@ from sqlglot import exp
 from headwater.analyze.definitions import ChangelogMode, Emit, OnError
 from headwater.analyze.time.event_time import NONE
 from headwater.analyze.time.versions import AS_OF
+from headwater.dialect.syntax import PatternRows
+from headwater.patterns import MatchClause
+from headwater.patterns.clause import CLOSE
 from headwater.plan.operators import age, duration
 from headwater.plan.program import Program, StreamingProgram
+from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.view_plan import Operator, ViewPlan
 
 
@@ -59,10 +63,21 @@ def state(plan: ViewPlan) -> str:
             "the landed rows; a tick looks for the newest version of each key at the time of a row"
         )
     if any(None in reach for reach in reaches):
-        return "the landed rows; a tick may read all of them"
+        return f"the landed rows; {_read_by_a_tick(plan.program)}"
     highest = max(reach.highest or NONE for reach in reaches)
     span = highest - min(reach.lowest or NONE for reach in reaches)
     return f"the landed rows; a tick reads {duration(span) if span else 'those'} of event time"
+
+
+def _read_by_a_tick(program: Program) -> str:
+    recent = [each.recent for each in program.patterns if each.recent]
+    if not recent or len(recent) < len(program.patterns):
+        return "a tick may read all of them"
+    span = max(each.since for each in recent) * MICROSECOND
+    return (
+        f"a tick reads {duration(span)} of event time before the watermark, and older rows of keys"
+        " whose matches depend on them"
+    )
 
 
 def _of_operators(root: Operator) -> str:
@@ -76,10 +91,23 @@ def _final(plan: ViewPlan) -> str:
     dates = []
     for one in plan.closing:
         after = one.after + plan.late.allowed
-        date = " or ".join(anchor.sql("trino") for anchor in one.anchors)
+        date = " or ".join(_date(anchor, plan) for anchor in one.anchors)
         dates.append(date + (f" + {duration(after)}" if after else ""))
     found = f"once the watermark is at {' and '.join(dict.fromkeys(dates))}"
     return f"{found}; a row with all parts at once" if plan.closing[0].unless else found
+
+
+def _date(anchor: exp.Expr, plan: ViewPlan) -> str:
+    if not (isinstance(anchor, exp.Column) and anchor.name == CLOSE):
+        return anchor.sql("trino")
+    found = "the last row that can change a match"
+    clauses: list[MatchClause] = [
+        rows.args["clause"] for rows in plan.view.query.find_all(PatternRows)
+    ]
+    bounds = [each.within for each in clauses if each.within and not each.lookahead]
+    if len(bounds) < len(clauses):
+        return found
+    return f"{found}, at most {duration(max(bounds))} after its first row"
 
 
 def tree(root: Operator) -> list[str]:

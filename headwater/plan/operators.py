@@ -13,6 +13,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
+from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
     conjuncts,
     is_aggregate,
@@ -23,7 +24,8 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect import to_sql
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.patterns import MatchClause
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
 
@@ -183,8 +185,21 @@ def _as_of(join: exp.Join, node: Operator, shape: Shape, late: LateRows) -> Oper
 def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
     if isinstance(item, exp.Subquery):
         return _query(item.this, shape, _mode_of(item.this), (), late)
+    if isinstance(item, PatternRows):
+        return _matches(item, shape, late)
     relation = next(r for r in shape.relations if r.table is item)
     return _scan(relation, late)
+
+
+def _matches(item: PatternRows, shape: Shape, late: LateRows) -> Operator:
+    clause: MatchClause = item.args["clause"]
+    by = f" by {', '.join(clause.partition)}" if clause.partition else ""
+    within = f", within {duration(clause.within)}" if clause.within else ""
+    return Operator(
+        "MatchRecognize",
+        f"{', '.join(clause.names)}{by}, ordered by {clause.time}{within}",
+        inputs=(_item(rows_read(item), shape, late),),
+    )
 
 
 def _kind(relation: RelationShape) -> str:

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
 from typing import ClassVar
+
+from headwater.patterns import MatchClause
 
 
 class Reads(Enum):
@@ -34,6 +36,64 @@ READS_STATES = frozenset({Reads.PINNED, Reads.STATES})
 
 STATE = "_state_"
 """Beginning of the names of hidden columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternStep:
+    """A table with the matches of one ``MATCH_RECOGNIZE``, which an engine fills for a query.
+
+    Attributes:
+        name: its name.
+        sql: the rows that the clause reads, with its input columns; a partition's stand together,
+            in order.
+        clause: finds the matches in them.
+        columns: name and Spark SQL type of the table's columns.
+        recent: what suffices for most partitions, if a part of the rows does.
+    """
+
+    name: str
+    sql: str
+    clause: MatchClause
+    columns: tuple[tuple[str, str], ...]
+    recent: RecentStep | None = None
+
+    def between(self, after: int | None, upto: int | None) -> PatternStep:
+        """Return the step of one tick; see :meth:`Program.between`."""
+        recent = self.recent.between(after, upto) if self.recent and after is not None else None
+        return replace(self, sql=_filled(self.sql, after, upto), recent=recent)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentStep:
+    """How a table of matches is filled from recent rows.
+
+    Attributes:
+        sql: the rows of a range of event time.
+        rest_sql: all rows of the partitions named in ``<name>__unsure``.
+        since: how far before the watermark of the view's newest commit the range begins, in
+            microseconds; in a tick, that time itself.
+        until: likewise, before which no row can be part of a match that becomes final.
+    """
+
+    sql: str
+    rest_sql: str
+    since: int
+    until: int
+
+    def between(self, after: int, upto: int | None) -> RecentStep:
+        """Return the step of one tick; see :meth:`Program.between`."""
+        return RecentStep(
+            _filled(self.sql, after, upto),
+            _filled(self.rest_sql, after, upto),
+            after - self.since,
+            after - self.until,
+        )
+
+
+def _filled(sql: str, after: int | None, upto: int | None) -> str:
+    """Return a text with the watermarks of a tick."""
+    start, end = (str(BEGINNING if each is None else each) for each in (after, upto))
+    return sql.replace(AFTER, start).replace(UPTO, end)
 
 
 class Program(ABC):
@@ -65,6 +125,11 @@ class Program(ABC):
     def late(self) -> Mapping[str, str]:
         """Per input, a query over ``<input>__change`` for the whole rows that are too late."""
         return {}
+
+    @property
+    def patterns(self) -> tuple[PatternStep, ...]:
+        """The tables of matches that its queries read."""
+        return ()
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
@@ -130,6 +195,7 @@ class LinearProgram(Program):
     sql: str
     late: Mapping[str, str] = field(default_factory=dict)
     reads: frozenset[Reads] = READS_CHANGE
+    patterns: tuple[PatternStep, ...] = ()
 
     @property
     def whole_reads(self) -> frozenset[Reads]:
@@ -157,12 +223,14 @@ class ClosedTimeProgram(Program):
         reads: the pinned inputs, and what has come where rows are final at once.
         grids: watermarks at which something can become final: one, and how far they are apart, in
             microseconds; empty if that is at any watermark.
+        patterns: the tables of matches that the query reads.
     """
 
     sql: str
     late: Mapping[str, str] = field(default_factory=dict)
     reads: frozenset[Reads] = READS_PINNED
     grids: tuple[tuple[int, int], ...] = ()
+    patterns: tuple[PatternStep, ...] = ()
     moves: ClassVar[bool] = True
 
     def between(self, after: int | None, upto: int | None) -> Program | None:
@@ -170,9 +238,8 @@ class ClosedTimeProgram(Program):
         at_once = self.reads != READS_PINNED
         if not at_once and after is not None and not self._passes(after, upto):
             return None
-        start, end = (BEGINNING if each is None else each for each in (after, upto))
-        sql = self.sql.replace(AFTER, str(start)).replace(UPTO, str(end))
-        return LinearProgram(sql, self.late, self.reads)
+        patterns = tuple(each.between(after, upto) for each in self.patterns)
+        return LinearProgram(_filled(self.sql, after, upto), self.late, self.reads, patterns)
 
     def _passes(self, after: int, upto: int | None) -> bool:
         """Return whether something can have become final between two watermarks."""
@@ -182,8 +249,9 @@ class ClosedTimeProgram(Program):
         return any((upto - one) // apart > (after - one) // apart for one, apart in grids)
 
     def texts(self) -> dict[str, str]:
-        """Return the query of what is final."""
-        return {"closed": self.sql}
+        """Return the rows that patterns read, and the query of what is final."""
+        rows = {f"rows of {each.name}": each.sql for each in self.patterns}
+        return rows | {"closed": self.sql}
 
 
 @dataclass(frozen=True, slots=True)

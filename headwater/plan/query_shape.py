@@ -32,7 +32,7 @@ from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
 from headwater.analyze.time.recent import RECENT, Age
 from headwater.dialect import span_of
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
 from headwater.errors import SqlError
 from headwater.plan.windows import Window, window_of
 
@@ -196,6 +196,9 @@ def _single(
         if inner is not select and is_stateful(inner):
             hint = "make it a view of its own"
             return _not_single(inner, "a subquery that aggregates or joins", hint)
+    if clause := query.find(PatternRows):
+        hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
+        return _not_single(clause, "MATCH_RECOGNIZE over a SOURCE", hint)
     if not is_union_all(query):
         return _not_single(query, "a set operation other than UNION ALL", "use EMIT CHANGES")
     if any(map(has_predicates, query.find_all(exp.Select))):

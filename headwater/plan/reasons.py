@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
+from headwater.analyze.patterns.from_item import SHOWN
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -90,7 +91,10 @@ def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
 
 def shown(node: exp.Expr) -> str:
     """Return an expression as a message shows it."""
-    text = str(bare(node).sql(dialect="trino"))
+    named = node.copy().transform(
+        lambda each: exp.var(each.meta[SHOWN]) if SHOWN in each.meta else each
+    )
+    text = str(bare(named).sql(dialect="trino"))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 

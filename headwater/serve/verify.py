@@ -346,10 +346,10 @@ def compare_embedded(case: Case, limit: int) -> RowDifference:
     Args:
         limit: how many differing rows of each side to return.
     """
-    from headwater.plan.sql.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest
 
     columns = case.columns
-    at_rest = at_rest_sql(
+    select = at_rest(
         case.plan,
         case.project.catalog,
         "duckdb",
@@ -361,4 +361,8 @@ def compare_embedded(case: Case, limit: int) -> RowDifference:
         case.table.create_view(connection, "@table", case.read_at, columns.names)
         for name, (source, position) in case.inputs.items():
             source.create_view(connection, f"{name}@cut", position, list(source.columns()))
-        return compare(connection, columns, 'FROM "@table"', at_rest, limit)
+        if select.patterns:
+            from headwater.serve.pattern_rows import create_matches
+
+            create_matches(connection, select.patterns)
+        return compare(connection, columns, 'FROM "@table"', select.sql, limit)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Catalog
 from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
+from headwater.dialect.syntax import PatternRows
 from headwater.plan.program import (
     CURRENT,
     SIGN,
@@ -21,7 +22,7 @@ from headwater.plan.program import (
     StreamingProgram,
     UnitsProgram,
 )
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest as select_at_rest
 from headwater.plan.view_plan import ViewPlan
 
 WATERMARK = 1_357_034_700_000_000
@@ -61,9 +62,20 @@ def at_rest(plan: ViewPlan, catalog: Catalog, dialect: str) -> Question:
         dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     tables = {name: columns(name, catalog, dialect) for name in plan.view.inputs}
-    sql = at_rest_sql(plan, catalog, dialect, watermark=WATERMARK, bounds=dialect == "duckdb")
+    tables |= _matches(plan, dialect)
+    bounds = dialect == "duckdb"
+    select = select_at_rest(plan, catalog, dialect, watermark=WATERMARK, bounds=bounds)
     types = tuple(_NAMES[dialect](field.type) for field in plan.view.fields)
-    return Question("at rest", over_nothing(sql, tables, dialect), types)
+    return Question("at rest", over_nothing(select.sql, tables, dialect), types)
+
+
+def _matches(plan: ViewPlan, dialect: str) -> dict[str, Columns]:
+    """The tables of matches, which are filled before the query runs."""
+    found = reversed(list(plan.view.query.find_all(PatternRows, bfs=True)))
+    return {
+        f"__matched{number}": [(name, _NAMES[dialect](kind)) for name, kind in rows.args["fields"]]
+        for number, rows in enumerate(found, 1)
+    }
 
 
 def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
@@ -79,7 +91,9 @@ def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
         if isinstance(program, StreamingProgram) or (which and plan.guard is None):
             continue
         program = program.between(None, WATERMARK) or program
-        tables = _relations(plan, catalog)
+        tables = _relations(plan, catalog) | _matches(plan, "spark")
+        for step in program.patterns:
+            yield Question(f"{which}{step.name}", over_nothing(step.sql, tables, "spark"))
         if isinstance(program, UnitsProgram):
             tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]
             tables[UNITS] = [("unit", "BIGINT")]

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "headwater"
 
 # A layer imports itself and what stands in its row, nothing else of the package.
 BASE = {"errors", "config", "project", "redact"}
-COMPILER = {*BASE, "dialect", "analyze", "plan"}
+COMPILER = {*BASE, "dialect", "patterns", "analyze", "plan"}
 READERS = {*COMPILER, "lake", "checkpoints"}
 ENGINES = {"lake", "checkpoints", "formats", "connectors", "intake", "engine"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -28,10 +28,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "machine": {"errors"},
     "jars": {"errors", "machine"},
     "dialect": {"errors"},
-    "analyze": {"errors", "dialect", "redact", "config"},
+    "analyze": {"errors", "dialect", "patterns", "redact", "config"},
     "patterns": {"errors", "dialect"},
-    "project": {"errors", "config", "dialect", "analyze"},
-    "plan": {*BASE, "dialect", "analyze"},
+    "project": {"errors", "config", "dialect", "patterns", "analyze"},
+    "plan": {*BASE, "dialect", "patterns", "analyze"},
     "lake": COMPILER,
     "checkpoints": {*COMPILER, "lake"},
     "formats": {*COMPILER, "lake"},

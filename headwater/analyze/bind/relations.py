@@ -19,6 +19,7 @@ from headwater.analyze.bind.scope import Relation, as_fields, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
+from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.pushdown import pushed_down
@@ -27,7 +28,7 @@ from headwater.analyze.time.versions import is_as_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import MatchRecognize, WindowTable
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
 
@@ -69,6 +70,9 @@ class RelationBinder:
             hint = "a view reads at least one table: SELECT … FROM name"
             self.report.add("NO_INPUT", "the query reads nothing", select, hint)
             return []
+        if match := select.args.get("match"):
+            self._matches(select, match)
+            return self.relations
         self._add(self._relation(source.this), source.this)
         for join in list(select.args.get("joins") or []):
             if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
@@ -80,6 +84,26 @@ class RelationBinder:
             else:
                 self._join(join)
         return self.relations
+
+    def _matches(self, select: exp.Select, match: exp.Expr) -> None:
+        """Put the rows of ``MATCH_RECOGNIZE`` in the place of what it reads."""
+        select.set("match", None)
+        source, joins = select.args["from_"], select.args.get("joins") or []
+        alias = match.alias or source.this.alias_or_name or "_q1"
+        rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source.this))
+        if joins:
+            hint = "put the join into a subquery: FROM (SELECT … JOIN …) MATCH_RECOGNIZE (…)"
+            self.report.not_yet("MATCH_RECOGNIZE beside a join", joins[0].this, hint)
+            select.set("joins", None)
+        assert isinstance(match, MatchRecognize)
+        fields, found = self.binder.bind(rows), None
+        if not self.binder.tainted:
+            within = exp.Subquery(this=rows)
+            _set_alias(within, source.this.alias_or_name or "_rows")
+            found = pattern_rows(match, within, fields, alias, self.report)
+        found = found or self._broken(alias, match)
+        source.set("this", found.node)
+        self._add(found, match)
 
     def _lateral(self, join: exp.Join) -> None:
         alias = join.this.alias or f"_q{len(self.relations) + 1}"

@@ -51,7 +51,7 @@ def bind_view(
     query = statement.expression.copy()
     drop_comments(query)
     options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
-    if not syntax_rules.can_be_bound(statement, report) or not inline_ctes(query, report):
+    if not inline_ctes(query, report):
         return None
     if not write_out_windows(query, report):
         return None

@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
 
 _QUERIES = (
     *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Subquery, exp.From, exp.Join),
-    *(exp.Table, exp.TableAlias, exp.Unnest, WindowTable, exp.Where, exp.Group, exp.Having),
+    *(
+        exp.Table,
+        exp.TableAlias,
+        exp.Unnest,
+        WindowTable,
+        PatternRows,
+        exp.Where,
+        exp.Group,
+        exp.Having,
+    ),
     *(exp.Qualify, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Window, exp.WindowSpec),
     *(exp.IgnoreNulls, exp.RespectNulls, exp.Distinct, exp.Alias, exp.Filter, exp.WithinGroup),
     *(exp.Lateral, exp.CTE, exp.With),

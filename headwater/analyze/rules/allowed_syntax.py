@@ -19,7 +19,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
 
 _ONE = frozenset(("this",))
 _TWO = frozenset(("this", "expression"))
@@ -46,6 +46,7 @@ _QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.TableAlias: frozenset(("this", "columns")),
     exp.Unnest: frozenset(("expressions", "alias")),
     WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset", "zone")),
+    PatternRows: frozenset(("this", "order", "clause", "fields", "alias")),
     exp.Where: _ONE,
     exp.Group: _MANY,
     exp.Having: _ONE,

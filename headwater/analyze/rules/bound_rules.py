@@ -25,6 +25,7 @@ from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
 from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
+from headwater.analyze.rules.row_patterns import row_patterns
 from headwater.analyze.time.finality import Finality, relation_times
 from headwater.analyze.time.joins import JoinTimes, join_times
 from headwater.analyze.time.settling import Unsettled
@@ -126,6 +127,8 @@ def final_rows(checked: Checked) -> None:
     view, modes = checked.view, ChangelogModes(checked.catalog)
     if view.emit is not Emit.ON_WINDOW_CLOSE or view.options.get("engine") == "full":
         return
+    if view.query.find(syntax.PatternRows):
+        return  # row_patterns says it
     if not all(source.kept for source in _sources(checked)):
         return
     if any(modes.named(name) is not ChangelogMode.APPEND for name in view.inputs):
@@ -243,6 +246,7 @@ RULES: tuple[Rule, ...] = (
     storable_columns,
     partition_columns,
     declared_key,
+    row_patterns,
     joins_bounded_in_time,
     final_rows,
     closing_windows,

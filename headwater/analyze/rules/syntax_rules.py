@@ -48,9 +48,6 @@ def ordered_results(statement: syntax.CreateStreamingView, report: Diagnostics) 
 
 def select_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse the clauses of SELECT that are not part of the language or come later."""
-    later = {
-        "match": ("MATCH_RECOGNIZE", ""),
-    }
     known = {
         "sample",  # has an error of its own
         "with_",
@@ -64,13 +61,10 @@ def select_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -
         "qualify",
         "order",
     }
-    known |= {"limit", "offset", "kind", "windows", *later}
+    known |= {"limit", "offset", "kind", "windows", "match"}
     for select in statement.expression.find_all(exp.Select):
         if sample := select.args.get("sample"):
             _refuse_sample(sample, select, report)
-        for key, (words, hint) in later.items():
-            if node := select.args.get(key):
-                report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             report.not_yet("DISTINCT ON", distinct, "use SELECT DISTINCT or GROUP BY")
@@ -151,14 +145,6 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
         for name, what in given:
             if isinstance(name, exp.Identifier):
                 check_name(report, name.name, name, what)
-
-
-def can_be_bound(statement: syntax.CreateStreamingView, report: Diagnostics) -> bool:
-    """Refuse what the binder does not know, and return whether there was none."""
-    found = statement.expression.find(exp.MatchRecognize)
-    if found is not None:
-        report.not_yet("MATCH_RECOGNIZE", found)
-    return found is None
 
 
 RULES: tuple[Rule, ...] = (

@@ -19,6 +19,8 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
 from headwater.analyze.definitions import Catalog, Emit
+from headwater.analyze.patterns.finality import match_times, within_match
+from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
     is_distinct,
     is_union_all,
@@ -59,7 +61,7 @@ from headwater.analyze.time.settling import (
     within_window,
 )
 from headwater.analyze.time.versions import AS_OF, moments
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
 
 
 def event_time_columns(query: exp.Query, catalog: Catalog) -> Times:
@@ -102,6 +104,8 @@ class Finality:
                 return self.relation(relations(relation.this)[0])
             session = relation.meta.get(SESSION)
             return self.query(relation.this) if session is None else self._session(relation)
+        if isinstance(relation, PatternRows):
+            return match_times(relation, self.relation(rows_read(relation)))
         if not isinstance(relation, exp.Table):
             return {}
         if isinstance(relation.this, WindowTable):
@@ -250,6 +254,8 @@ class Finality:
         scope.times |= {(alias, name): time for name, time in times.items()}
         if isinstance(item, exp.Table) and isinstance(item.this, WindowTable):
             scope.steps += within_window(alias, item.this, times)
+        elif isinstance(item, PatternRows):
+            scope.steps += within_match(alias, item, times)
         elif len(times) > 1:
             scope.steps += self._within(alias, item, times)
 
@@ -329,5 +335,7 @@ class Finality:
         if isinstance(item, exp.Subquery):
             branches = union_branches(item.this)
             return SESSION in item.meta or any(self.settled(each) is not None for each in branches)
+        if isinstance(item, PatternRows):
+            return True
         window = item.this if isinstance(item, exp.Table) else None
         return isinstance(window, WindowTable) and self._changes(window.this)

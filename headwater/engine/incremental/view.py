@@ -21,6 +21,7 @@ from headwater.analyze.query_parts import empty_of_nothing
 from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
 from headwater.engine.incremental.contract import Tick
+from headwater.engine.incremental.pattern_rows import match_failure, registered_matches
 from headwater.engine.incremental.recompute_policy import (
     CHANGED,
     NEVER,
@@ -151,6 +152,8 @@ class IncrementalView:
         try:
             return self._step(own)
         except Exception as error:
+            if failed := match_failure(self.plan.view.name, error):
+                raise failed from error
             if not self._guarded.turn_on(error):
                 may_fail = self.plan.view.on_error == OnError.FAIL
                 if bad := bad_row(self.plan.view.name, error, may_fail=may_fail):
@@ -217,7 +220,10 @@ class IncrementalView:
         writer = writer_of(program)
         clock = Clock(None if whole else known, watermark)
         reads = program.whole_reads if whole else program.reads
-        with self._registered(reads, spans, pins, clock):
+        with (
+            self._registered(reads, spans, pins, clock),
+            registered_matches(session, program.patterns),
+        ):
             if whole:
                 yield Change(whole_writer(session, writer.whole_sql(program), before), counts)
                 return

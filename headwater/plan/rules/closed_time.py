@@ -11,14 +11,14 @@ pairs of a join, follow from the rows that came, and from others within the boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Emit, View
 from headwater.analyze.query_parts import relations, union_branches
-from headwater.analyze.time.event_time import NONE
+from headwater.analyze.time.event_time import NONE, Reach
 from headwater.analyze.time.finality import Finality
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
@@ -27,8 +27,10 @@ from headwater.plan.program import AFTER, READS_PINNED, READS_STATES, UPTO, Clos
 from headwater.plan.query_shape import MICROSECOND, RelationShape, Shape, ShapeKind, relations_of
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange
+from headwater.plan.rules.recent_matches import RecentMatches
 from headwater.plan.rules.tree_rewrites import union_all
 from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.pattern_rows import take_out, with_recent
 from headwater.plan.sql.render import batch_read, print_sql, render, spark_expression, without_zone
 
 
@@ -38,10 +40,16 @@ def closed_program(
     """Return rule 6, for a query whose rows become final."""
     writer = _Writer(catalog, allowed)
     parts = [part for branch in union_branches(view.query) for part in writer.parts(branch)]
-    sql = print_sql(union_all(parts), "spark")
+    query, patterns = take_out(union_all(parts), "spark")
+    if patterns:
+        recent = RecentMatches(view, catalog, allowed)
+        writer.cuts = recent.cuts
+        cut = [part for branch in union_branches(view.query) for part in writer.parts(branch)]
+        patterns = with_recent(patterns, union_all(cut), recent.distances)
     reads = READS_STATES if writer.reads_changes else READS_PINNED
     late = late_queries(shape, allowed)
-    return ClosedTimeProgram(sql, late, reads, writer.grids() if not writer.reads_changes else ())
+    grids = writer.grids() if not writer.reads_changes else ()
+    return ClosedTimeProgram(print_sql(query, "spark"), late, reads, grids, patterns)
 
 
 class _Writer:
@@ -49,6 +57,7 @@ class _Writer:
 
     Attributes:
         reads_changes: whether some of them follow from what has come.
+        cuts: by mention in FROM, how far before the watermark rows are read at most.
     """
 
     def __init__(self, catalog: Catalog, allowed: timedelta | None) -> None:
@@ -57,6 +66,7 @@ class _Writer:
         self._grace = allowed or NONE
         self._settled: list[Settled] = []
         self.reads_changes = False
+        self.cuts: Mapping[int, timedelta] = {}
 
     def grids(self) -> tuple[tuple[int, int], ...]:
         """Return the watermarks at which something can become final; empty for any."""
@@ -81,6 +91,8 @@ class _Writer:
     def _dated(self, branch: exp.Select, one: Settled) -> exp.Select:
         def read(relation: RelationShape) -> exp.Expr:
             reach = one.reads.get(id(relation.table))
+            if since := self.cuts.get(id(relation.table)):
+                reach = Reach(one.after - since, NONE)
             if reach is None or relation.event_time is None:
                 return batch_read(relation, relation.name, self._allowed)
             low, high = (

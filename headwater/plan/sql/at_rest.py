@@ -22,11 +22,13 @@ from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
-from headwater.errors import ConfigError
+from headwater.errors import ConfigError, SqlError
 from headwater.plan.closing import closing, dated
+from headwater.plan.program import PatternStep
 from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.sql.pattern_rows import take_out
 from headwater.plan.sql.render import (
     batch_read,
     fields_of,
@@ -62,6 +64,19 @@ class Comparison:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class AtRest:
+    """A SELECT at rest.
+
+    Attributes:
+        sql: its text.
+        patterns: the tables of matches that it reads.
+    """
+
+    sql: str
+    patterns: tuple[PatternStep, ...] = ()
+
+
 def at_rest_sql(
     plan: ViewPlan,
     catalog: Catalog,
@@ -72,6 +87,40 @@ def at_rest_sql(
     relation: Callable[[str], str] | None = None,
     bounds: bool = False,
 ) -> str:
+    """Return the SELECT whose rows a view must equal, as one text.
+
+    Args:
+        plan: the view's plan.
+        catalog: what it reads.
+        watermark, final, relation, bounds: as :func:`at_rest` has them.
+        dialect: likewise.
+
+    Raises:
+        ConfigError: ``UNKNOWN_DIALECT``.
+        SqlError: ``QUERY_REFUSED`` for patterns, which no text of these dialects has.
+    """
+    found = at_rest(
+        plan, catalog, dialect, watermark=watermark, final=final, relation=relation, bounds=bounds
+    )
+    if found.patterns:
+        raise SqlError(
+            "QUERY_REFUSED",
+            f"with patterns, the SELECT at rest is no single query of {dialect}",
+            hint=f"run: headwater verify {plan.view.name}",
+        )
+    return found.sql
+
+
+def at_rest(
+    plan: ViewPlan,
+    catalog: Catalog,
+    dialect: str,
+    *,
+    watermark: int | None = None,
+    final: bool = True,
+    relation: Callable[[str], str] | None = None,
+    bounds: bool = False,
+) -> AtRest:
     """Return the SELECT whose rows a view must equal.
 
     Args:
@@ -111,8 +160,10 @@ def at_rest_sql(
         _exactly(query, dialect, bounds)
     if final and closes:
         query = _only_dated(query, own, plan, catalog, watermark)
-    printed = query.transform(in_micros) if dialect == "trino" else query
-    return print_sql(printed, dialect)
+    named_query, patterns = take_out(query, dialect)
+    if dialect == "trino":
+        named_query = named_query.transform(in_micros)
+    return AtRest(print_sql(named_query, dialect), patterns)
 
 
 def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:

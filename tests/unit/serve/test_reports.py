@@ -167,11 +167,11 @@ def no_manifest(lake: FakeLake, _: pytest.MonkeyPatch) -> None:
 def not_for_duckdb(lake: FakeLake, monkeypatch: pytest.MonkeyPatch) -> None:
     from headwater.plan.sql import at_rest
 
-    actual = at_rest.at_rest_sql
+    actual = at_rest.at_rest
 
-    def refused(plan: object, *given: object, **named: object) -> str:
+    def refused(plan: object, *given: object, **named: object) -> at_rest.AtRest:
         if plan.view.name == "large":  # type: ignore[attr-defined]
-            return "SELECT no_such_function(1) AS id, 'a' AS page"
+            return at_rest.AtRest("SELECT no_such_function(1) AS id, 'a' AS page")
         return actual(plan, *given, **named)  # type: ignore[arg-type]
 
     def nothing(*_: object) -> None:
@@ -179,7 +179,7 @@ def not_for_duckdb(lake: FakeLake, monkeypatch: pytest.MonkeyPatch) -> None:
 
         raise ServiceError("JAVA_MISSING", "there is no Java")
 
-    monkeypatch.setattr(at_rest, "at_rest_sql", refused)
+    monkeypatch.setattr(at_rest, "at_rest", refused)
     monkeypatch.setattr("headwater.testing.spark_judge.SparkJudge.compare", nothing)
 
 

@@ -1,0 +1,1 @@
+"""``MATCH_RECOGNIZE`` in FROM: its columns, their types, what is refused."""

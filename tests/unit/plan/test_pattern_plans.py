@@ -1,0 +1,98 @@
+"""What a person is told of a view with patterns, and what nobody can ask of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.time.finality import event_time_columns
+from headwater.analyze.typing.types import sql_type
+from headwater.errors import SqlError
+from headwater.plan.explain import facts, program_sql
+from headwater.plan.sql.at_rest import at_rest, at_rest_sql
+from headwater.plan.view_plan import ViewPlan
+from headwater.serve.trino.verify import compare_in_trino
+from headwater.serve.verify import Case, Unseen
+from tests.algebra.world import planned
+
+_TABLE = """
+CREATE TABLE t (k VARCHAR NOT NULL, ts TIMESTAMP(6) WITH TIME ZONE, x BIGINT, d DECIMAL(10, 2),
+  WATERMARK FOR ts AS ts) WITH (connector = 'datagen');
+"""
+
+
+def _planned(
+    measures: str, pattern: str = "(a b+) WITHIN INTERVAL '5' MINUTE", rows: str = ""
+) -> tuple[Catalog, ViewPlan]:
+    clause = (
+        f"PARTITION BY k ORDER BY ts MEASURES {measures} {rows} PATTERN {pattern}"
+        " DEFINE a AS x > 1, b AS x < a.x"
+    )
+    catalog, plans = planned(
+        f"{_TABLE}CREATE STREAMING VIEW v AS SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+        " EMIT ON WINDOW CLOSE;"
+    )
+    return catalog, plans["v"]
+
+
+def test_explain_says_when_a_match_appears_and_what_a_tick_reads() -> None:
+    said = facts(_planned("FIRST(ts) AS began")[1])
+    assert said["final"] == (
+        "once the watermark is at the last row that can change a match,"
+        " at most 5 min after its first row"
+    )
+    assert said["state"].startswith("the landed rows; a tick reads 25 min 1 µs of event time")
+    assert said["late rows"] == "drop and count"
+    for measures in ("MATCH_NUMBER() AS n", "NEXT(x) AS n"):
+        said = facts(_planned(measures)[1])
+        assert said["state"] == "the landed rows; a tick may read all of them"
+
+
+def test_columns_are_those_of_the_clause_in_trinos_order() -> None:
+    measures = "sum(d) AS s, avg(x) AS m, CLASSIFIER() AS c, count(*) AS n, array_agg(x) AS l"
+    _, plan = _planned(measures)
+    assert [(each.name, sql_type(each.type), each.nullable) for each in plan.view.fields] == [
+        ("k", "VARCHAR", False),
+        ("s", "DECIMAL(38, 2)", True),
+        ("m", "DOUBLE", True),
+        ("c", "VARCHAR", True),
+        ("n", "BIGINT", False),
+        ("l", "ARRAY(BIGINT)", True),
+    ]
+    _, plan = _planned("x - 1 AS y", rows="ALL ROWS PER MATCH")
+    assert [each.name for each in plan.view.fields] == ["k", "ts", "y", "x", "d"]
+
+
+def test_times_of_a_match_are_event_times_only_if_its_close_is_bounded() -> None:
+    catalog, plan = _planned("FIRST(ts) AS began, LAST(ts) AS ended, PREV(ts) AS p")
+    assert {*event_time_columns(plan.view.query, catalog)} == {"began", "ended"}
+    catalog, plan = _planned("FIRST(ts) AS began, NEXT(x) AS n")
+    assert event_time_columns(plan.view.query, catalog) == {}
+
+
+def test_no_text_of_another_engine_has_the_matches() -> None:
+    catalog, plan = _planned("FIRST(ts) AS began")
+    with pytest.raises(SqlError) as refused:
+        at_rest_sql(plan, catalog, "duckdb", final=False)
+    assert (refused.value.condition, refused.value.hint) == (
+        "QUERY_REFUSED",
+        "run: headwater verify v",
+    )
+    assert at_rest(plan, catalog, "duckdb").patterns[0].name == "__matched1"
+    assert {*program_sql(plan.program)} == {"rows of __matched1", "closed", "late rows of t"}
+    with pytest.raises(Unseen, match="when a match is final"):
+        compare_in_trino(cast(Case, SimpleNamespace(plan=plan)), 1)
+
+
+@pytest.mark.parametrize("measure", ["LAST(x) / FIRST(x)", "CAST(LAST(k) AS BIGINT)"])
+def test_a_measure_that_fails_on_ordinary_data_is_refused(measure: str) -> None:
+    with pytest.raises(SqlError) as refused:
+        _planned(f"{measure} AS m")
+    assert refused.value.condition == "FALLIBLE_EXPRESSION"
+    assert "_m" not in refused.value.message
+    _planned(
+        f"{measure.replace('FIRST(x)', 'NULLIF(FIRST(x), 0)').replace('CAST', 'TRY_CAST')} AS m"
+    )
