@@ -27,6 +27,7 @@ from headwater.analyze.query_parts import (
     joins,
     relations,
 )
+from headwater.analyze.time.versions import UNTIL
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
@@ -154,6 +155,7 @@ def _own_columns(select: exp.Select) -> dict[str, exp.Expr]:
         (column.table, column.name): column
         for column in select.find_all(exp.Column)
         if column.table in aliases and column.find_ancestor(exp.Select) is select
+        if column.name != UNTIL  # which is no column of the user's
     }
     counted: dict[str, int] = {}
     for _, name in found:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.query_parts import conjuncts, relations
-from headwater.analyze.time.versions import AS_OF
+from headwater.analyze.time.versions import AS_OF, UNTIL
 
 _ALIAS, _SIDE, _AT, _NUMBER = "__as_of", "__side", "__at", "__number"
 _VERSION, _ROW = exp.Literal.number(0), exp.Literal.number(1)
@@ -56,9 +56,18 @@ def with_sorted_versions(query: exp.Expr) -> exp.Expr:
 
 def _first(select: exp.Select) -> _AsOf | None:
     for number, join in enumerate(select.args.get("joins") or []):
-        if AS_OF in join.this.meta and (found := _read(number, join)):
-            return found
+        if AS_OF in join.this.meta and not _shows_end(select, join):
+            if found := _read(number, join):
+                return found
     return None
+
+
+def _shows_end(select: exp.Select, join: exp.Join) -> bool:
+    """Return whether anything but the join asks for the end of a version."""
+    parts = [part for key, part in select.args.items() if key not in ("from_", "joins")]
+    others = [each for each in select.args["joins"] if each is not join]
+    asked = (c for part in (*parts, *others) for c in _columns(part, {join.this.alias_or_name}))
+    return any(column.name == UNTIL for column in asked)
 
 
 def _read(number: int, join: exp.Join) -> _AsOf | None:

@@ -137,3 +137,24 @@ def test_engines_sort_both_sides_instead_of_comparing_them_in_pairs() -> None:
     (text,) = plan.program.texts().values()
     assert "JOIN" not in text and "__until" not in text
     assert text.count("UNION ALL") == 1
+
+
+@pytest.mark.parametrize("emit", ["EMIT ON WINDOW CLOSE", "EMIT CHANGES"])
+def test_a_row_that_is_set_aside_does_not_show_the_end_of_its_version(emit: str) -> None:
+    text = "SELECT d.ts, d.distance % e.distance AS rest FROM departures d"
+    join = "ASOF JOIN departures e MATCH_CONDITION (d.ts > e.ts) ON d.flight = e.flight"
+    plans = plan_project(catalog(f"CREATE STREAMING VIEW v AS {text} {join} {emit}"))
+    guard = plans["v"].guard
+    assert guard is not None and guard.combined
+    assert not any("__until" in each for each in guard.combined)
+
+
+def test_the_end_of_a_version_is_computed_wherever_it_is_asked_for() -> None:
+    # no item is there in every row, so the columns of all of them name a unit
+    text = (
+        "SELECT a.city, d.flight, l.arr_delay FROM departures d FULL JOIN airports a"
+        f" ON a.code = d.dest ASOF LEFT JOIN landings l {KEY} AND d.ts >= l.ts"
+    )
+    plans = plan_project(catalog(f"CREATE STREAMING VIEW v AS {text}"))
+    for each in plans["v"].program.texts().values():
+        assert "__until" not in each or "LEAD(" in each or "__change_" in each
