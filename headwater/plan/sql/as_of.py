@@ -56,9 +56,10 @@ def with_sorted_versions(query: exp.Expr) -> exp.Expr:
 
 def _first(select: exp.Select) -> _AsOf | None:
     for number, join in enumerate(select.args.get("joins") or []):
-        if AS_OF in join.this.meta and not _shows_end(select, join):
-            if found := _read(number, join):
-                return found
+        if AS_OF not in join.this.meta or _shows_end(select, join):
+            continue
+        if found := _read(number, join):
+            return found
     return None
 
 

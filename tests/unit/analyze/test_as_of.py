@@ -142,7 +142,8 @@ def test_engines_sort_both_sides_instead_of_comparing_them_in_pairs() -> None:
 @pytest.mark.parametrize("emit", ["EMIT ON WINDOW CLOSE", "EMIT CHANGES"])
 def test_a_row_that_is_set_aside_does_not_show_the_end_of_its_version(emit: str) -> None:
     text = "SELECT d.ts, d.distance % e.distance AS rest FROM departures d"
-    join = "ASOF JOIN departures e MATCH_CONDITION (d.ts > e.ts) ON d.flight = e.flight"
+    versions = "(SELECT flight, distance, ts FROM departures)"
+    join = f"ASOF JOIN {versions} e MATCH_CONDITION (d.ts > e.ts) ON d.flight = e.flight"
     plans = plan_project(catalog(f"CREATE STREAMING VIEW v AS {text} {join} {emit}"))
     guard = plans["v"].guard
     assert guard is not None and guard.combined
