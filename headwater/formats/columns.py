@@ -275,9 +275,17 @@ class Decoder:
         return cases
 
     def _event_time(self, column: str) -> list[tuple[str, str]]:
-        """Refuse what no window can hold; Spark's watermark begins at 1970."""
+        """Refuse what no window can hold; Spark's watermark begins at 1970.
+
+        A deletion has no time of its own, and a change may leave an unchanged one out.
+        """
+        missing = f"{name(column)} IS NULL"
+        if self.source.is_changes:
+            missing += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"
+        if column in self.source.left_out:
+            missing += f" AND NOT {leaves_out(column)}"
         return [
-            (f"{name(column)} IS NULL", text(f'column "{column}": NULL in event-time column')),
+            (missing, text(f'column "{column}": NULL in event-time column')),
             (
                 f"CAST({name(column)} AS TIMESTAMP) < TIMESTAMP '1970-01-01 00:00:00Z'",
                 text(f'column "{column}": event time before 1970'),
