@@ -26,6 +26,15 @@ _NAMES = ("Ada", "Bo", "Cleo", "Dag", "Eva", "Finn", "Gro", "Hal", "Ida", "Jon",
 _THINGS = ("Lamp", "Chair", "Kettle", "Clock", "Rug", "Mirror", "Shelf", "Vase")
 
 
+def copied(folder: Path) -> Path:
+    """Copy the example with its charts, and return the folder."""
+    shutil.copytree(EXAMPLE, folder)
+    shutil.copytree(EXAMPLE.parents[1] / "dashboards" / "shop", folder / "dashboards")
+    settings = (folder / "headwater.toml").read_text()
+    (folder / "headwater.toml").write_text(settings.replace("../../dashboards/shop", "dashboards"))
+    return folder
+
+
 class Shop:
     """A project, and what happens in the shop.
 
@@ -38,7 +47,7 @@ class Shop:
         self.folder = folder
         self._random = random.Random(7)
         self._orders = self._files = 0
-        shutil.copytree(EXAMPLE, folder)
+        copied(folder)
         with (folder / "headwater.toml").open("a") as toml:
             toml.write(settings)
         tables = (EXAMPLE / "tables.sql").read_text()

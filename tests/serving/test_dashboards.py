@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import subprocess
 import urllib.parse
 import zipfile
@@ -17,7 +16,7 @@ from playwright.sync_api import Page
 
 from headwater.servers.superset import SupersetServer
 from tests.serving.conftest import HEADWATER, ROOT, SCREENSHOTS
-from tests.serving.shop import EXAMPLE, Shop
+from tests.serving.shop import Shop, copied
 
 pytestmark = pytest.mark.services
 
@@ -132,7 +131,7 @@ def test_what_the_project_has_no_more_is_removed(
     superset: SupersetServer, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_NAMESPACE", "shrinking")
-    copy = shutil.copytree(EXAMPLE, tmp_path / "shop")
+    copy = copied(tmp_path / "shop")
     assert push(copy)["Shop"][0] == 8
     (copy / "low_stock.sql").unlink()
     (copy / "lifetime_value.sql").unlink()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from headwater.config.settings import Config
 from headwater.errors import ConfigError
@@ -57,13 +58,14 @@ def project_bundle(
         trino_url: where Superset finds Trino; by default as the settings say.
 
     Raises:
-        ConfigError: ``TRINO_URL`` if nothing says where Trino is, or it is no address; and what
+        ConfigError: ``TRINO_URL`` if nothing says where Trino is, or it is no address;
+            ``CHART_FILE`` if the settings name a folder that is not there; and what
             :func:`headwater.serve.superset.chart_files.written_charts` raises.
     """
     config = project.config
     facts = view_facts(plans)
     namespace, title = config.namespace, title_of(config.name)
-    charts = written_charts(config.directory / config.superset.charts, {*facts, COMMITS})
+    charts = written_charts(_folder(config), {*facts, COMMITS})
     drawn = {chart.dataset for chart in charts}
     for name, view in facts.items():
         if name not in drawn:
@@ -82,6 +84,15 @@ def project_bundle(
         tuple(dataset.name for dataset in datasets),
         render(database, datasets, dashboards),
     )
+
+
+def _folder(config: Config) -> Path:
+    """The folder of the charts; that of the default need not be there."""
+    folder, default = config.directory / config.superset.charts, type(config.superset)().charts
+    if not folder.is_dir() and config.superset.charts != default:
+        hint = "correct charts below [superset] in headwater.toml"
+        raise ConfigError("CHART_FILE", f'there is no folder "{config.superset.charts}"', hint=hint)
+    return folder
 
 
 def _database(config: Config, trino_url: str | None) -> Database:

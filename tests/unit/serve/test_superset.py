@@ -298,3 +298,10 @@ def test_a_bundle_is_written_over_an_older_one_and_over_nothing_else(
     write(files, tmp_path / "bundle.zip")
     with zipfile.ZipFile(io.BytesIO((tmp_path / "bundle.zip").read_bytes())) as archive:
         assert set(archive.namelist()) == {f"headwater/{path}" for path in files}
+
+
+def test_a_folder_of_charts_that_is_named_must_be_there(folder: Path) -> None:
+    with (folder / "headwater.toml").open("a") as toml:
+        toml.write('\n[superset]\ncharts = "../elsewhere"\n')
+    with pytest.raises(ConfigError, match='there is no folder "../elsewhere"'):
+        bundle(folder)
