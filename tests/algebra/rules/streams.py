@@ -7,6 +7,7 @@ before finality. Its final rows are DuckDB's answer. A row that was final once s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -99,14 +100,21 @@ def landed(
             known = mark if log.kept else None
             moment = None if known is None else _EPOCH + known * _MICROSECOND
             rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
+            if not log.kept and mark is not None:  # Spark drops late rows of a SOURCE unseen
+                rows = [row for row in rows if _micros(row) >= mark]
             for name in (log.name, f"{log.name}__change"):
                 insert(duck, name, [(*row, clock, moment) for row in rows])
             insert(duck, f"{log.name}__heartbeat", [(clock,)])
-            times = [(t - _EPOCH) // _MICROSECOND for *_, t in rows if isinstance(t, datetime)]
+            times = [int(_micros(row)) for row in rows if row[-1] is not None]
             new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
             marks[log.name] = max([*new, *([mark] if mark is not None else [])], default=None)
         known = [marks.get(log.name) for log in logs]
         yield None if None in known else min(mark for mark in known if mark is not None)
+
+
+def _micros(row: Row) -> float:
+    """The event time of a row; one without is as if it came from the future."""
+    return (row[-1] - _EPOCH) // _MICROSECOND if isinstance(row[-1], datetime) else math.inf
 
 
 class _Commits:
