@@ -150,7 +150,7 @@ def test_what_the_project_has_no_more_is_removed(
     assert sorted(re.sub(r"(_\d+)?\.yaml$", "", name) for name in gone) == [
         "Best_customers_EUR",
         "Products_to_be_ordered_again",
-        "Revenue_by_city_share",
+        "Revenue_by_city_EUR_and_share",
         "Stock_at_or_below_the_limit_pieces",
         "low_stock",
     ], "and the dataset of somebody's chart is still there"
