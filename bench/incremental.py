@@ -38,7 +38,7 @@ from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.session import open_session, session_for_thread
 
@@ -194,7 +194,7 @@ def planned() -> tuple[Catalog, dict[str, ViewPlan]]:
 
 def as_spark(plan: ViewPlan, catalog: Catalog) -> str:
     """Return the SELECT of a view for Spark."""
-    return at_rest_sql(plan, catalog, "spark")
+    return at_rest(plan, catalog, "spark").text()
 
 
 def cost(do: Callable[[], None]) -> Cost:

@@ -79,6 +79,28 @@ def optional(select: exp.Select) -> list[bool]:
     return found
 
 
+def item_named(select: exp.Select, alias: str) -> exp.Expr | None:
+    """Return a FROM item by its name; None if an outer join can leave it NULL."""
+    for item, may_miss in zip(relations(select), optional(select), strict=True):
+        if item.alias_or_name == alias:
+            return None if may_miss else item
+    return None
+
+
+def column_shown(select: exp.Select, name: str) -> exp.Column | None:
+    """Return the column of FROM that an output is; None where rows depend on other rows.
+
+    Args:
+        name: of the output.
+    """
+    if is_aggregate(select) or is_distinct(select) or window_calls(select):
+        return None
+    if select.args.get("limit") or select.args.get("offset"):
+        return None
+    output = next(item.unalias() for item in select.selects if item.alias_or_name == name)
+    return output if isinstance(output, exp.Column) else None
+
+
 def is_stateful(select: exp.Select) -> bool:
     """Return whether a row of a SELECT depends on more than one row of its input."""
     limited = select.args.get("limit") or select.args.get("offset")

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import Catalog, Field, Source
+from headwater.analyze.time.recent import Age
 from headwater.analyze.typing.types import spark_type
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
@@ -22,8 +23,9 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import reached_by
 from headwater.plan.program import SIGN
-from headwater.plan.rules.contract import Input, InputKind, Recent
+from headwater.plan.rules.contract import Input, InputKind
 from headwater.plan.rules.join_patterns import RowsRead
+from headwater.plan.sql.spark_text import at
 from headwater.plan.sql.spark_text import name as quoted
 from headwater.plan.view_plan import ViewPlan
 
@@ -64,7 +66,7 @@ class InputTable:
     table: Table
     source: Source | None
     corrected: tuple[str, ...] = ()
-    recent: Recent | None = None
+    recent: Age | None = None
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -271,7 +273,12 @@ def _left(rows: DataFrame, item: InputTable, watermark: int | None) -> DataFrame
     """The rows of an input that a watermark leaves in the view."""
     if item.recent is None:
         return rows
-    return rows.where(f"{quoted(item.recent.column)} >= {item.recent.bound(watermark)}")
+    return rows.where(f"{quoted(item.recent.column)} >= {_least(item.recent, watermark)}")
+
+
+def _least(age: Age, watermark: int | None) -> str:
+    """The least event time that is read; without a watermark nothing is."""
+    return "NULL" if watermark is None else at(watermark - age.length, spark_type(age.type))
 
 
 def register_change(session: SparkSession, item: InputTable, span: SnapshotRange) -> DataFrame:
@@ -363,6 +370,6 @@ def _with_those_that_leave(
 ) -> DataFrame:
     """The change of an input as the watermark now leaves it, and what it leaves behind."""
     assert item.recent is not None
-    bound = f"{quoted(item.recent.column)} < {item.recent.bound(clock.now)}"
-    gone = before.where(bound).withColumn(SIGN, F.lit(-1)).select(*change.columns)
+    older = f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}"
+    gone = before.where(older).withColumn(SIGN, F.lit(-1)).select(*change.columns)
     return _left(change, item, clock.now).unionAll(gone)

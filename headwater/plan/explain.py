@@ -148,7 +148,7 @@ def _watermarks(plan: ViewPlan) -> str:
         f"{relation.name}.{relation.event_time} - {duration(relation.delay)}"
         for relation in plan.shape.relations
         if relation.event_time
-    } | {f"{name}.{each.recent.column}" for name, each in plan.shape.recent.items() if each.recent}
+    } | {f"{name}.{each.column}" for name, each in plan.shape.recent.items()}
     return ", ".join(sorted(texts)) or "none"
 
 

@@ -25,17 +25,16 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import changelog_mode, effective_emit
 from headwater.analyze.rules.keys import stream_key
+from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled
-from headwater.analyze.typing.types import spark_type
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
 from headwater.plan.operators import operators
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
-from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Recent, Rule
+from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
 from headwater.plan.rules.full import full_program
-from headwater.plan.sql.render import fields_of
 from headwater.plan.strategy import decide
 from headwater.plan.tolerant import has_sums, tolerant
 from headwater.plan.view_plan import ViewPlan
@@ -90,7 +89,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         name: plans[name].mode if name in plans else catalog.sources[name].mode
         for name in view.inputs
     }
-    recent = _recent(view, shape, catalog)
+    _check_recent(view, shape)
+    recent = shape.recent
     inputs = tuple(_input(name, mode, catalog, recent.get(name)) for name, mode in modes.items())
     mode = changelog_mode(view, catalog)
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
@@ -155,11 +155,10 @@ def close_after(plan: ViewPlan, newest: int) -> int:
     return (-(-end // step) + 1) * step
 
 
-def _recent(view: View, shape: Shape, catalog: Catalog) -> dict[str, Recent]:
-    """By name the inputs of which only the newest rows are read."""
+def _check_recent(view: View, shape: Shape) -> None:
+    """Refuse ages that one reading of an input cannot have, and late rows beside them."""
     for name in shape.recent:
-        lengths = {each.recent for each in shape.relations if each.name == name}
-        if len(lengths) > 1:
+        if len({each.recent for each in shape.relations if each.name == name}) > 1:
             raise SqlError(
                 "NOT_YET",
                 f"view {view.name} reads {name} twice, up to different ages",
@@ -173,15 +172,9 @@ def _recent(view: View, shape: Shape, catalog: Catalog) -> dict[str, Recent]:
             hint="remove LATE ROWS: rows that are too old are not in the view anyway",
             span=view.span,
         )
-    found = {}
-    for name, each in shape.recent.items():
-        assert each.recent is not None
-        column, length = each.recent
-        found[name] = Recent(column, length, spark_type(fields_of(each, catalog)[column].type))
-    return found
 
 
-def _input(name: str, mode: ChangelogMode, catalog: Catalog, recent: Recent | None) -> Input:
+def _input(name: str, mode: ChangelogMode, catalog: Catalog, recent: Age | None) -> Input:
     kind = InputKind.VIEW
     if name not in catalog.views:
         kind = InputKind.TABLE if catalog.sources[name].kept else InputKind.SOURCE

@@ -155,9 +155,9 @@ class Shape:
     join: JoinBounds | None = None
 
     @property
-    def recent(self) -> dict[str, RelationShape]:
-        """By name the inputs of which it reads the newest rows only; a mention of each."""
-        return {each.name: each for each in self.relations if each.recent is not None}
+    def recent(self) -> dict[str, Age]:
+        """By name the inputs of which it reads the newest rows only, and which those are."""
+        return {each.name: each.recent for each in self.relations if each.recent is not None}
 
     @property
     def shows_event_times(self) -> bool:

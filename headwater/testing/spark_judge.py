@@ -14,7 +14,7 @@ from headwater.errors.plain import plain
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import explain_failure
 from headwater.lake.storage.warehouse import folder_of
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.serve.compare import RowDifference, tolerant_difference
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.verify import Unseen
@@ -75,13 +75,13 @@ class SparkJudge:
         views = {name: f"at_cut_{number}" for number, name in enumerate(case.inputs)}
         for name, (table, position) in case.inputs.items():
             _read(lake, name, table, position).createOrReplaceTempView(views[name])
-        query = at_rest_sql(
+        query = at_rest(
             case.plan,
             case.project.catalog,
             "spark",
             watermark=case.commit.marker.watermark,
             relation=views.__getitem__,
-        )
+        ).text()
         theirs = _subtractable(spark.sql(query).select(*names))
         stored = _read(lake, case.plan.view.name, case.table, case.read_at)
         ours = _subtractable(stored.select(*names))

@@ -16,7 +16,7 @@ from headwater.analyze.typing.types import UNKNOWN
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from tests.conformance.forms import Form
 from tests.conformance.values import column, table_of
@@ -48,7 +48,7 @@ class Translation:
         """
         assert self.plan is not None and self.catalog is not None
         table = table_of(self.form.columns)
-        return at_rest_sql(self.plan, self.catalog, engine, relation=lambda name: table)
+        return at_rest(self.plan, self.catalog, engine, relation=lambda name: table).text()
 
 
 @cache

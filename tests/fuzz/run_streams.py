@@ -25,7 +25,7 @@ from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.marker import Marker
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.runtime.session import session_for_thread
 from tests.fuzz.closing import closing_query
 from tests.fuzz.recent import recent_query
@@ -132,11 +132,11 @@ class Batch:
         query, plan = self._queries[name], self.plans[name]
         sides = [self.landed[log] for log in query.inputs]
 
-        def at_rest(marker: Marker) -> str:
-            return at_rest_sql(plan, self.catalog, "duckdb", watermark=marker.watermark)
+        def rest(marker: Marker) -> str:
+            return at_rest(plan, self.catalog, "duckdb", watermark=marker.watermark).text()
 
         try:
-            for oracle in (query.answer, at_rest):
+            for oracle in (query.answer, rest):
                 markers = check_law(self._lake, name, query.columns, oracle, sides)
         except (AssertionError, duckdb.Error) as error:
             self.wrong[name] = str(error)[:4000]

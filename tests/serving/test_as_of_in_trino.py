@@ -11,7 +11,7 @@ import duckdb
 import pytest
 import trino.dbapi
 
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.servers.trino import TrinoServer
 from tests.algebra.world import planned
 
@@ -68,7 +68,7 @@ def _rows(rnd: Random) -> str:
 @pytest.mark.parametrize("join", JOINS)
 def test_trino_finds_the_versions_that_duckdb_finds(cursor: trino.dbapi.Cursor, join: str) -> None:
     catalog, plans = planned(f"{_TABLES}CREATE STREAMING VIEW v AS {_SHOWN} {join};")
-    asked = at_rest_sql(plans["v"], catalog, "trino")
+    asked = at_rest(plans["v"], catalog, "trino").text()
     rnd, found = Random(join), 0
     for _ in range(25):
         tables = [("trades", "id", _rows(rnd)), ("quotes", "bid", _rows(rnd))]

@@ -40,7 +40,7 @@ class QueryBinder:
         catalog: Catalog,
         broken: frozenset[str],
         report: Diagnostics,
-        below: Callable[[View], exp.Query | None] = lambda _: None,
+        below: Callable[[View], exp.Query | None],
     ) -> None:
         self.catalog = catalog
         self.broken = broken

@@ -59,10 +59,13 @@ def bind_view(
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
-    binder = QueryBinder(catalog, broken, report)
     drops = late is not None and not late.accept
-    if emit is Emit.ON_WINDOW_CLOSE or drops or reads_clock(query):
-        binder.below = lambda view: passed_on(view, catalog, on_error)
+    needs_time = emit is Emit.ON_WINDOW_CLOSE or drops or reads_clock(query)
+
+    def below(read: View) -> exp.Query | None:
+        return passed_on(read, catalog, on_error) if needs_time else None
+
+    binder = QueryBinder(catalog, broken, report, below)
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None

@@ -12,13 +12,10 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
-    is_aggregate,
-    is_distinct,
+    column_shown,
     is_union_all,
-    optional,
-    relations,
+    item_named,
     union_branches,
-    window_calls,
 )
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing.common_type import type_of
@@ -83,18 +80,11 @@ def _places(subquery: exp.Subquery, name: str, catalog: Catalog) -> list[Place] 
 
 def _place(branch: exp.Select, name: str, catalog: Catalog) -> Place | None:
     """The FROM item of a SELECT that an output is a column of, and that column."""
-    if is_aggregate(branch) or is_distinct(branch) or window_calls(branch):
+    column = column_shown(branch, name)
+    item = None if column is None else item_named(branch, column.table)
+    if column is None or item is None or not _may_have(item, catalog):
         return None
-    if branch.args.get("limit") or branch.args.get("offset"):
-        return None
-    output = next(item.unalias() for item in branch.selects if item.alias_or_name == name)
-    if not isinstance(output, exp.Column):
-        return None
-    for item, may_miss in zip(relations(branch), optional(branch), strict=True):
-        if item.alias_or_name == output.table:
-            fits = not may_miss and _may_have(item, catalog)
-            return (branch, item, output.name) if fits else None
-    return None
+    return branch, item, column.name
 
 
 def _may_have(item: exp.Expr, catalog: Catalog) -> bool:

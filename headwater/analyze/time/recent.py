@@ -7,21 +7,18 @@ watermark moves on: whatever reads it corrects its rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, Column
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import (
+    column_shown,
     conjuncts,
-    is_aggregate,
-    is_distinct,
     is_union_all,
-    optional,
-    relations,
+    item_named,
     union_branches,
-    window_calls,
 )
 from headwater.analyze.time.bounds import differences
 from headwater.analyze.time.event_time import MICROSECOND
@@ -35,11 +32,19 @@ _CLOCK = "watermark"
 _EXAMPLE = "write WHERE ts > watermark() - INTERVAL '24' HOUR, with microseconds to weeks"
 
 
-class Age(NamedTuple):
-    """How far behind the view's watermark an event time may be, in microseconds."""
+@dataclass(frozen=True, slots=True)
+class Age:
+    """How far behind the view's watermark an event time may be.
+
+    Attributes:
+        column: the event time.
+        length: microseconds.
+        type: of the column.
+    """
 
     column: str
     length: int
+    type: exp.DataType
 
 
 def reads_clock(node: exp.Expr) -> bool:
@@ -83,46 +88,42 @@ def _mark(select: exp.Select, term: exp.Expr, catalog: Catalog, report: Diagnost
         message = f'"{name}" is not the event time of a table in FROM'
         hint = "compare the column that WATERMARK FOR names, in the SELECT that reads the table"
         report.add("MISPLACED_CLAUSE", message, term, hint)
-    for table in tables or ():
-        age = Age(_event_time(table, catalog) or "", -(least // MICROSECOND))
-        table.meta[RECENT] = min(age, table.meta.get(RECENT, age))
+    for table, time in tables or ():
+        age = Age(time.name, -(least // MICROSECOND), time.type)
+        known: Age = table.meta.get(RECENT, age)
+        table.meta[RECENT] = min(known, age, key=lambda each: each.length)
 
 
 def _is_clock(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower() == _CLOCK
 
 
-def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list[exp.Expr] | None:
+Timed = tuple[exp.Expr, Column]
+"""A table in FROM and its event time."""
+
+
+def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list[Timed] | None:
     """The tables whose event time a column is; None where a bound would not reach them."""
-    for item, may_miss in zip(relations(select), optional(select), strict=True):
-        if item.alias_or_name == alias:
-            return None if may_miss else _of_item(item, name, catalog)
-    return None
-
-
-def _of_item(item: exp.Expr, name: str, catalog: Catalog) -> list[exp.Expr] | None:
+    item = item_named(select, alias)
     if isinstance(item, exp.Table):
         inner = item.this.this if isinstance(item.this, WindowTable) else item
-        return [inner] if name == _event_time(inner, catalog) else None
+        time = _event_time(inner, catalog)
+        return [(inner, time)] if time is not None and time.name == name else None
     if not isinstance(item, exp.Subquery) or SESSION in item.meta or not is_union_all(item.this):
         return None
-    branches = union_branches(item.this)
-    place = [each.alias_or_name for each in branches[0].selects].index(name)
-    found: list[exp.Expr] = []
-    for branch in branches:
-        column = branch.selects[place].unalias()
-        looks_around = is_aggregate(branch) or is_distinct(branch) or window_calls(branch)
-        if looks_around or branch.args.get("limit") or not isinstance(column, exp.Column):
-            return None
-        tables = _tables(branch, column.table, column.name, catalog)
-        if tables is None:
+    found: list[Timed] = []
+    for branch in union_branches(item.this):
+        column = column_shown(branch, name)
+        tables = column and _tables(branch, column.table, column.name, catalog)
+        if not tables:
             return None
         found += tables
     return found
 
 
-def _event_time(table: exp.Expr, catalog: Catalog) -> str | None:
+def _event_time(table: exp.Expr, catalog: Catalog) -> Column | None:
     """The event time of a landed table; of a keyed one, that of its changes."""
     source = catalog.source_of(table.name)
-    timed = source is not None and source.landed and source.watermark
-    return timed.column if timed else None
+    if source is None or not source.landed or not source.watermark:
+        return None
+    return next(each for each in source.columns if each.name == source.watermark.column)

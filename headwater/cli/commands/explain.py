@@ -29,7 +29,7 @@ from headwater.errors import EXIT_NO, EXIT_OK
 def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> int:
     """Show the engine of VIEW and the reason, its keys, watermark, state bound and operators."""
     from headwater.plan import explain as explained
-    from headwater.plan.sql.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest
 
     project, plans = context.survey()
     require_view(project, view)
@@ -40,7 +40,7 @@ def explain(context: Context, view: str, show_sql: bool, dialect: str | None) ->
         document["sql"] = steps
         text = "\n\n".join(f"-- {step}\n{sql};" for step, sql in steps.items())
     elif dialect:
-        text = at_rest_sql(plan, project.catalog, dialect, final=False)
+        text = at_rest(plan, project.catalog, dialect, final=False).text()
         document |= {"dialect": dialect, "at_rest": text}
         text += ";"
     else:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import is_distinct
 from headwater.analyze.rules.keys import missing_keys
+from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
@@ -28,31 +29,6 @@ class Engine(StrEnum):
     STREAMING = "streaming"
     INCREMENTAL = "incremental"
     FULL = "full"
-
-
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """The rows of a table that the view's watermark has not left behind.
-
-    Attributes:
-        column: their event time.
-        length: how far behind the watermark it may be, microseconds.
-        kind: Spark SQL type of the column.
-    """
-
-    column: str
-    length: int
-    kind: str
-
-    def bound(self, watermark: int | None) -> str:
-        """Return the least event time that is read, as Spark SQL.
-
-        Args:
-            watermark: microseconds since 1970 UTC; without one nothing is.
-        """
-        if watermark is None:
-            return f"CAST(NULL AS {self.kind})"
-        return f"CAST(timestamp_micros({watermark - self.length}) AS {self.kind})"
 
 
 class InputKind(StrEnum):
@@ -81,7 +57,7 @@ class Input:
     appends: bool = True
     streams: bool = True
     evolves: bool = False
-    recent: Recent | None = None
+    recent: Age | None = None
 
 
 @dataclass(frozen=True, slots=True)

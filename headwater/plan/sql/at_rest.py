@@ -69,46 +69,30 @@ class AtRest:
     """A SELECT at rest.
 
     Attributes:
+        view: whose it is.
+        dialect: of its text.
         sql: its text.
         patterns: the tables of matches that it reads.
     """
 
+    view: str
+    dialect: str
     sql: str
-    patterns: tuple[PatternStep, ...] = ()
+    patterns: tuple[PatternStep, ...]
 
+    def text(self) -> str:
+        """Return its text where it reads no table of matches.
 
-def at_rest_sql(
-    plan: ViewPlan,
-    catalog: Catalog,
-    dialect: str,
-    *,
-    watermark: int | None = None,
-    final: bool = True,
-    relation: Callable[[str], str] | None = None,
-    bounds: bool = False,
-) -> str:
-    """Return the SELECT whose rows a view must equal, as one text.
-
-    Args:
-        plan: the view's plan.
-        catalog: what it reads.
-        watermark, final, relation, bounds: as :func:`at_rest` has them.
-        dialect: likewise.
-
-    Raises:
-        ConfigError: ``UNKNOWN_DIALECT``.
-        SqlError: ``QUERY_REFUSED`` for patterns, which no text of these dialects has.
-    """
-    found = at_rest(
-        plan, catalog, dialect, watermark=watermark, final=final, relation=relation, bounds=bounds
-    )
-    if found.patterns:
-        raise SqlError(
-            "QUERY_REFUSED",
-            f"with patterns, the SELECT at rest is no single query of {dialect}",
-            hint=f"run: headwater verify {plan.view.name}",
-        )
-    return found.sql
+        Raises:
+            SqlError: ``QUERY_REFUSED`` for patterns, which no text of these dialects has.
+        """
+        if self.patterns:
+            raise SqlError(
+                "QUERY_REFUSED",
+                f"with patterns, the SELECT at rest is no single query of {self.dialect}",
+                hint=f"run: headwater verify {self.view}",
+            )
+        return self.sql
 
 
 def at_rest(
@@ -143,7 +127,7 @@ def at_rest(
     named = relation or (lambda name: name)
 
     def read(item: RelationShape) -> exp.Expr:
-        recent = _recent(item, catalog, watermark, final=final)
+        recent = _recent(item, watermark, final=final)
         if dialect == "spark":
             return batch_read(item, named(item.name), plan.lateness, recent)
         return _read(item, plan, dialect, named(item.name), recent)
@@ -163,7 +147,7 @@ def at_rest(
     named_query, patterns = take_out(query, dialect)
     if dialect == "trino":
         named_query = named_query.transform(in_micros)
-    return AtRest(print_sql(named_query, dialect), patterns)
+    return AtRest(plan.view.name, dialect, print_sql(named_query, dialect), patterns)
 
 
 def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:
@@ -183,20 +167,18 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     return "floats" if listed else "exact"
 
 
-def _recent(
-    item: RelationShape, catalog: Catalog, watermark: int | None, *, final: bool
-) -> exp.Expr | None:
+def _recent(item: RelationShape, watermark: int | None, *, final: bool) -> exp.Expr | None:
     """The condition that the watermark has not left a row behind, of an input that has one."""
     if item.recent is None:
         return None
-    column, age = item.recent
+    age = item.recent
     least: exp.Expr = exp.null()
     if watermark is not None:
-        least = timestamp(watermark - age, fields_of(item, catalog)[column].type)
+        least = timestamp(watermark - age.length, age.type)
     elif not final:
-        length = spark_expression(interval(age * MICROSECOND))
+        length = spark_expression(interval(age.length * MICROSECOND))
         least = exp.Sub(this=exp.Placeholder(this="watermark"), expression=length)
-    return exp.GTE(this=exp.column(column), expression=least)
+    return exp.GTE(this=exp.column(age.column), expression=least)
 
 
 def _read(

@@ -61,16 +61,16 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
 
 
 def _at_rest(case: Case) -> str:
-    from headwater.plan.sql.at_rest import at_rest_sql
+    from headwater.plan.sql.at_rest import at_rest
 
-    return at_rest_sql(
+    return at_rest(
         case.plan,
         case.project.catalog,
         "trino",
         watermark=case.commit.marker.watermark,
         relation=lambda name: _relation(case, name, *case.inputs[name]),
         bounds=bool(case.columns.bounded),
-    )
+    ).text()
 
 
 def _relation(case: Case, name: str, table: StoredTable, snapshot_id: int | None) -> str:

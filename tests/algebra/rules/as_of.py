@@ -7,7 +7,7 @@ rows so far, which come in any order. No row holds a version that is newer than 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from random import Random
+from functools import partial
 
 import duckdb
 import pytest
@@ -15,13 +15,10 @@ from sqlglot import exp
 
 from headwater.plan.sql import as_of
 from tests.algebra.rule import Rule
-from tests.algebra.rules.streams import arrivals
+from tests.algebra.rules.streams import STAMPS, arrivals, columns_of, drawn
 from tests.algebra.world import Given, Kept, World, planned
 from tests.fuzz.as_of import as_of_query
-from tests.fuzz.schemas import KINDS
-from tests.fuzz.streams import TIME, random_logs
-
-_STAMPS = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
+from tests.fuzz.streams import TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +30,13 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        rnd = Random(self.seed)
-        logs = random_logs(rnd)
-        query = as_of_query(rnd, logs, closes=False)
-        definitions = "".join(log.definition for log in logs) + query.definition("v")
-        _, plans = planned(definitions)
-        given = [
-            Given(log.name, ", ".join(f"{c} {KINDS[k].type}" for c, k in log.kinds.items()))
-            for log in logs
-        ]
-        given = [Given(each.name, f"{each.columns}, {_STAMPS}") for each in given]
+        view = drawn(self.seed, partial(as_of_query, closes=False))
+        query, used = view.query, view.used
+        _, plans = planned(view.definitions)
+        given = [Given(log.name, f"{columns_of(log)}, {STAMPS}") for log in used]
         world = World(given, [Kept.of(plans["v"])], seed=len(query.select))
-        used = [log for log in logs if log.name in query.inputs]
         try:
-            for number, rows in enumerate(arrivals(rnd, used, self.ticks)):
+            for number, rows in enumerate(arrivals(view.rnd, used, self.ticks)):
                 world.tick(rows)
                 if found := world.wrong("v", query.answer) or _newer(world, query.columns):
                     return f"{query.select} after tick {number}: {found}"

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from random import Random
 
 import duckdb
 import pytest
 
 from headwater.plan.program import ClosedTimeProgram, LinearProgram
 from headwater.plan.rules import closed_time
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from tests.algebra.rule import Rule
-from tests.algebra.rules.streams import create, landed
+from tests.algebra.rules.streams import create, drawn, landed
 from tests.algebra.translate import duckdb_sql, duckdb_type
 from tests.algebra.world import in_schema, planned
 from tests.fuzz.closing import closing_query
-from tests.fuzz.streams import random_logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +31,26 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        rnd = Random(self.seed)
-        logs = random_logs(rnd)
-        query = closing_query(rnd, logs)
-        used = [log for log in logs if log.name in query.inputs]
-        definitions = "".join(log.definition for log in logs) + query.definition("v")
-        catalog, plans = planned(definitions, as_written=True)
-        plan, program = plans["v"], planned(definitions)[1]["v"].program
+        view = drawn(self.seed, closing_query)
+        query = view.query
+        catalog, plans = planned(view.definitions, as_written=True)
+        plan, program = plans["v"], planned(view.definitions)[1]["v"].program
         assert isinstance(program, ClosedTimeProgram), program
         columns = ", ".join(query.columns)
         kinds = ", ".join(f'"{c.name}" {duckdb_type(c.spark_type)}' for c in plan.columns)
         with in_schema() as (duck, _):
-            create(duck, used)
+            create(duck, view.used)
             duck.execute(f"CREATE TABLE v ({kinds})")
             last: int | None = None
             try:
-                for number, watermark in enumerate(landed(rnd, duck, used, self.ticks)):
+                for number, watermark in enumerate(landed(view.rnd, duck, view.used, self.ticks)):
                     tick = program.between(last, watermark)
                     if isinstance(tick, LinearProgram):
                         duck.execute(f"INSERT INTO v {duckdb_sql(tick.sql)}")
                     last = watermark
                     w = "NULL" if watermark is None else f"make_timestamptz({watermark})"
                     duck.execute(f"SET VARIABLE w = {w}")
-                    rest = at_rest_sql(plan, catalog, "duckdb", watermark=watermark)
+                    rest = at_rest(plan, catalog, "duckdb", watermark=watermark).text()
                     for name, right in (("answer", query.answer), ("at rest", rest)):
                         asked = f"SELECT {columns} FROM ({right})"
                         held = f"SELECT {columns} FROM v"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from random import Random
 
 import duckdb
 import pytest
 
-from headwater.plan.rules.contract import Recent
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.analyze.time.recent import Age
+from headwater.plan.sql.at_rest import at_rest
 from tests.algebra.rule import Rule
-from tests.algebra.rules.streams import create, landed
+from tests.algebra.rules.streams import columns_of, create, drawn, landed
 from tests.algebra.world import Given, Kept, World, planned
 from tests.fuzz.recent import recent_query
-from tests.fuzz.schemas import KINDS, Row
-from tests.fuzz.streams import Log, random_logs
+from tests.fuzz.schemas import Row
+from tests.fuzz.streams import Log
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +27,16 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        rnd = Random(self.seed)
-        logs = random_logs(rnd)
-        query = recent_query(rnd, logs)
-        used = [log for log in logs if log.name in query.inputs]
-        definitions = "".join(log.definition for log in logs) + query.definition("v")
-        catalog, plans = planned(definitions, as_written=True)
+        view = drawn(self.seed, recent_query)
+        query, used = view.query, view.used
+        catalog, plans = planned(view.definitions, as_written=True)
         recent = {item.name: item.recent for item in plans["v"].inputs if item.recent}
-        given = [Given(log.name, _columns(log), moves=True) for log in used]
-        world = World(given, [Kept.of(planned(definitions)[1]["v"])], seed=len(query.select))
+        given = [Given(log.name, columns_of(log), moves=True) for log in used]
+        world = World(given, [Kept.of(planned(view.definitions)[1]["v"])], seed=len(query.select))
         every = [Log(f"{log.name}_all", log.kinds, log.delay) for log in used]
         try:
             create(world.duck, every)
-            for number, watermark in enumerate(landed(rnd, world.duck, every, self.ticks)):
+            for number, watermark in enumerate(landed(view.rnd, world.duck, every, self.ticks)):
                 w = "NULL" if watermark is None else f"make_timestamptz({watermark})"
                 world.duck.execute(f"SET VARIABLE w = {w}")
                 rows = dict[str, list[Row]]()
@@ -51,13 +47,13 @@ class _Trial:
                     )
                     rows[log.name] = world.duck.execute(text).fetchall()
                 world.tick(rows)
-                rest = at_rest_sql(
+                rest = at_rest(
                     plans["v"],
                     catalog,
                     "duckdb",
                     watermark=watermark,
                     relation=lambda name: f"{name}_all",
-                )
+                ).text()
                 answer = re.sub(r"\bFROM ([dl])\b", r"FROM \1_all", query.answer)
                 for name, right in (("answer", answer), ("at rest", rest)):
                     if found := world.wrong("v", right):
@@ -69,11 +65,7 @@ class _Trial:
         return ""
 
 
-def _columns(log: Log) -> str:
-    return ", ".join(f"{name} {KINDS[kind].type}" for name, kind in log.kinds.items())
-
-
-def _bound(recent: Recent, watermark: int | None) -> str:
+def _bound(recent: Age, watermark: int | None) -> str:
     """The condition by which the engine reads an input, for DuckDB."""
     if watermark is None:
         return "false"

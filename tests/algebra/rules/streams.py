@@ -8,7 +8,7 @@ before finality. Its final rows are DuckDB's answer. A row that was final once s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -19,7 +19,7 @@ import pytest
 from headwater.analyze.definitions import Catalog
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.rules import streaming
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra.rule import Rule
 from tests.algebra.translate import duckdb_sql
@@ -32,6 +32,9 @@ _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
+STAMPS = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
+"""The columns of a landed log that nobody declares."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
@@ -42,18 +45,15 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        rnd = Random(self.seed)
-        logs = random_logs(rnd, kept=False)
-        query = random_query(rnd, logs)
-        used = [log for log in logs if log.name in query.inputs]
-        definitions = "".join(log.definition for log in logs) + query.definition("v")
-        catalog, plans = planned(definitions, as_written=True)
-        program = planned(definitions)[1]["v"].program
+        view = drawn(self.seed, random_query, kept=False)
+        query = view.query
+        catalog, plans = planned(view.definitions, as_written=True)
+        program = planned(view.definitions)[1]["v"].program
         with in_schema() as (duck, _):
-            create(duck, used)
+            create(duck, view.used)
             commits = _Commits(duck, query, program, plans["v"], catalog)
             try:
-                for number, watermark in enumerate(landed(rnd, duck, used, self.ticks)):
+                for number, watermark in enumerate(landed(view.rnd, duck, view.used, self.ticks)):
                     if found := commits.wrong(watermark):
                         return f"{query.select}{query.emit} after tick {number}: {found}"
             except duckdb.Error as error:
@@ -61,13 +61,49 @@ class _Trial:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A random view.
+
+    Attributes:
+        rnd: the generator, for what comes after it.
+        query: what it is.
+        used: the logs that it reads.
+        definitions: the statements of all logs and of the view ``v``.
+    """
+
+    rnd: Random
+    query: StreamingQuery
+    used: Sequence[Log]
+    definitions: str
+
+
+def drawn(
+    seed: str, make: Callable[[Random, Sequence[Log]], StreamingQuery], *, kept: bool = True
+) -> Drawn:
+    """Return a random view over random logs.
+
+    Args:
+        kept: whether the logs are tables, not sources.
+    """
+    rnd = Random(seed)
+    logs = random_logs(rnd, kept=kept)
+    query = make(rnd, logs)
+    used = [log for log in logs if log.name in query.inputs]
+    definitions = "".join(log.definition for log in logs) + query.definition("v")
+    return Drawn(rnd, query, used, definitions)
+
+
+def columns_of(log: Log) -> str:
+    """The columns of a log as DuckDB writes them."""
+    return ", ".join(f"{name} {KINDS[kind].type}" for name, kind in log.kinds.items())
+
+
 def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
     """Make the tables of some logs, and of their heartbeats."""
     for log in logs:
-        columns = ", ".join(f"{c} {KINDS[kind].type}" for c, kind in log.kinds.items())
         for name in (log.name, f"{log.name}__change", f"{log.name}__before"):
-            stamps = "_arrived_at TIMESTAMPTZ, _watermark TIMESTAMPTZ"
-            duck.execute(f"CREATE TABLE {name} ({columns}, {stamps})")
+            duck.execute(f"CREATE TABLE {name} ({columns_of(log)}, {STAMPS})")
         duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
 
 
@@ -153,7 +189,7 @@ class _Commits:
         w = "NULL" if watermark is None else f"make_timestamptz({watermark})"
         self._duck.execute(f"SET VARIABLE w = {w}")
         everything, final = (
-            at_rest_sql(self._plan, self._catalog, "duckdb", watermark=watermark, final=each)
+            at_rest(self._plan, self._catalog, "duckdb", watermark=watermark, final=each).text()
             for each in (False, True)
         )
         first = "CREATE TABLE IF NOT EXISTS held AS FROM ({}) LIMIT 0"

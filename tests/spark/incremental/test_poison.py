@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.testing import slt
 from headwater.testing.harness import World, run_record
 from tests.support import poison
@@ -203,7 +203,9 @@ def test_sums_with_deletes_near_38_digits(world: World) -> None:
 def _at_rest(selects: list[str]) -> list[str]:
     catalog = bind({"p.sql": parse(poison.views(selects))})
     plans = plan_project(catalog)
-    return [at_rest_sql(plans[f"v{n}"], catalog, "spark", final=False) for n in range(len(selects))]
+    return [
+        at_rest(plans[f"v{n}"], catalog, "spark", final=False).text() for n in range(len(selects))
+    ]
 
 
 def test_spark_computes_every_function_beside_a_poison_row(spark: SparkSession) -> None:

@@ -13,7 +13,7 @@ from headwater.cli.main import main
 from headwater.dialect import parse, parse_all, to_sql
 from headwater.errors import EXIT_NO, EXIT_OK
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import DIALECTS, at_rest_sql
+from headwater.plan.sql.at_rest import DIALECTS, at_rest
 from headwater.project import read_project
 
 TABLE = """
@@ -63,7 +63,7 @@ def view(query: str) -> str:
 def engines(catalog: Catalog) -> Mapping[str, str]:
     """The SELECT of view v in every engine, without needless brackets."""
     plan = plan_project(catalog)["v"]
-    found = {each: at_rest_sql(plan, catalog, each, final=False) for each in DIALECTS}
+    found = {each: at_rest(plan, catalog, each, final=False).text() for each in DIALECTS}
     return {
         each: "".join(sql.split()).replace("((", "(").replace("))", ")")
         for each, sql in found.items()

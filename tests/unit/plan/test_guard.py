@@ -8,7 +8,7 @@ from headwater.analyze.bind.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 
 TABLES = """
@@ -229,7 +229,7 @@ def test_the_select_at_rest_has_the_guard_unless_the_view_may_fail() -> None:
         made = plan(query, clause)
         catalog = bind({"v.sql": parse(TABLES)})
         for dialect in ("spark", "duckdb", "trino"):
-            assert ("WHERE" in at_rest_sql(made, catalog, dialect)) is guarded
+            assert ("WHERE" in at_rest(made, catalog, dialect).text()) is guarded
     assert plan(query, "ON ERROR DROP").view.on_error == "drop"
 
 

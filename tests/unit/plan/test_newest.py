@@ -10,7 +10,7 @@ import pytest
 from headwater.analyze.bind.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from tests.support.left_out import changes, held
 
 SQL = """
@@ -45,15 +45,15 @@ def test_a_value_left_out_is_the_newest_said_since_the_row_began(
         duck.execute(f"CREATE TABLE docs__changes ({kinds if snapshots else LOG})")
         values = ", ".join("?" * len(log[0]))
         duck.executemany(f"INSERT INTO docs__changes VALUES ({values})", log)
-        found = duck.sql(at_rest_sql(plan, catalog, "duckdb")).fetchall()
+        found = duck.sql(at_rest(plan, catalog, "duckdb").text()).fetchall()
     assert sorted(found) == held(log)
 
 
 def test_columns_that_no_order_tells_apart_can_be_truncated_too() -> None:
     sql = TRUNCATES.replace("n BIGINT", "n ARRAY(VARCHAR)")
     catalog = bind({"test.sql": parse(sql, file="test.sql")})
-    at_rest = at_rest_sql(plan_project(catalog)["docs"], catalog, "duckdb")
-    assert at_rest.count("ORDER BY") == 4 and '"n" ASC' not in at_rest
+    text = at_rest(plan_project(catalog)["docs"], catalog, "duckdb").text()
+    assert text.count("ORDER BY") == 4 and '"n" ASC' not in text
 
 
 def test_only_what_can_be_left_out_costs_hidden_columns() -> None:

@@ -12,7 +12,7 @@ from headwater.analyze.time.finality import event_time_columns
 from headwater.analyze.typing.types import sql_type
 from headwater.errors import SqlError
 from headwater.plan.explain import facts, program_sql
-from headwater.plan.sql.at_rest import at_rest, at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.trino.verify import compare_in_trino
 from headwater.serve.verify import Case, Unseen
@@ -76,7 +76,7 @@ def test_times_of_a_match_are_event_times_only_if_its_close_is_bounded() -> None
 def test_no_text_of_another_engine_has_the_matches() -> None:
     catalog, plan = _planned("FIRST(ts) AS began")
     with pytest.raises(SqlError) as refused:
-        at_rest_sql(plan, catalog, "duckdb", final=False)
+        at_rest(plan, catalog, "duckdb", final=False).text()
     assert (refused.value.condition, refused.value.hint) == (
         "QUERY_REFUSED",
         "run: headwater verify v",

@@ -13,7 +13,7 @@ from headwater.analyze.rules.allowed_syntax import ALLOWED
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest_sql
+from headwater.plan.sql.at_rest import at_rest
 from tests.support import poison
 
 
@@ -46,7 +46,7 @@ def found(duck: duckdb.DuckDBPyConnection, selects: list[str]) -> dict[str, obje
     plans = plan_project(catalog)
     rows: dict[str, object] = {}
     for number, text in enumerate(selects):
-        sql = at_rest_sql(plans[f"v{number}"], catalog, "duckdb", final=False)
+        sql = at_rest(plans[f"v{number}"], catalog, "duckdb", final=False).text()
         try:
             rows[text] = sorted(row[0] for row in duck.sql(sql).fetchall())
         except duckdb.Error as error:
