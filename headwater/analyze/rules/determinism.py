@@ -56,6 +56,11 @@ HAZARDS: tuple[Hazard, ...] = (
         *("statement_timestamp", "clock_timestamp", "timeofday", "age"),
     ),
     _refused(
+        "outside WHERE it changes from one commit to the next",
+        "write WHERE ts > watermark() - INTERVAL '24' HOUR",
+        "watermark",
+    ),
+    _refused(
         "it depends on how files are read, not on the rows",
         "declare a METADATA FROM 'file' column in the source",
         *("input_file_name", "input_file_block_start", "input_file_block_length"),

@@ -66,12 +66,6 @@ def mark_recent(select: exp.Select, catalog: Catalog, report: Diagnostics) -> No
     if clocked:
         rest = [term for term in terms if term not in clocked]
         select.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
-    for item in (*select.selects, *(select.args.get(key) for key in ("having", "qualify"))):
-        if item is not None and reads_clock(item) and not item.find(exp.Query):
-            message = "watermark() changes from one commit to the next"
-            report.add("MISPLACED_CLAUSE", message, item, _EXAMPLE)
-            for call in filter(_is_clock, list(item.find_all(exp.Anonymous))):
-                call.replace(exp.Null())
 
 
 def _mark(select: exp.Select, term: exp.Expr, catalog: Catalog, report: Diagnostics) -> None:
