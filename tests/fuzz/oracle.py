@@ -44,6 +44,7 @@ def for_duckdb(text: str) -> str:
     root = exp.Paren(this=parse_one(text, dialect=Headwater))
     for select in [*root.find_all(exp.Select)]:
         _outputs_first(select)
+        _named_windows(select)
     for unnest in [*root.find_all(exp.Unnest)]:
         _side_by_side(unnest)
     for window in [*root.find_all(exp.Window)]:
@@ -73,6 +74,18 @@ def _outputs_first(select: exp.Select) -> None:
         around.set(key, clause)
 
 
+def _named_windows(select: exp.Select) -> None:
+    """``OVER w`` → what ``WINDOW w AS (…)`` says."""
+    defined = {each.name: each for each in select.args.get("windows") or []}
+    for window in [*select.find_all(exp.Window)]:
+        definition = defined.get(window.alias) if window.parent_select is select else None
+        if definition is not None and not any(map(window.args.get, ("order", "spec"))):
+            for key in ("partition_by", "order", "spec"):
+                part = definition.args.get(key)
+                window.set(key, part.copy() if isinstance(part, exp.Expr) else part)
+            window.set("alias", None)
+
+
 def _side_by_side(unnest: exp.Unnest) -> None:
     """DuckDB unnests several lists side by side in a SELECT list only."""
     if len(unnest.expressions) > 1:
@@ -82,7 +95,7 @@ def _side_by_side(unnest: exp.Unnest) -> None:
 
 
 def _edge_of_range(window: exp.Window) -> None:
-    """The first (last) value of a RANGE: the least value of the rows with the first (last) key."""
+    """The first (last) value of a RANGE, whose ties are ordered by value as their keys are."""
     spec, call = window.args.get("spec"), window.this
     skips = isinstance(call, exp.IgnoreNulls)
     call = call.this if skips else call
@@ -99,7 +112,9 @@ def _edge_of_range(window: exp.Window) -> None:
     )
     value = call.this
     listed: exp.Expr = exp.ArrayAgg(
-        this=exp.Order(this=value.copy(), expressions=[edge, _ordered(value)])
+        this=exp.Order(
+            this=value.copy(), expressions=[edge, _ordered(value, desc=edge.args["desc"])]
+        )
     )
     if skips:
         given = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))

@@ -4,7 +4,7 @@ In: a typed SELECT. Out: the same values from
 
 - no empty frame, which Spark refuses: the aggregate of no rows;
 - no first_value or last_value of a RANGE with lengths, which could take any of the rows that tie:
-  the least value of the rows with the first (last) key, as min_by and max_by have it.
+  tied rows are ordered by their value, in the direction of the key, as min_by and max_by have it.
 """
 
 from __future__ import annotations
@@ -60,12 +60,21 @@ def _call(window: exp.Expr) -> exp.Expr:
 
 
 def _aggregated(window: exp.Expr) -> exp.Expr:
-    """The call as an aggregate with its FILTER; a value of any row is the least one."""
+    """The call as an aggregate with its FILTER."""
     call = window.this
     if isinstance(_call(window), _PLACED):
-        return exp.Min(this=_call(window).this.copy())
+        return _of_tied(window)
     found: exp.Expr = call
     return found
+
+
+def _takes_least(window: exp.Expr) -> bool:
+    return isinstance(_call(window), exp.FirstValue) != bool(_key(window).args.get("desc"))
+
+
+def _of_tied(window: exp.Expr) -> exp.Expr:
+    least = _takes_least(window)
+    return (exp.Min if least else exp.Max)(this=_call(window).this.copy())
 
 
 def _filtered(call: exp.Expr) -> bool:
@@ -112,9 +121,9 @@ def _of_edge(window: exp.Expr) -> exp.Expr:
         found.set("this", aggregate)
         return found
 
-    least = first != bool(key.args.get("desc"))
-    by = (exp.ArgMin if least else exp.ArgMax)(this=value.copy(), expression=key.this.copy())
-    null, others = over(exp.Min(this=value.copy()), _is_null(key.this)), over(by)
+    extreme = exp.ArgMin if _takes_least(window) else exp.ArgMax
+    by = extreme(this=value.copy(), expression=key.this.copy())
+    null, others = over(_of_tied(window), _is_null(key.this)), over(by)
     leads = first == bool(key.args.get("nulls_first"))
     of_nulls = _is_null(key.this) if leads else exp.Not(this=_is_null(key.this))
     count = over(exp.Count(this=exp.Star()), of_nulls)
