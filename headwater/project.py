@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -33,6 +33,7 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OWN = TABLE_OPTIONS["catalog_name"].default
 _USER = re.compile(r"//[^/@]*@")
 _Bound = TypeVar("_Bound", Source, View, Sink)
+Edit = Callable[[exp.Expression], Sequence[exp.Expression]]
 SKIPPED = ("tests",)
 """Folders directly below a project that hold no definitions; hidden folders are skipped as well."""
 
@@ -149,7 +150,10 @@ def load_project(root: Path, paths: Sequence[Path] | None = None) -> Project:
 
 
 def read_project(
-    root: Path, paths: Sequence[Path] | None = None, beside: Sequence[Path] = ()
+    root: Path,
+    paths: Sequence[Path] | None = None,
+    beside: Sequence[Path] = (),
+    edit: Edit = lambda statement: [statement],
 ) -> Project:
     """Read, parse and bind what is sound of a project.
 
@@ -157,6 +161,7 @@ def read_project(
         root: its folder, with ``headwater.toml`` in it.
         paths: files or folders to read instead of the whole folder.
         beside: files or folders to read after the others; a file is read once.
+        edit: gives what stands in the place of a statement, before anything is bound.
 
     Raises:
         ConfigError: the folder or the settings are wrong, or there are no files.
@@ -183,7 +188,7 @@ def read_project(
             errors.append(unread[-1])
             continue
         parsed, found = _parsed(file, text)
-        statements[str(file)] = parsed
+        statements[str(file)] = [each for statement in parsed for each in edit(statement)]
         errors += found
         if found:
             defined = {statement.name for statement in parsed}

@@ -19,6 +19,8 @@ WATERMARK_COLUMN = "_watermark"
 ARRIVAL_COLUMN = "_arrived_at"
 CHANGES = "__changes"
 """Suffix of the log of a keyed table."""
+NEXT = "__next"
+"""Suffix of the next version of a view while it is built beside the one that serves."""
 CHANGE_COLUMN = "_change_type"
 """What a row of the log of a keyed table does to its key: :data:`UPSERTED` or :data:`DELETED`; or
 :data:`TRUNCATED`, to every key, and then it has none itself."""
@@ -281,6 +283,7 @@ class View:
         options: ``WITH`` options: ``format``, ``engine``, …
         span: where it is defined.
         text: canonical SQL of the definition; comments are no part of it.
+        definition: the whole definition as canonical SQL; empty for a keyed table.
         on_error: what becomes of rows on which the query fails.
         changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
         reads_all: whether it may read columns that it does not name: by ``*``, or to order rows
@@ -299,6 +302,7 @@ class View:
     options: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
     text: str = ""
+    definition: str = ""
     on_error: OnError = OnError.QUARANTINE
     changes: str = ""
     reads_all: bool = False

@@ -15,6 +15,7 @@ from types import TracebackType
 
 from sqlglot import exp
 
+from headwater.analyze.definitions import NEXT
 from headwater.analyze.literals.mistake import Mistake
 from headwater.dialect.position import SourceText, place_within, source_of, span_of
 from headwater.dialect.syntax import FUNCTION
@@ -23,7 +24,7 @@ from headwater.errors import Span, SqlError
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 RESERVED_SUFFIXES = (
     *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
-    *("__sink", "__begun"),
+    *("__sink", "__begun", NEXT),
 )
 
 
@@ -136,7 +137,7 @@ def check_name(report: Diagnostics, name: str, at: exp.Expr, what: str) -> None:
         hint = "choose another name: names that begin with _ are reserved"
     elif not NAME.fullmatch(name):
         hint = "use a letter, then up to 62 letters, digits or underscores"
-    elif what != "column" and name.endswith(RESERVED_SUFFIXES):
+    elif what != "column" and name.endswith(RESERVED_SUFFIXES) and not at.meta.get(NEXT):
         hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are reserved"
     else:
         return

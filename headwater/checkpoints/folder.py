@@ -52,6 +52,7 @@ class CheckpointOwner:
         version: version of the view's definition.
         fingerprint: hash of the view's definition.
         order: the query's sources, in the order in which the checkpoint lists them.
+        printed: the hash by which checkpoints of format 1 know the definition; not written.
     """
 
     view: str
@@ -59,6 +60,13 @@ class CheckpointOwner:
     version: int
     fingerprint: str
     order: tuple[OffsetStream, ...] = ()
+    printed: str = field(default="", compare=False)
+
+    def owns(self, other: CheckpointOwner) -> bool:
+        """Return whether a checkpoint of another one is this one's, in whatever order it reads."""
+        known = other.fingerprint in (self.fingerprint, self.printed)
+        own = (self.view, self.namespace, self.version)
+        return known and own == (other.view, other.namespace, other.version)
 
 
 class Checkpoint:
@@ -182,6 +190,7 @@ class Checkpoint:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         fields = {**asdict(owner), "order": [(item.name, item.kept) for item in owner.order]}
+        del fields["printed"]
         put(self.folder / OWNER_FILE, json.dumps(fields))
 
     # -- changes

@@ -13,7 +13,7 @@ marker proves that log.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from headwater.checkpoints.folder import OWNER_FILE, Batch, Checkpoint, CheckpointOwner
@@ -95,7 +95,7 @@ def decide_resume(held: ResumeFacts) -> Resume:
     if held.newest is None:
         return _without_commit(held)
     found = held.checkpoint.owner()
-    foreign = found is not None and not _is_same(found, held.owner)
+    foreign = found is not None and not held.owner.owns(found)
     damage = _damage(held, found if foreign else None)
     if not foreign and _agrees(held, held.newest):
         return _continued(held, held.newest, damage)
@@ -181,7 +181,7 @@ def ends_of(
 def _without_commit(held: ResumeFacts) -> Resume:
     """Nothing is committed: a checkpoint is of use only for a first batch that was planned."""
     checkpoint, found = held.checkpoint, held.checkpoint.owner()
-    own = found is None or _is_same(found, held.owner)
+    own = found is None or held.owner.owns(found)
     if checkpoint.last_planned() is None and checkpoint.last_finished() is None and own:
         return Resume(ResumeMode.GO_ON)
     planned = checkpoint.last_planned() == 0 and checkpoint.last_finished() is None
@@ -323,10 +323,6 @@ def _damage(held: ResumeFacts, foreign: CheckpointOwner | None) -> tuple[str, ..
     elif _is_readable(held, newest.epoch) and not _matches(held, newest):
         damage.append(f"its input range of epoch {newest.epoch} is not that of the table")
     return tuple(damage)
-
-
-def _is_same(found: CheckpointOwner, own: CheckpointOwner) -> bool:
-    return replace(found, order=()) == replace(own, order=())
 
 
 def _finished(checkpoint: Checkpoint) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import click
 
 from headwater import __version__
+from headwater.cli.commands.apply import apply
 from headwater.cli.commands.check import check
 from headwater.cli.commands.dashboards import dashboards
 from headwater.cli.commands.doctor import doctor
@@ -23,6 +24,7 @@ from headwater.cli.commands.init import init
 from headwater.cli.commands.jars import jars
 from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
+from headwater.cli.commands.plan import plan
 from headwater.cli.commands.quarantine import quarantine
 from headwater.cli.commands.run import run
 from headwater.cli.commands.servers import stack, superset, trino
@@ -41,8 +43,8 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, check, explain, run, status, sql, verify, test, maintain, doctor, quarantine, dashboards,
-    trino, superset, stack, jars,
+    init, check, explain, plan, apply, run, status, sql, verify, test, maintain, doctor, quarantine,
+    dashboards, trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip
 

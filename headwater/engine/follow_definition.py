@@ -53,7 +53,7 @@ def follow(
     ddl = columns_ddl(spec)
     wanted = table.stored_columns(ddl)
     change, marker = difference(table.columns(), wanted), table.marker()
-    if not change or (marker and marker.fingerprint not in ("", plan.fingerprint)):
+    if not change or (marker and not plan.is_of(marker.fingerprint)):
         return  # of another definition the table keeps what it has
     held = lake.table(plan.follows).columns()
     shown = {each.name for each in plan.view.fields}

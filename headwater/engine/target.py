@@ -85,6 +85,7 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
         plan.partitioned_by,
         plan.view.comment,
         column_comments=hidden | {field.name: field.comment for field in plan.view.fields},
+        definition=plan.view.definition,
     )
     table: Table
     if plan.view.is_delta:
@@ -94,7 +95,7 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     else:
         table = lake.ensure(spec)
     marker = table.marker()
-    if marker and marker.fingerprint not in ("", plan.fingerprint):
+    if marker and not plan.is_of(marker.fingerprint):
         raise TerminalError(
             "DEFINITION_CHANGED",
             f'the definition of view "{plan.view.name}" has changed since its last commit',

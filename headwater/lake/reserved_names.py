@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.analyze.definitions import CHANGES
+from headwater.analyze.definitions import CHANGES, NEXT
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
@@ -25,7 +25,7 @@ SINK, BEGUN = "__sink", "__begun"
 FILES = "__files"
 """Suffix of the table with the names of the files that a landed table has read."""
 
-SIDE_TABLES = (CHANGES, QUARANTINE, SINK, BEGUN, FILES)
+SIDE_TABLES = (CHANGES, QUARANTINE, SINK, BEGUN, FILES, NEXT)
 """The suffixes of tables that belong to another, of whose commits they say no more than that."""
 
 LANE = "_path"
@@ -33,6 +33,15 @@ LANE = "_path"
 
 PLACE = "@place"
 """In the cut of a sink, beside its view: what its connector says of the place records go to."""
+
+DEFINITION = "headwater.definition"
+"""Property of a view's table: the definition that its newest commit is of, as SQL."""
+
+SWAPPING = "headwater.swapping"
+"""Property of a shadow whose files its view is about to take over, or has."""
+
+VERSION_TAG = "headwater-v"
+"""Begin of the tags on the last snapshots of earlier versions of a view; the number follows."""
 
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.lake.delta.table import DeltaTable
+from headwater.lake.reserved_names import DEFINITION
 from headwater.lake.storage.warehouse import folder_uri
 
 
@@ -24,6 +25,7 @@ class TableSpec:
         properties: Iceberg table properties, over the defaults of :data:`DEFAULTS`.
         event_times: columns whose exact bounds readers need (see ``LakeTable.upper_bound``).
         column_comments: column → free text; the others have none.
+        definition: the SQL that defines it.
     """
 
     name: str
@@ -33,6 +35,7 @@ class TableSpec:
     properties: Mapping[str, str] = field(default_factory=dict)
     event_times: tuple[str, ...] = ()
     column_comments: Mapping[str, str] = field(default_factory=dict)
+    definition: str = ""
 
 
 DEFAULTS: Mapping[str, str] = {
@@ -79,7 +82,8 @@ def create_table_sql(identifier: str, spec: TableSpec, location: str) -> str:
         location: where its files are; empty for where the catalog puts it.
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
-    properties = {**DEFAULTS, **exact, **spec.properties}
+    said = {DEFINITION: spec.definition} if spec.definition else {}
+    properties = {**DEFAULTS, **exact, **spec.properties, **said}
     parts = [
         f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
         *([f"LOCATION {_literal(location)}"] if location else []),

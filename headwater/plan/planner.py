@@ -30,6 +30,7 @@ from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
+from headwater.plan.identity import identity_of
 from headwater.plan.operators import operators
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
@@ -112,7 +113,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         late=late,
         build=partial(write, view.query),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
-        fingerprint=hashlib.sha256(_identity(view, catalog).encode()).hexdigest()[:16],
+        identify=partial(identity_of, view, catalog, emit, late),
+        printed=hashlib.sha256(_printed(view, catalog).encode()).hexdigest()[:16],
         closing=[
             one
             for one in final
@@ -184,8 +186,8 @@ def _input(name: str, mode: ChangelogMode, catalog: Catalog, recent: Age | None)
     return Input(name, kind, appends, not catalog.is_delta(name), landed, recent)
 
 
-def _identity(view: View, catalog: Catalog) -> str:
-    """Return the part of a definition that must not change."""
+def _printed(view: View, catalog: Catalog) -> str:
+    """Return the part of a definition that must not change, as format 1 had it."""
     # The columns of a keyed table are compared one by one: they may follow their definition.
     if not view.changes:
         return view.text

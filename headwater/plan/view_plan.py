@@ -15,6 +15,7 @@ from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
+from headwater.plan.identity import Identity
 from headwater.plan.program import FullProgram, Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Input, Rule
@@ -91,7 +92,8 @@ class ViewPlan:
         build: writes the program when it is first asked for; ``check`` only decides, and stays
             fast.
         partitioned_by: Spark DDL transforms.
-        fingerprint: hash of the canonical definition; of a keyed table without its columns.
+        identify: says what the definition means; of a keyed table without its columns.
+        printed: hash of the printed definition, by which lakes of format 1 know it.
         closing: when the rows of each branch are final, of a view that waits for it.
         follows: the log of a keyed table whose columns follow its definition; empty for others.
         guard: the rows on which its expressions fail, None if they cannot.
@@ -110,7 +112,8 @@ class ViewPlan:
     late: LateRows
     build: Callable[[], Program]
     partitioned_by: tuple[str, ...]
-    fingerprint: str
+    identify: Callable[[], Identity]
+    printed: str
     closing: Sequence[Settled] = ()
     follows: str = ""
     guard: Guard | None = None
@@ -135,6 +138,20 @@ class ViewPlan:
         found = self.build_whole()
         empty = "".join(f", CAST(NULL AS {kind}) AS {name}" for name, kind in self.program.hidden)
         return FullProgram(f"SELECT *{empty} FROM (\n{found.sql}\n)") if empty else found
+
+    @cached_property
+    def identity(self) -> Identity:
+        """What its definition means."""
+        return self.identify()
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of :attr:`identity`, for its markers."""
+        return self.identity.fingerprint
+
+    def is_of(self, fingerprint: str) -> bool:
+        """Return whether the fingerprint in a marker is that of this definition, or none at all."""
+        return fingerprint in ("", self.printed) or fingerprint == self.fingerprint
 
     @property
     def moves(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from headwater.analyze.definitions import Catalog, Sink
 from headwater.checkpoints.replicas import copies_of
@@ -40,6 +40,16 @@ if TYPE_CHECKING:
 
 POLL = timedelta(milliseconds=200)
 """How often workers look for something to do, at most."""
+
+
+class Deployment(Protocol):
+    """What changes the lake around a run, while the project is this process's."""
+
+    def begin(self, lake: Lake) -> None:
+        """Do what comes before the tables of views are opened."""
+
+    def finish(self, lake: Lake, lease: Lease) -> None:
+        """Do what comes after the workers, if all have done their work."""
 
 
 class Opener:

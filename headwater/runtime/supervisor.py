@@ -45,7 +45,7 @@ from headwater.runtime.events import (
 from headwater.runtime.lease import Lease
 from headwater.runtime.losses import Losses
 from headwater.runtime.maintenance_job import Maintainer, MaintenanceSchedule, Tables
-from headwater.runtime.opener import POLL, Opener
+from headwater.runtime.opener import POLL, Deployment, Opener
 from headwater.runtime.session import open_session, spark_is_gone
 from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.sinks import SinkWorker
@@ -73,6 +73,7 @@ class Supervisor:
         spark: a running session to use; if None, one is opened, and stopped at the end.
         views: the views to keep, with what they read; everything if empty.
         progress: told of epochs, commits and states.
+        deployment: what is to be done in the lake before and after a run.
 
     Raises:
         SqlError: a view cannot be planned.
@@ -85,7 +86,9 @@ class Supervisor:
         spark: SparkSession | None = None,
         views: Sequence[str] = (),
         progress: Progress = silent,
+        deployment: Deployment | None = None,
     ) -> None:
+        self._deployment = deployment
         self._config, self._catalog = project.config, project.catalog
         plans = plan_project(project.catalog)
         self._kept = Tables(project, plans)
@@ -142,6 +145,8 @@ class Supervisor:
                 else:
                     self._board.wait_until(self._is_over)
                 self._check_lease()
+                self._rest()
+                self._deploy()
                 self.stop()
                 self._losses.finish()
         except Exception as error:
@@ -185,8 +190,22 @@ class Supervisor:
         self._end_input()
         self.tick()
 
+    def _deploy(self) -> None:
+        if self._deployment and not self._interrupted and not self._board.failures():
+            assert self._spark is not None and self._lease is not None
+            self._deployment.finish(self._opener.lake(self._spark), self._lease)
+
     def stop(self) -> None:
         """Finish the running batches, then stop everything that was started."""
+        self._rest()
+        if self._spark and self._given is None and not spark_is_gone():
+            self._spark.stop()
+        if self._lease:
+            self._lease.release()
+        self._spark, self._lease = None, None
+
+    def _rest(self) -> None:
+        """Finish the running batches."""
         workers = self._workers()
         for worker in workers:
             worker.stop()
@@ -196,11 +215,6 @@ class Supervisor:
             landing.connector.close()
         self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
         self._quarantines, self._deliveries = [], []
-        if self._spark and self._given is None and not spark_is_gone():
-            self._spark.stop()
-        if self._lease:
-            self._lease.release()
-        self._spark, self._lease = None, None
 
     @property
     def jars(self) -> tuple[str, ...]:
@@ -230,6 +244,8 @@ class Supervisor:
                 self._inputs[name] = InputTable(name, lake.table(name), source)
             except Exception as error:  # noqa: BLE001 - one table's failure is not another's
                 self._fail(name, error)
+        if self._deployment:
+            self._deployment.begin(lake)
         for name, plan in self._plans.items():
             try:
                 target = ensure_target(lake, plan, self._lease)

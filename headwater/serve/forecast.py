@@ -36,11 +36,11 @@ def will_stop(project: Project, plans: Mapping[str, ViewPlan]) -> dict[str, str]
         if table is None:
             continue
         try:
-            change = _change(table, None, source.fields)
+            change = column_difference(table, None, source.fields)
         except HeadwaterError:
             continue  # a type that no reader here knows
         if change.retyped or (change and source.on_schema_change is not OnSchemaChange.EVOLVE):
-            found[project.catalog.shown(name)] = f"SCHEMA_CHANGED: {_columns(change)}"
+            found[project.catalog.shown(name)] = f"SCHEMA_CHANGED: {in_words(change)}"
     for name, plan in plans.items():
         table = _stored(lake, name)
         try:
@@ -62,13 +62,13 @@ def _reason(
     if newest is None:
         return ""
     marker = newest.marker
-    if marker.fingerprint not in ("", plan.fingerprint):
+    if not plan.is_of(marker.fingerprint):
         return "DEFINITION_CHANGED: its last commit is of another definition"
     if plan.follows:
         return ""
-    own = _change(table, None, plan.view.fields)
+    own = column_difference(table, None, plan.view.fields)
     if own:
-        return f"SCHEMA_CHANGED: {_columns(own)}"
+        return f"SCHEMA_CHANGED: {in_words(own)}"
     for item in plan.inputs:
         position = marker.cut_to.get(item.name, "")
         read = _stored(lake, item.name) if item.evolves and position.isdigit() else None
@@ -76,7 +76,7 @@ def _reason(
             continue
         source = project.catalog.sources.get(item.name)
         fields = source.fields if source else project.catalog.views[item.name].fields
-        change = _change(read, int(position), fields)
+        change = column_difference(read, int(position), fields)
         if meaning := means_otherwise(plan.view, item.name, change):
             return f"DEFINITION_CHANGED: {meaning}"
     return ""
@@ -91,10 +91,16 @@ def _stored(lake: LakeReader, name: str) -> StoredIcebergTable | None:
     return table if isinstance(table, StoredIcebergTable) else None
 
 
-def _change(
+def column_difference(
     table: StoredIcebergTable, snapshot_id: int | None, fields: tuple[Field, ...]
 ) -> ColumnDifference:
-    """How the visible columns of a definition differ from those that a table has."""
+    """Return how the visible columns of a definition differ from those that a table has.
+
+    Args:
+        table: the table.
+        fields: the columns of the definition.
+        snapshot_id: the snapshot whose columns are meant; those of now by default.
+    """
     held = {
         each.name: _shown(_name(each.field_type))
         for each in table.schema(snapshot_id).fields
@@ -122,8 +128,8 @@ def _shown(name: str) -> str:
     return _NUMBERS.get(name, name.upper().replace(", ", ",") if name[:7] == "decimal" else name)
 
 
-def _columns(change: ColumnDifference) -> str:
-    """What a table has, and its definition says otherwise."""
+def in_words(change: ColumnDifference) -> str:
+    """Return what a table has, and its definition says otherwise."""
     said = [
         *(f'column "{name}" is missing from its table' for name in change.added),
         *(f'column "{name}" is not defined any more' for name in change.dropped),

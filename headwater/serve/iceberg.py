@@ -40,6 +40,7 @@ from pyiceberg.types import (
 
 from headwater.errors import ServiceError
 from headwater.lake.protocol.history import Snapshot
+from headwater.lake.reserved_names import DEFINITION, SWAPPING
 from headwater.serve.connection import literal, quoted
 from headwater.serve.stored_table import StoredTable
 
@@ -76,6 +77,8 @@ class StoredIcebergTable(StoredTable):
         self.name = name
         self.iceberg = iceberg
         self.refs = {name: ref.snapshot_id for name, ref in iceberg.metadata.refs.items()}
+        self.definition = iceberg.properties.get(DEFINITION, "")
+        self.is_shadow = SWAPPING in iceberg.properties
 
     @cached_property
     def _snapshots(self) -> Mapping[int, IcebergSnapshot]:

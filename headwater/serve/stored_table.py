@@ -23,10 +23,14 @@ class StoredTable(History):
     Attributes:
         is_delta: whether it is a Delta table, not an Iceberg table.
         refs: the snapshot of each branch and tag.
+        definition: the SQL that its newest commit is of, if it is a view of format 2.
+        is_shadow: whether a view is taking over its files, by an apply that is not done.
     """
 
     is_delta: ClassVar[bool] = False
     refs: Mapping[str, int]
+    definition: str = ""
+    is_shadow: bool = False
 
     @abstractmethod
     def columns(self, snapshot_id: int | None = None) -> dict[str, str]:

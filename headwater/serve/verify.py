@@ -207,7 +207,7 @@ def _verify_one(
         first = "correct the errors, then " if project.errors else ""
         step = f"{first}run: headwater run --once; a view of empty inputs makes no commit"
         return VerifyResult(name, Verdict.NO_COMMIT, step)
-    if commit.marker.fingerprint not in ("", plan.fingerprint):
+    if not plan.is_of(commit.marker.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if meaning := other_meaning(plan, lambda name: _input(lake, name, commit)):

@@ -9,6 +9,7 @@ from sqlglot import exp, parse_one
 from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
 from headwater.dialect import parse
+from headwater.plan.identity import Identity
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.query_shape import RelationShape, Shape, ShapeKind
@@ -62,7 +63,8 @@ def hand_made(
         late=LateRows(accept, allowed, into),
         build=lambda: program,
         partitioned_by=(),
-        fingerprint="by hand",
+        identify=lambda: Identity({}, {"query": "by hand"}),
+        printed="by hand",
     )
     # what the planner derives from the view's fields is given by hand here
     vars(plan)["columns"] = tuple(

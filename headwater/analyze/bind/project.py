@@ -308,7 +308,7 @@ def _keyed(view: View) -> View:
     fields = (
         replace(each, nullable=each.nullable and each.name not in keys) for each in view.fields
     )
-    return replace(view, changes=view.name + CHANGES, fields=tuple(fields))
+    return replace(view, changes=view.name + CHANGES, fields=tuple(fields), definition="")
 
 
 def _kind(statement: exp.Expression) -> str:

@@ -83,6 +83,7 @@ def bind_view(
         options=options,
         span=report.place(None),
         text=to_sql(_without_comments(statement)),
+        definition=to_sql(statement),
         on_error=on_error,
         reads_all=_reads_all(statement.expression),
     )

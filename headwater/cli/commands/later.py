@@ -9,7 +9,7 @@ import click
 from headwater.cli.context import Command
 from headwater.errors import ConfigError
 
-_NAMES = ("plan", "apply", "rollback")
+_NAMES = ("rollback",)
 
 
 def _later(name: str) -> click.Command:

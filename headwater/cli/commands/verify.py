@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -63,18 +63,23 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
         results = verify_views(
             project, plans, views if plans else (), snapshot, compare=compare, others=others
         )
-    if context.output.for_people:
-        context.output.rows(COLUMNS, [_row(result) for result in results], null="-")
-        for result in results:
-            _explain(context.output, result)
-    else:
-        rows = [(*_row(result), *_differences(result)) for result in results]
-        context.output.rows((*COLUMNS, *DIFFERENCES), rows)
+    show_results(context.output, results)
     broken = [result for result in results if result.broken]
     for text, judged in (("not equal to the SELECT at rest", True), ("not checked", False)):
         if names := [each.view for each in broken if each.judged is judged]:
             context.output.note(f"{text}: {', '.join(names)}")
     return EXIT_NO if broken or project.errors else EXIT_OK
+
+
+def show_results(output: Output, results: Sequence[VerifyResult]) -> None:
+    """Write what was found for each view, and the rows that differ."""
+    if output.for_people:
+        output.rows(COLUMNS, [_row(result) for result in results], null="-")
+        for result in results:
+            _explain(output, result)
+    else:
+        rows = [(*_row(result), *_differences(result)) for result in results]
+        output.rows((*COLUMNS, *DIFFERENCES), rows)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pyspark.sql import SparkSession
 from sqlglot import exp
@@ -86,12 +87,12 @@ class IncrementalView:
         self._session = lake.spark
         if any(map(has_predicates, plan.view.query.find_all(exp.Select))):
             self._session.conf.set(_CONSTRAINTS, "false")
-        self._writer = writer
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
         self._inputs = open_inputs(lake, plan, catalog)
         self._lake = lake
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
+        self._writer = replace(writer, version=self._last.version) if self._last else writer
         self._guarded = BadRowFilter(lake, plan, self._last)
         self._followed = followed(plan, self.target, self._last)
         self._committer = self._open_committer()

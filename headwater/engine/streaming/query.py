@@ -205,6 +205,7 @@ class StreamingView:
                 self._writer.version,
                 self.plan.fingerprint,
                 self._order,
+                self.plan.printed,
             ),
             self._target,
             self._program.stateful,

@@ -1,6 +1,6 @@
-"""The comments of a table that exists, held against its definition.
+"""What a table that exists says of itself, held against its definition: comments, and the SQL.
 
-In: a table and what it must look like. Out: the same table, with one metadata commit if a comment
+In: a table and what it must look like. Out: the same table, with one metadata commit if a text
 differs; no snapshot, so nobody who reads or writes it has anything to begin anew.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import java_class
+from headwater.lake.reserved_names import DEFINITION
 from headwater.lake.spec import TableSpec
 
 SYSTEM_COMMENTS: Mapping[str, str] = {
@@ -35,24 +36,23 @@ def comments_of(table: LakeTable) -> dict[str, str]:
 
 
 def set_comments(table: LakeTable, spec: TableSpec) -> None:
-    """Give a table and its columns the comments of their definition.
+    """Give a table and its columns the comments of their definition, and the definition itself.
 
     Args:
         table: the table, which has the columns of its definition.
     """
-    held = comments_of(table)
+    held, properties = comments_of(table), table.java.properties()
     wanted = {name: spec.column_comments.get(name, "") for name in held}
-    if held == wanted and (table.java.properties().get(_COMMENT) or "") == spec.comment:
+    said = {_COMMENT: spec.comment, DEFINITION: spec.definition}
+    if held == wanted and all((properties.get(key) or "") == said[key] for key in said):
         return
     change = table.java.newTransaction()
     columns = change.updateSchema()
     for name, text in wanted.items():
         columns = columns.updateColumnDoc(name, text or None)
     columns.commit()
-    table_properties = change.updateProperties()
-    if spec.comment:
-        table_properties = table_properties.set(_COMMENT, spec.comment)
-    else:
-        table_properties = table_properties.remove(_COMMENT)
-    table_properties.commit()
+    update = change.updateProperties()
+    for key, text in said.items():
+        update = update.set(key, text) if text else update.remove(key)
+    update.commit()
     change.commitTransaction()

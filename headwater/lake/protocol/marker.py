@@ -12,6 +12,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from headwater import __version__
+from headwater.errors import TerminalError
+from headwater.plan.identity import FORMAT
+
 PREFIX = "headwater."
 _LEFT_OUT_IF_EMPTY = ("evolved", "since", "waiting", "reached", "closed", "idle", "lateness")
 
@@ -50,6 +54,8 @@ class Marker:
             microseconds.
         lateness: what it was decided by: rows of recent epochs before this one, by bucket
             (``headwater.lake.lateness``).
+        format: of the marker, its fingerprint, and what the table says of its definition.
+        release: the version of Headwater that wrote it; empty in format 1.
     """
 
     view: str
@@ -70,6 +76,8 @@ class Marker:
     newest: int | None = None
     delay: int | None = None
     lateness: Mapping[str, float] = field(default_factory=dict)
+    format: int = FORMAT
+    release: str = __version__
 
     def to_summary(self) -> dict[str, str]:
         """Return the marker as snapshot summary properties."""
@@ -81,15 +89,27 @@ class Marker:
 
     @classmethod
     def from_summary(cls, summary: Mapping[str, str]) -> Marker | None:
-        """Return the marker in a snapshot summary, or None if no view's commit wrote it."""
+        """Return the marker in a snapshot summary, or None if no view's commit wrote it.
+
+        Raises:
+            TerminalError: ``NEWER_FORMAT`` if a later Headwater wrote it.
+        """
         if PREFIX + "epoch" not in summary:
             return None
-        texts = {"view", "fingerprint"}
-        values: dict[str, Any] = {
+        texts = {"view", "fingerprint", "release"}
+        values: dict[str, Any] = {"format": 1, "release": ""}
+        values |= {
             name: summary[PREFIX + name] if name in texts else json.loads(summary[PREFIX + name])
             for name in cls.__dataclass_fields__
             if PREFIX + name in summary
         }
         if "waiting" in values:
             values["waiting"] = tuple(values["waiting"])
+        if values["format"] > FORMAT:
+            raise TerminalError(
+                "NEWER_FORMAT",
+                f'table of "{values["view"]}" was written by Headwater {values["release"]}, '
+                f"this is {__version__}",
+                hint=f"install Headwater {values['release']} or newer",
+            )
         return cls(**values)

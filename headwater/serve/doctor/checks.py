@@ -89,7 +89,7 @@ def staging(subject: Subject) -> Iterator[Finding]:
 def definition(subject: Subject) -> Iterator[Finding]:
     """The table was written by the definition that the project has now."""
     plan, newest = subject.plan, subject.newest
-    if plan and newest and newest.fingerprint not in ("", plan.fingerprint):
+    if plan and newest and not plan.is_of(newest.fingerprint):
         yield _rebuilt(subject, "definition", "the definition has changed since the last commit")
 
 

@@ -142,7 +142,9 @@ class Subject:
         inputs = tuple(OffsetStream(item.name, item.kind != "source") for item in plan.inputs)
         order = found.order if found else _order(checkpoint, inputs, self.newest)
         namespace = self.project.config.namespace
-        owner = CheckpointOwner(self.name, namespace, VERSION, plan.fingerprint, order)
+        owner = CheckpointOwner(
+            self.name, namespace, VERSION, plan.fingerprint, order, plan.printed
+        )
         return ResumeFacts(
             checkpoint,
             owner,

@@ -54,7 +54,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLake:
     [
         ("", "", {}),
         ("-- nothing", "-- nothing", {}),
-        ("note VARCHAR, ", "note VARCHAR, price BIGINT, ", {"every": "price"}),
+        ("note VARCHAR, ", "note VARCHAR, price BIGINT, ", {"every": ""}),
         ("qty INTEGER", "qty BIGINT", {"every": "qty", "total": "qty"}),
         ("qty INTEGER", "qty DOUBLE", {"orders": "qty", "every": "qty", "total": ""}),
         ("SELECT id FROM orders", "SELECT id + 1 AS id FROM orders", {"ids": ""}),

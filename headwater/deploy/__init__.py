@@ -1,0 +1,1 @@
+"""Changes of a project: what they are, and how they get into the lake."""

@@ -1,0 +1,210 @@
+"""``headwater apply``: the definitions of the files become those of the lake.
+
+In: a project and its changes. Out: each changed view has its new rows and columns, by one commit of
+its table. Until then the old version serves.
+
+1. Beside each view that is built anew stands its shadow, an empty table with the columns that the
+   view will have; one that a killed apply left goes on (``1-shadows``).
+2. The engine builds the shadows from the history of their inputs, as it does with any view.
+3. Each shadow is judged by its SELECT in another engine. One that differs ends the apply.
+4. From here on the apply has to be finished: the shadows say so (``4-begun``).
+5. In the order in which they read each other, the views take the files of their shadows
+   (``5-swapped``, after each). What reads them sees the difference of old and new as one change.
+6. The shadows go (``6-done``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from headwater.analyze.definitions import NEXT
+from headwater.deploy.changes import BUILT, Kind, ProjectChanges, ViewChange
+from headwater.deploy.shadows import with_shadows
+from headwater.errors import ServiceError, TerminalError
+from headwater.lake.catalog import Lake
+from headwater.lake.iceberg.shadow import (
+    begin_swap,
+    drop_shadow,
+    fits,
+    make_shadow,
+    take_over,
+)
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import DEFINITION
+from headwater.plan.planner import plan_project
+from headwater.plan.view_plan import ViewPlan
+from headwater.project import Project
+from headwater.runtime.events import Progress, silent
+from headwater.runtime.lease import Lease
+from headwater.runtime.supervisor import Supervisor
+from headwater.serve.lake_reader import drop_table
+from headwater.serve.verify import VerifyResult, verify
+
+CRASH_POINTS = ("1-shadows", "4-begun", "5-swapped", "6-done")
+"""Names for ``HEADWATER_CRASH_POINT``, in the order in which an apply reaches them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A view that has another version now.
+
+    Attributes:
+        view: its name.
+        version: the number of the version.
+        rows: how many rows it has.
+        verdict: what the check of its rows found, before they were shown.
+    """
+
+    view: str
+    version: int
+    rows: int
+    verdict: str
+
+
+class Unequal(Exception):
+    """Shadows differ from their SELECT; nothing was swapped.
+
+    Attributes:
+        results: the checks.
+    """
+
+    def __init__(self, results: Sequence[VerifyResult]) -> None:
+        super().__init__("a new version differs from its SELECT")
+        self.results = results
+
+
+def apply(
+    project: Project, comparison: ProjectChanges, *, progress: Progress = silent
+) -> list[Applied]:
+    """Make the definitions of a project those of the lake.
+
+    Args:
+        project: as its files have it, without errors.
+        comparison: of this project with the lake.
+        progress: told of the commits that build the new versions.
+
+    Raises:
+        Unequal: a new version is not what its SELECT says.
+        HeadwaterError: it cannot be built, or another process runs the project.
+    """
+    changes = comparison.changes
+    swap = _Swap(project, comparison, [c.name for c in changes if c.kind in BUILT])
+    if swap.names:
+        _run(Supervisor(swap.both, views=swap.shadows, progress=progress, deployment=swap))
+    if new := [change.name for change in changes if change.kind in (Kind.NEW, Kind.METADATA)]:
+        _run(Supervisor(project, views=new, progress=progress))
+    for change in changes:
+        if change.kind is Kind.REMOVED:
+            _remove(project, change)
+    return swap.applied
+
+
+def _run(supervisor: Supervisor) -> None:
+    if supervisor.run(once=True):
+        raise ServiceError(
+            "APPLY_FAILED",
+            "a new version could not be built, so nothing was changed",
+            hint="correct what the messages above say, then run `headwater apply` again",
+        )
+
+
+def _remove(project: Project, change: ViewChange) -> None:
+    drop_table(project.config, change.name)
+
+
+class _Swap:
+    """The shadows of some views: made before the engine runs, swapped after it."""
+
+    def __init__(self, project: Project, comparison: ProjectChanges, names: Sequence[str]) -> None:
+        self.names = names
+        self.shadows = [name + NEXT for name in names]
+        self.applied: list[Applied] = []
+        self._plans = plan_project(project.catalog)
+        self.both = with_shadows(project, names, comparison.old)
+        self._built: Mapping[str, ViewPlan] = plan_project(self.both.catalog) if names else {}
+        for name in names:
+            _check(self._plans[name])
+
+    def begin(self, lake: Lake) -> None:
+        """Make the shadows that are not there (step 1)."""
+        for name in self.names:
+            plan, live = self._built[name + NEXT], lake.table(name)
+            ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
+            if not self._goes_on(lake, live, plan, ddl):
+                make_shadow(lake, live, plan.view.name, ddl)
+        crash_point("1-shadows")
+
+    def finish(self, lake: Lake, lease: Lease) -> None:
+        """Judge the shadows and swap them (steps 3 to 6)."""
+        results = verify(self.both, self._built, self.shadows)
+        if any(each.broken for each in results):
+            raise Unequal(results)
+        verdicts = {each.view: each.verdict.value for each in results}
+        for name in self.shadows:
+            begin_swap(lake.table(name))
+        crash_point("4-begun")
+        heads: dict[str, str] = {}
+        for name in self.names:
+            lease.check()
+            done = self._swap(lake, name, lease.token, heads, verdicts[name + NEXT])
+            self.applied.append(done)
+            crash_point("5-swapped", name)
+        for name in self.shadows:
+            drop_shadow(lake, name)
+        crash_point("6-done")
+
+    def _goes_on(self, lake: Lake, live: LakeTable, plan: ViewPlan, ddl: str) -> bool:
+        """Whether there is a shadow of this very definition."""
+        if not lake.exists(plan.view.name):
+            return False
+        shadow = lake.table(plan.view.name)
+        marker = shadow.marker()
+        return fits(live, shadow, ddl) and (marker is None or plan.is_of(marker.fingerprint))
+
+    def _swap(
+        self, lake: Lake, name: str, token: int, heads: dict[str, str], verdict: str
+    ) -> Applied:
+        plan, live, shadow = self._plans[name], lake.table(name), lake.table(name + NEXT)
+        live.refresh()
+        base, last, built = live.snapshot_id(), live.marker(), shadow.marker()
+        assert last is not None
+        cut = dict(built.cut_to) if built else {}
+        for read in [each for each in cut if each.endswith(NEXT)]:
+            newest, position = str(lake.table(read).last_change()), cut.pop(read)
+            if position != newest:
+                raise ServiceError("APPLY_FAILED", f'"{name}" has not read all of "{read}"')
+            cut[read.removesuffix(NEXT)] = heads[read]
+        marker = Marker(
+            view=name,
+            version=last.version + 1,
+            epoch=last.epoch + 1,
+            cut_from=last.cut_to,
+            cut_to=cut,
+            watermark=built.watermark if built else None,
+            token=token,
+            fingerprint=plan.fingerprint,
+        )
+        properties = {DEFINITION: plan.view.definition}
+        head = take_over(live, shadow, marker, base=base, properties=properties)
+        heads[name + NEXT] = str(head)
+        return Applied(name, marker.version, live.rows_at(head), verdict)
+
+
+def _check(plan: ViewPlan) -> None:
+    """Refuse what cannot be built anew."""
+    name = plan.view.name
+    if plan.view.is_delta:
+        raise TerminalError(
+            "NOT_YET",
+            f'view "{name}" is a Delta table, which cannot take another version',
+            hint="give the new definition a new name",
+        )
+    if direct := [item.name for item in plan.inputs if item.kind == "source"]:
+        raise TerminalError(
+            "NOT_YET",
+            f'view "{name}" reads the SOURCE {direct[0]}, whose rows cannot be read again',
+            hint=f"land it: CREATE TABLE {direct[0]}; or give the new definition a new name",
+        )
