@@ -22,7 +22,6 @@ from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
 from headwater.cli.commands.init import init
 from headwater.cli.commands.jars import jars
-from headwater.cli.commands.later import LATER
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.plan import plan
 from headwater.cli.commands.quarantine import quarantine
@@ -32,6 +31,7 @@ from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
+from headwater.cli.commands.versions import rollback, versions
 from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 from headwater.errors.plain import is_bug, plain
@@ -43,8 +43,8 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, check, explain, plan, apply, run, status, sql, verify, test, maintain, doctor, quarantine,
-    dashboards, trino, superset, stack, jars,
+    init, check, explain, plan, apply, rollback, versions, run, status, sql, verify, test, maintain,
+    doctor, quarantine, dashboards, trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip
 
@@ -68,7 +68,7 @@ def cli() -> None:
     """
 
 
-for _command in (*_STARTERS, *LATER):
+for _command in _STARTERS:
     cli.add_command(_command)
 
 

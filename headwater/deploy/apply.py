@@ -21,19 +21,12 @@ from dataclasses import dataclass
 from headwater.analyze.definitions import NEXT
 from headwater.deploy.changes import BUILT, Kind, ProjectChanges, ViewChange
 from headwater.deploy.shadows import with_shadows
+from headwater.deploy.versions import Version, put_in_place
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.iceberg.shadow import (
-    begin_swap,
-    drop_shadow,
-    fits,
-    make_shadow,
-    take_over,
-)
+from headwater.lake.iceberg.shadow import begin_swap, drop_shadow, fits, make_shadow
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.crash_points import crash_point
-from headwater.lake.protocol.marker import Marker
-from headwater.lake.reserved_names import DEFINITION
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
@@ -168,29 +161,19 @@ class _Swap:
         self, lake: Lake, name: str, token: int, heads: dict[str, str], verdict: str
     ) -> Applied:
         plan, live, shadow = self._plans[name], lake.table(name), lake.table(name + NEXT)
-        live.refresh()
-        base, last, built = live.snapshot_id(), live.marker(), shadow.marker()
-        assert last is not None
+        built = shadow.marker()
         cut = dict(built.cut_to) if built else {}
         for read in [each for each in cut if each.endswith(NEXT)]:
             newest, position = str(lake.table(read).last_change()), cut.pop(read)
             if position != newest:
                 raise ServiceError("APPLY_FAILED", f'"{name}" has not read all of "{read}"')
             cut[read.removesuffix(NEXT)] = heads[read]
-        marker = Marker(
-            view=name,
-            version=last.version + 1,
-            epoch=last.epoch + 1,
-            cut_from=last.cut_to,
-            cut_to=cut,
-            watermark=built.watermark if built else None,
-            token=token,
-            fingerprint=plan.fingerprint,
+        version = Version(
+            plan.view.definition, plan.fingerprint, cut, built.watermark if built else None
         )
-        properties = {DEFINITION: plan.view.definition}
-        head = take_over(live, shadow, marker, base=base, properties=properties)
-        heads[name + NEXT] = str(head)
-        return Applied(name, marker.version, live.rows_at(head), verdict)
+        done = put_in_place(live, shadow, shadow.snapshot_id(), version, token)
+        heads[name + NEXT] = str(done.snapshot_id)
+        return Applied(name, done.version, live.rows_at(done.snapshot_id), verdict)
 
 
 def _check(plan: ViewPlan) -> None:

@@ -38,6 +38,7 @@ class Kind(Enum):
     REMOVED = "removed"
 
 
+INTERRUPTED = "an apply was interrupted"
 BUILT = (Kind.ADDITIVE, Kind.REBUILD)
 """What is computed anew from the beginning of its inputs."""
 
@@ -104,6 +105,11 @@ class ProjectChanges:
                 found[name] = self._follow(self._change(plan), plan, found)
         return (*found.values(), *self._removed())
 
+    @property
+    def due(self) -> tuple[ViewChange, ...]:
+        """What is not in the lake yet."""
+        return tuple(each for each in self.changes if each.kind is not Kind.UNCHANGED)
+
     @cached_property
     def applied(self) -> Project:
         """The project with the definitions that the lake holds, where those of files differ."""
@@ -148,7 +154,7 @@ class ProjectChanges:
             return self._built(plan, Kind.NEW, "")
         shadow = self.table(name + NEXT)
         if shadow is not None and shadow.is_shadow:
-            return self._built(plan, Kind.REBUILD, "an apply was interrupted")
+            return self._built(plan, Kind.REBUILD, INTERRUPTED)
         if plan.is_of(marker.fingerprint):
             if differs := _columns(table, plan):
                 return self._built(plan, Kind.REBUILD, differs)
@@ -218,7 +224,7 @@ class ProjectChanges:
 
 
 def _columns(table: StoredTable, plan: ViewPlan) -> str:
-    """How the columns of a table differ from those of its view, as a table that it reads changed."""
+    """How the columns of a table differ from those of its view: something that it reads changed."""
     if not isinstance(table, StoredIcebergTable):
         return ""
     differs = column_difference(table, None, plan.view.fields)

@@ -40,14 +40,21 @@ DEFINITION = "headwater.definition"
 SWAPPING = "headwater.swapping"
 """Property of a shadow whose files its view is about to take over, or has."""
 
-VERSION_TAG = "headwater-v"
-"""Begin of the tags on the last snapshots of earlier versions of a view; the number follows."""
-
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""
 
 VERSION = 1
 """Version of every view; it stands in its markers and names its state folder."""
+
+
+def version_tag(number: int) -> str:
+    """Return the name of the tag on the last snapshot of an earlier version of a view."""
+    return f"headwater-v{number}"
+
+
+def definition_of(number: int) -> str:
+    """Return the property with the definition of an earlier version of a view."""
+    return f"{DEFINITION}.v{number}"
 
 
 def quarantine_of(name: str) -> str:

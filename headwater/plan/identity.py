@@ -43,7 +43,6 @@ CLAUSES = {
 """Argument of a SELECT's tree → the part of the definition that it belongs to."""
 
 _COMMUTE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Add, exp.Mul)
-_TURNED: Mapping[type[exp.Expr], str] = {exp.GT: "lt", exp.GTE: "lte"}
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,8 @@ class _Text:
             return self._list(sorted(map(self.of, value)))
         if key == "expressions" and isinstance(node, exp.In) and value:
             return self._list(sorted(map(self.of, value)))
+        if isinstance(node, exp.Join) and key == "kind" and value == "INNER":
+            return ""
         return self._value(value)
 
     def of(self, node: exp.Expr) -> str:
@@ -153,10 +154,13 @@ class _Text:
         if isinstance(node, exp.TableAlias):
             return self._alias(node)
         if isinstance(node, exp.And | exp.Or):
-            terms = sorted({self.of(term) for term in node.flatten()})
+            terms = sorted({self.of(term) for term in _terms(node, type(node))})
             return f"{node.key}({', '.join(terms)})" if len(terms) > 1 else terms[0]
-        if type(node) in _TURNED:
-            return f"{_TURNED[type(node)]}({self.of(node.expression)}, {self.of(node.this)})"
+        if isinstance(node, exp.LT | exp.LTE):
+            return f"{node.key}({self.of(node.this)}, {self.of(node.expression)})"
+        if isinstance(node, exp.GT | exp.GTE):
+            turned = "lt" if isinstance(node, exp.GT) else "lte"
+            return f"{turned}({self.of(node.expression)}, {self.of(node.this)})"
         if isinstance(node, _COMMUTE):
             return f"{node.key}({', '.join(sorted(map(self.of, (node.this, node.expression))))})"
         # what names relations is written first
@@ -200,6 +204,16 @@ class _Text:
                 found.setdefault(alias.name, (f"r{self._count}", _inner_columns(alias)))
             self._names[id(select)] = found
         return self._names[id(select)]
+
+
+def _terms(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    """What AND, or OR, connects, through brackets."""
+    inside = node.unnest()
+    if isinstance(inside, kind):
+        yield from _terms(inside.this, kind)
+        yield from _terms(inside.expression, kind)
+    else:
+        yield inside
 
 
 def _names_a_column(node: exp.Expr) -> bool:

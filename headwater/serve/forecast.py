@@ -63,7 +63,8 @@ def _reason(
         return ""
     marker = newest.marker
     if not plan.is_of(marker.fingerprint):
-        return "DEFINITION_CHANGED: its last commit is of another definition"
+        known = table.definition  # a run goes on with it
+        return "" if known else "DEFINITION_CHANGED: its last commit is of another definition"
     if plan.follows:
         return ""
     own = column_difference(table, None, plan.view.fields)

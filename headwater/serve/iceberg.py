@@ -40,7 +40,7 @@ from pyiceberg.types import (
 
 from headwater.errors import ServiceError
 from headwater.lake.protocol.history import Snapshot
-from headwater.lake.reserved_names import DEFINITION, SWAPPING
+from headwater.lake.reserved_names import DEFINITION, SWAPPING, definition_of
 from headwater.serve.connection import literal, quoted
 from headwater.serve.stored_table import StoredTable
 
@@ -78,6 +78,11 @@ class StoredIcebergTable(StoredTable):
         self.iceberg = iceberg
         self.refs = {name: ref.snapshot_id for name, ref in iceberg.metadata.refs.items()}
         self.definition = iceberg.properties.get(DEFINITION, "")
+        self.definitions = {
+            int(key.removeprefix(definition_of(0)[:-1])): text
+            for key, text in iceberg.properties.items()
+            if key.startswith(definition_of(0)[:-1])
+        }
         self.is_shadow = SWAPPING in iceberg.properties
 
     @cached_property

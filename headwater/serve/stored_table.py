@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater.errors import HeadwaterError, ServiceError
@@ -24,12 +25,14 @@ class StoredTable(History):
         is_delta: whether it is a Delta table, not an Iceberg table.
         refs: the snapshot of each branch and tag.
         definition: the SQL that its newest commit is of, if it is a view of format 2.
+        definitions: those of earlier versions, by number.
         is_shadow: whether a view is taking over its files, by an apply that is not done.
     """
 
     is_delta: ClassVar[bool] = False
     refs: Mapping[str, int]
     definition: str = ""
+    definitions: Mapping[int, str] = MappingProxyType({})
     is_shadow: bool = False
 
     @abstractmethod

@@ -10,12 +10,14 @@ from headwater.cli.commands.plan import show
 from headwater.cli.commands.verify import show_results
 from headwater.cli.context import Command, Context, pass_context, plans_of
 from headwater.cli.progress import shown_progress
-from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
+from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, TerminalError
 
 if TYPE_CHECKING:
     from headwater.deploy.changes import ProjectChanges
     from headwater.project import Project
 
+APPLIED = "applied"
+"""File in the state folder of a project whose changes somebody applies."""
 COLUMNS = ("view", "version", "rows", "verified")
 
 
@@ -36,34 +38,36 @@ def apply(context: Context, auto_approve: bool) -> int:
     A killed apply goes on when it is started again. Exits with 1 if a new version differs from its
     SELECT; then nothing has changed.
     """
-    from headwater.deploy.changes import Kind, ProjectChanges
+    from headwater.deploy.changes import ProjectChanges
 
     project = context.project()
-    comparison = ProjectChanges(project, plans_of(project))
-    due = [change for change in comparison.changes if change.kind is not Kind.UNCHANGED]
-    if not due:
+    changes = ProjectChanges(project, plans_of(project))
+    if not changes.due:
         context.output.note("nothing to change")
         return EXIT_OK
     if context.output.for_people:
-        show(context.output, due)
+        show(context.output, changes.due)
     if not auto_approve:
         _ask()
-    return carry_out(context, project, comparison)
+    project.config.state.mkdir(parents=True, exist_ok=True)
+    (project.config.state / APPLIED).touch()
+    return carry_out(context, project, changes)
 
 
-def carry_out(context: Context, project: Project, comparison: ProjectChanges) -> int:
+def carry_out(context: Context, project: Project, changes: ProjectChanges) -> int:
     """Apply changes and write what was done.
 
     Returns:
         The exit code.
     """
-    from headwater.deploy.apply import Unequal, apply
+    from headwater.deploy.apply import Unequal
+    from headwater.deploy.apply import apply as apply_changes
     from headwater.machine.java import find_java
 
     find_java()
     try:
         with shown_progress(context.output) as progress:
-            done = apply(project, comparison, progress=progress)
+            done = apply_changes(project, changes, progress=progress)
     except Unequal as unequal:
         show_results(context.output, unequal.results)
         context.output.note("nothing was changed: a new version differs from its SELECT")
@@ -72,6 +76,47 @@ def carry_out(context: Context, project: Project, comparison: ProjectChanges) ->
         rows = ((each.view, each.version, each.rows, each.verdict) for each in done)
         context.output.rows(COLUMNS, rows)
     return EXIT_OK
+
+
+def definitions_to_run(context: Context, project: Project, first: bool, once: bool) -> Project:
+    """Return the project with the definitions that a run keeps, after applying what it may.
+
+    Args:
+        project: as its files have it.
+        first: whether changes are applied.
+        once: whether they are in a project that nobody has ever applied.
+
+    Raises:
+        TerminalError: ``APPLY_UNFINISHED``.
+    """
+    from headwater.deploy.changes import BUILT, INTERRUPTED, ProjectChanges
+
+    changes = ProjectChanges(project, plans_of(project))
+    built = [change for change in changes.due if change.kind in BUILT]
+    if not built:
+        return project
+    names = ", ".join(change.name for change in built)
+    if first or (once and not has_applied(project)):
+        context.output.note(f"changed: {names}; building beside what is there, then swapping")
+        if carry_out(context, project, changes) != EXIT_OK:
+            context.output.note("the run goes on with the old definitions")
+            return changes.applied
+        return project
+    if any(change.reason == INTERRUPTED for change in built):
+        raise TerminalError(
+            "APPLY_UNFINISHED",
+            f"an apply of {names} was interrupted",
+            hint="finish it: headwater apply",
+        )
+    context.output.note(
+        f"changed, and kept as the lake has them: {names}; see headwater plan, then headwater apply"
+    )
+    return changes.applied
+
+
+def has_applied(project: Project) -> bool:
+    """Return whether somebody applies the changes of a project, so that runs leave that to them."""
+    return (project.config.state / APPLIED).exists()
 
 
 def _ask() -> None:

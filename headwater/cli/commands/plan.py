@@ -31,14 +31,14 @@ def plan(context: Context) -> int:
 
     Exits with 0 if there is nothing to do, with 1 if there is.
     """
-    from headwater.deploy.changes import Kind, ProjectChanges
+    from headwater.deploy.changes import ProjectChanges
 
     project = context.project()
-    changes = ProjectChanges(project, plans_of(project)).changes
-    due = [change for change in changes if change.kind is not Kind.UNCHANGED]
+    changes = ProjectChanges(project, plans_of(project))
+    due = changes.due
     if due or not context.output.for_people:
         show(context.output, due)
-    same = len(changes) - len(due)
+    same = len(changes.changes) - len(due)
     context.output.note(f"{len(due)} to change, {same} unchanged" if due else "nothing to change")
     return EXIT_NO if due else EXIT_OK
 

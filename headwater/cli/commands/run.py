@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, plans_of, require_view
+from headwater.cli.commands.apply import definitions_to_run
+from headwater.cli.context import Command, Context, pass_context, require_view
 from headwater.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         "headwater run --once --end-of-input",
         "headwater run",
         "headwater run --view departures_per_hour",
+        "headwater run --apply",
         "headwater run --metrics-port 9464",
     ),
 )
@@ -44,6 +46,12 @@ if TYPE_CHECKING:
     help="Maintain only this view and its inputs; can be repeated.",
 )
 @click.option(
+    "--apply",
+    "first",
+    is_flag=True,
+    help="Apply changed definitions first, as `headwater apply --auto-approve` does.",
+)
+@click.option(
     "--metrics-port",
     type=click.IntRange(1, 65535),
     metavar="PORT",
@@ -55,6 +63,7 @@ def run(
     once: bool,
     end_of_input: bool,
     views: tuple[str, ...],
+    first: bool,
     metrics_port: int | None,
 ) -> int:
     """Land tables, maintain views and deliver sinks until stopped.
@@ -62,7 +71,9 @@ def run(
     SIGTERM and Ctrl-C finish the running batch and exit with 0. A view that fails is started again
     after a growing pause, and the other views go on. Exits with 3 if a view failed for good.
 
-    A project with an error is not started. When SQL files change meanwhile, the run says which
+    A project with an error is not started. A view whose definition is another one than the lake
+    has keeps the old one until it is applied: see headwater plan. In a project that nobody has ever
+    applied, --once applies it first. When SQL files change meanwhile, the run says which
     definitions are new or changed, and goes on with those that it began with.
     """
     from headwater.machine.java import find_java
@@ -75,8 +86,8 @@ def run(
     project = context.project()
     for name in views:
         require_view(project, name)
-    plans_of(project)
     find_java()
+    project = definitions_to_run(context, project, first, once)
     from headwater.runtime.definition_watch import watched
     from headwater.runtime.supervisor import Supervisor
 

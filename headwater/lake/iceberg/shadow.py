@@ -28,7 +28,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import struct_of
-from headwater.lake.reserved_names import SWAPPING, VERSION_TAG
+from headwater.lake.reserved_names import SWAPPING, version_tag
 
 _ICEBERG = "org.apache.iceberg"
 _KEPT = (
@@ -91,15 +91,18 @@ def drop_shadow(lake: Lake, name: str) -> None:
 
 def take_over(
     table: LakeTable,
-    shadow: LakeTable,
+    source: LakeTable,
+    snapshot_id: int,
     marker: Marker,
     *,
     base: int,
     properties: Mapping[str, str],
 ) -> int:
-    """Give a table the rows and columns of its shadow, in one commit.
+    """Give a table the rows and columns of its shadow, or of a snapshot of its own, in one commit.
 
     Args:
+        source: the shadow, or the table itself.
+        snapshot_id: the snapshot of the source.
         marker: goes into the new snapshot.
         base: the current snapshot of the table, on which everything was decided. It gets a tag with
             the number of the version before that of the marker.
@@ -113,21 +116,34 @@ def take_over(
         ValueError: the columns of the table are not those of which the shadow was made.
     """
     change = table.java.newTransaction()
-    update = _altered(table, change, ddl_of(shadow))
-    if not fits(table, shadow, ddl_of(shadow)):
-        raise ValueError(f"the columns of {table.name} have changed since its shadow was made")
-    update.commit()
+    _take_columns(table, source, snapshot_id, change)
     update = change.updateProperties()
     for key, value in properties.items():
         update = update.set(key, value)
     update.commit()
-    head = _take_files(table, shadow, change, marker, base)
-    tags = change.manageSnapshots().createTag(f"{VERSION_TAG}{marker.version - 1}", base)
+    head = _take_files(table, base, source, snapshot_id, change, marker)
+    tags = change.manageSnapshots().createTag(version_tag(marker.version - 1), base)
     tagged = table.ref(table.marker_tag) is not None
     (tags.replaceTag if tagged else tags.createTag)(table.marker_tag, head).commit()
     change.commitTransaction()
     table.refresh()
     return head
+
+
+def _take_columns(
+    table: LakeTable, source: LakeTable, snapshot_id: int, change: JavaObject
+) -> None:
+    if source is not table:
+        ddl = ddl_of(source)
+        if not fits(table, source, ddl):
+            raise ValueError(f"the columns of {table.name} have changed since its shadow was made")
+        _altered(table, change, ddl).commit()
+        return
+    operations = change.table().operations()
+    now = operations.current()
+    schema = table.java.snapshot(snapshot_id).schemaId()
+    metadata = java_class(table.spark, f"{_ICEBERG}.TableMetadata")
+    operations.commit(now, metadata.buildFrom(now).setCurrentSchema(schema).build())
 
 
 def ddl_of(table: LakeTable) -> str:
@@ -136,30 +152,37 @@ def ddl_of(table: LakeTable) -> str:
 
 
 def _take_files(
-    table: LakeTable, shadow: LakeTable, change: JavaObject, marker: Marker, base: int
+    table: LakeTable,
+    base: int,
+    source: LakeTable,
+    snapshot_id: int,
+    change: JavaObject,
+    marker: Marker,
 ) -> int:
     everything = java_class(table.spark, f"{_ICEBERG}.expressions.Expressions").alwaysTrue()
     delta = change.newRowDelta().validateFromSnapshot(base).conflictDetectionFilter(everything)
     delta = delta.validateNoConflictingDataFiles().validateNoConflictingDeleteFiles()
-    files, deletes = _files(table, base)
-    for file in files:
-        delta = delta.removeRows(file)
-    for file in deletes:
-        delta = delta.removeDeletes(file)
-    files, deletes = _files(shadow, shadow.snapshot_id())
-    for file in files:
-        delta = delta.addRows(file)
-    for file in deletes:
-        delta = delta.addDeletes(file)
+    (gone, ungone), (come, uncome) = _files(table, base), _files(source, snapshot_id)
+    for place in gone.keys() - come.keys():
+        delta = delta.removeRows(gone[place])
+    for place in ungone.keys() - uncome.keys():
+        delta = delta.removeDeletes(ungone[place])
+    for place in come.keys() - gone.keys():
+        delta = delta.addRows(come[place])
+    for place in uncome.keys() - ungone.keys():
+        delta = delta.addDeletes(uncome[place])
     for key, value in marker.to_summary().items():
         delta = delta.set(key, value)
     delta.commit()
     return int(change.table().currentSnapshot().snapshotId())
 
 
-def _files(table: LakeTable, snapshot_id: int) -> tuple[list[JavaObject], list[JavaObject]]:
-    """The data files of a snapshot, and the delete files that apply to them."""
-    planned = table.java.newBatchScan().useSnapshot(snapshot_id).planFiles()
+def _files(
+    table: LakeTable, snapshot_id: int
+) -> tuple[dict[str, JavaObject], dict[str, JavaObject]]:
+    """The data files of a snapshot, and the delete files that apply to them, by location."""
+    scan = table.java.newBatchScan().useSnapshot(snapshot_id)
+    planned = scan.includeColumnStats().planFiles()  # readers prune by the bounds of columns
     files: dict[str, JavaObject] = {}
     deletes: dict[str, JavaObject] = {}
     try:
@@ -168,7 +191,7 @@ def _files(table: LakeTable, snapshot_id: int) -> tuple[list[JavaObject], list[J
             deletes |= {str(each.location()): each for each in elements(task.deletes())}
     finally:
         planned.close()
-    return list(files.values()), list(deletes.values())
+    return files, deletes
 
 
 def _altered(table: LakeTable, change: JavaObject, ddl: str) -> JavaObject:

@@ -1,0 +1,159 @@
+"""``headwater rollback``: an earlier version of a view becomes the current one again.
+
+In: views and the number of a version. Out: one commit for each view, with the rows, the columns and
+the definition of that version; it goes on from where it had read its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.analyze.definitions import ChangelogMode
+from headwater.deploy.versions import InPlace, Version, put_in_place
+from headwater.errors import ConfigError, TerminalError
+from headwater.lake.catalog import Lake
+from headwater.lake.reserved_names import definition_of, version_tag
+from headwater.plan.planner import plan_project
+from headwater.runtime.lease import Lease
+from headwater.runtime.opener import Opener
+from headwater.runtime.session import open_session
+from headwater.serve.lake_reader import LakeReader
+from headwater.serve.stored_table import StoredTable
+
+if TYPE_CHECKING:
+    from headwater.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ViewVersion:
+    """One version of a view that is kept.
+
+    Attributes:
+        number: from 1.
+        snapshot_id: its last snapshot.
+        at: when that was committed, milliseconds since 1970 UTC.
+        rows: how many rows it has.
+        definition: its SQL.
+        current: whether it is the one that serves.
+    """
+
+    number: int
+    snapshot_id: int
+    at: int
+    rows: int
+    definition: str
+    current: bool
+
+
+def versions(table: StoredTable) -> list[ViewVersion]:
+    """Return the versions of a view that are kept, the newest first."""
+    newest = table.newest()
+    if newest is None:
+        return []
+    now = newest.marker.version
+    found = [ViewVersion(now, newest.snapshot_id, newest.at, newest.total, table.definition, True)]
+    for number in range(now - 1, 0, -1):
+        snapshot = table.snapshot(table.refs.get(version_tag(number), -1))
+        if snapshot is not None:
+            text = table.definitions.get(number, "")
+            found.append(ViewVersion(number, snapshot.id, snapshot.at, snapshot.total, text, False))
+    return found
+
+
+def rollback(project: Project, views: Sequence[str], to: int | None = None) -> dict[str, InPlace]:
+    """Put an earlier version of views in the place of the current one.
+
+    Args:
+        project: as its files have it.
+        views: the views; those that read each other together.
+        to: the number of the version; the one before the current one by default.
+
+    Raises:
+        ConfigError: ``UNKNOWN_VERSION``; ``ROLLBACK_ALONE`` if a view that reads one of them has to
+            go with it.
+        TerminalError: ``SNAPSHOT_EXPIRED`` if what it would go on from is not kept.
+        HeadwaterError: another process runs the project.
+    """
+    _check_readers(project, views)
+    reader = LakeReader(project.config)
+    chosen = {name: _chosen(reader, name, to) for name in views}
+    lease = Lease.acquire(project.config)
+    try:
+        spark = open_session(project.config)
+        try:
+            lake = Opener(project.config, project.catalog, spark, lease).lake(spark)
+            heads: dict[str, tuple[int, int]] = {}
+            done = {}
+            for name in (each for each in project.catalog.views if each in chosen):
+                lease.check()
+                done[name] = _roll_back(lake, name, chosen[name], lease.token, heads)
+            return done
+        finally:
+            spark.stop()
+    finally:
+        lease.release()
+
+
+def _chosen(reader: LakeReader, name: str, to: int | None) -> ViewVersion:
+    table = reader.table(name)
+    kept = [each for each in versions(table) if not each.current] if table else []
+    found = next((each for each in kept if to in (None, each.number)), None)
+    if found is None:
+        known = ", ".join(str(each.number) for each in kept) or "none"
+        what = "an earlier version" if to is None else f"version {to}"
+        raise ConfigError(
+            "UNKNOWN_VERSION",
+            f'{what} of view "{name}" is not kept',
+            hint=f"kept are: {known}; see: headwater versions {name}",
+        )
+    return found
+
+
+def _check_readers(project: Project, views: Sequence[str]) -> None:
+    """Refuse to take rows from under a view that was planned for rows that only come."""
+    plans = plan_project(project.catalog)
+    for name, plan in plans.items():
+        for read in plan.view.inputs:
+            if name in views or read not in views or plans[read].mode is not ChangelogMode.APPEND:
+                continue
+            raise ConfigError(
+                "ROLLBACK_ALONE",
+                f'view "{name}" reads "{read}", whose rows only come, and cannot take some away',
+                hint=f"roll both back: headwater rollback {' '.join([*views, name])}",
+            )
+
+
+def _roll_back(
+    lake: Lake, name: str, chosen: ViewVersion, token: int, heads: dict[str, tuple[int, int]]
+) -> InPlace:
+    table = lake.table(name)
+    last = table.newest(before=chosen.snapshot_id)
+    assert last is not None
+    cut = dict(last.marker.cut_to)
+    for read in cut.keys() & heads.keys():
+        had, head = heads[read]
+        if cut[read] != str(had):
+            raise TerminalError(
+                "ROLLBACK_ALONE",
+                f'version {chosen.number} of "{name}" had not read all of "{read}"',
+                hint="change the files back, then: headwater apply",
+            )
+        cut[read] = str(head)
+    _check_inputs(lake, name, cut)
+    definition = str(table.java.properties().get(definition_of(chosen.number)) or "")
+    version = Version(definition, last.marker.fingerprint, cut, last.marker.watermark)
+    done = put_in_place(table, table, chosen.snapshot_id, version, token)
+    heads[name] = (last.snapshot_id, done.snapshot_id)
+    return done
+
+
+def _check_inputs(lake: Lake, name: str, cut: Mapping[str, str]) -> None:
+    for read, position in cut.items():
+        if position.isdigit() and lake.readable(read).snapshot(int(position)) is None:
+            raise TerminalError(
+                "SNAPSHOT_EXPIRED",
+                f'snapshot {position} of "{read}", from which "{name}" would go on, was expired',
+                hint="change the files back, then: headwater apply",
+            )

@@ -1,0 +1,87 @@
+"""The versions of a view: which there are, and how one comes into the place of another.
+
+In: a view's table. Out: a commit that makes another version the current one. The last snapshot of
+an earlier version has a tag with its number, and the table keeps the definition of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headwater.errors import TerminalError
+from headwater.lake.iceberg.shadow import take_over
+from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.marker import Marker
+from headwater.lake.reserved_names import DEFINITION, definition_of
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a table says of its rows.
+
+    Attributes:
+        definition: the SQL that they are of.
+        fingerprint: of this definition.
+        cut: what was read of each input.
+        watermark: that they were decided by.
+    """
+
+    definition: str
+    fingerprint: str
+    cut: Mapping[str, str]
+    watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """A version that has just become the current one.
+
+    Attributes:
+        version: its number.
+        snapshot_id: the snapshot that it begins with.
+    """
+
+    version: int
+    snapshot_id: int
+
+
+def put_in_place(
+    table: LakeTable, source: LakeTable, snapshot_id: int, version: Version, token: int
+) -> InPlace:
+    """Make the rows of a shadow, or of an earlier version, those of a view, in one commit.
+
+    Args:
+        table: the table of the view.
+        source: the shadow, or the same table.
+        snapshot_id: the snapshot of the source.
+        version: what the rows are.
+        token: fence token of the lease.
+
+    Raises:
+        TerminalError: ``MARKER_MISSING`` if the view has never committed; ``FENCED``.
+    """
+    table.refresh()
+    base, last = table.snapshot_id(), table.marker()
+    if last is None:
+        raise TerminalError("MARKER_MISSING", f'view "{table.name}" has no commit yet')
+    if last.token > token:
+        raise TerminalError(
+            "FENCED",
+            f'another process runs view "{table.name}"',
+            hint="`headwater status` shows the one that runs",
+        )
+    marker = Marker(
+        view=last.view,
+        version=last.version + 1,
+        epoch=last.epoch + 1,
+        cut_from=last.cut_to,
+        cut_to=version.cut,
+        watermark=version.watermark,
+        token=token,
+        fingerprint=version.fingerprint,
+    )
+    before = str(table.java.properties().get(DEFINITION) or "")
+    properties = {DEFINITION: version.definition, definition_of(last.version): before}
+    head = take_over(table, source, snapshot_id, marker, base=base, properties=properties)
+    return InPlace(marker.version, head)
