@@ -15,26 +15,35 @@ its table. Until then the old version serves.
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import NEXT
-from headwater.deploy.changes import BUILT, Kind, ProjectChanges, ViewChange
+from headwater.deploy.changes import BUILT, Kind, ProjectChanges
 from headwater.deploy.shadows import with_shadows
 from headwater.deploy.versions import Version, put_in_place
+from headwater.engine.side_tables import take_sides
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.shadow import begin_swap, drop_shadow, fits, make_shadow
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.reserved_names import quarantine_of, tables_of
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.runtime.events import Progress, silent
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
-from headwater.serve.lake_reader import drop_table
+from headwater.serve.lake_reader import LakeReader, drop_table
 from headwater.serve.verify import VerifyResult, verify
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 CRASH_POINTS = ("1-shadows", "4-begun", "5-swapped", "6-done")
 """Names for ``HEADWATER_CRASH_POINT``, in the order in which an apply reaches them."""
@@ -70,13 +79,18 @@ class Unequal(Exception):
 
 
 def apply(
-    project: Project, comparison: ProjectChanges, *, progress: Progress = silent
+    project: Project,
+    comparison: ProjectChanges,
+    *,
+    spark: SparkSession | None = None,
+    progress: Progress = silent,
 ) -> list[Applied]:
     """Make the definitions of a project those of the lake.
 
     Args:
         project: as its files have it, without errors.
         comparison: of this project with the lake.
+        spark: a running session to use; one is opened if there is none.
         progress: told of the commits that build the new versions.
 
     Raises:
@@ -86,12 +100,12 @@ def apply(
     changes = comparison.changes
     swap = _Swap(project, comparison, [c.name for c in changes if c.kind in BUILT])
     if swap.names:
-        _run(Supervisor(swap.both, views=swap.shadows, progress=progress, deployment=swap))
+        shadows = swap.shadows
+        _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
     if new := [change.name for change in changes if change.kind in (Kind.NEW, Kind.METADATA)]:
-        _run(Supervisor(project, views=new, progress=progress))
-    for change in changes:
-        if change.kind is Kind.REMOVED:
-            _remove(project, change)
+        _run(Supervisor(project, spark=spark, views=new, progress=progress))
+    if gone := [change.name for change in changes if change.kind is Kind.REMOVED]:
+        _remove(project, gone)
     return swap.applied
 
 
@@ -104,8 +118,17 @@ def _run(supervisor: Supervisor) -> None:
         )
 
 
-def _remove(project: Project, change: ViewChange) -> None:
-    drop_table(project.config, change.name)
+def _remove(project: Project, names: Sequence[str]) -> None:
+    """Drop tables that no file defines any more, with what was kept beside them."""
+    there = LakeReader(project.config).names()
+    lease = Lease.acquire(project.config)
+    try:
+        for name in names:
+            for table in (each for each in there if each in (name, quarantine_of(name))):
+                drop_table(project.config, table)
+            shutil.rmtree(project.config.state / name, ignore_errors=True)
+    finally:
+        lease.release()
 
 
 class _Swap:
@@ -127,6 +150,8 @@ class _Swap:
             plan, live = self._built[name + NEXT], lake.table(name)
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
+                for table in tables_of(plan)[1:]:
+                    drop_shadow(lake, table)
                 make_shadow(lake, live, plan.view.name, ddl)
         crash_point("1-shadows")
 
@@ -146,7 +171,8 @@ class _Swap:
             self.applied.append(done)
             crash_point("5-swapped", name)
         for name in self.shadows:
-            drop_shadow(lake, name)
+            for table in tables_of(self._built[name]):
+                drop_shadow(lake, table)
         crash_point("6-done")
 
     def _goes_on(self, lake: Lake, live: LakeTable, plan: ViewPlan, ddl: str) -> bool:
@@ -168,10 +194,11 @@ class _Swap:
             if position != newest:
                 raise ServiceError("APPLY_FAILED", f'"{name}" has not read all of "{read}"')
             cut[read.removesuffix(NEXT)] = heads[read]
-        version = Version(
-            plan.view.definition, plan.fingerprint, cut, built.watermark if built else None
-        )
-        done = put_in_place(live, shadow, shadow.snapshot_id(), version, token)
+        counts = sum((Counter(each.marker.counts) for each in shadow.commits()), Counter[str]())
+        watermark = built.watermark if built else None
+        version = Version(plan.view.definition, plan.fingerprint, cut, watermark, dict(counts))
+        sides = partial(take_sides, lake, plan, self._built[name + NEXT])
+        done = put_in_place(live, shadow, shadow.snapshot_id(), version, token, sides=sides)
         heads[name + NEXT] = str(done.snapshot_id)
         return Applied(name, done.version, live.rows_at(done.snapshot_id), verdict)
 

@@ -115,7 +115,8 @@ class ProjectChanges:
         """The project with the definitions that the lake holds, where those of files differ."""
         if not self.old:
             return self._project
-        return read_project(self._project.root, edit=self._as_applied)
+        applied = read_project(self._project.root, edit=self._as_applied)
+        return replace(applied, config=self._project.config)
 
     def table(self, name: str) -> StoredTable | None:
         """Return the table of a name, None if there is none."""

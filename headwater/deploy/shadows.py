@@ -7,6 +7,7 @@ the lake has it, and as ``<view>__next``, which reads the next versions of the o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -29,7 +30,7 @@ def with_shadows(
         own = applied.get(statement.name, statement)
         return [own, _shadow(statement, names)] if statement.name in names else [own]
 
-    return read_project(project.root, edit=both)
+    return replace(read_project(project.root, edit=both), config=project.config)
 
 
 def _shadow(statement: exp.Expression, names: Collection[str]) -> exp.Expression:

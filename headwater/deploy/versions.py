@@ -6,8 +6,8 @@ an earlier version has a tag with its number, and the table keeps the definition
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from headwater.errors import TerminalError
 from headwater.lake.iceberg.shadow import take_over
@@ -25,12 +25,14 @@ class Version:
         fingerprint: of this definition.
         cut: what was read of each input.
         watermark: that they were decided by.
+        counts: what was counted while they were computed.
     """
 
     definition: str
     fingerprint: str
     cut: Mapping[str, str]
     watermark: int | None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,13 @@ class InPlace:
 
 
 def put_in_place(
-    table: LakeTable, source: LakeTable, snapshot_id: int, version: Version, token: int
+    table: LakeTable,
+    source: LakeTable,
+    snapshot_id: int,
+    version: Version,
+    token: int,
+    *,
+    sides: Callable[[Marker], None] = lambda marker: None,
 ) -> InPlace:
     """Make the rows of a shadow, or of an earlier version, those of a view, in one commit.
 
@@ -57,6 +65,7 @@ def put_in_place(
         snapshot_id: the snapshot of the source.
         version: what the rows are.
         token: fence token of the lease.
+        sides: writes the side tables, which come first.
 
     Raises:
         TerminalError: ``MARKER_MISSING`` if the view has never committed; ``FENCED``.
@@ -80,7 +89,9 @@ def put_in_place(
         watermark=version.watermark,
         token=token,
         fingerprint=version.fingerprint,
+        counts=version.counts,
     )
+    sides(marker)
     before = str(table.java.properties().get(DEFINITION) or "")
     properties = {DEFINITION: version.definition, definition_of(last.version): before}
     head = take_over(table, source, snapshot_id, marker, base=base, properties=properties)

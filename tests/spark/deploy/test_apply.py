@@ -1,0 +1,255 @@
+"""A changed view is built beside the old one and swapped, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headwater.config.settings import RunSection
+from headwater.deploy import apply as apply_module
+from headwater.deploy.apply import apply
+from headwater.deploy.changes import INTERRUPTED, Kind, ProjectChanges
+from headwater.engine import side_tables
+from headwater.plan.planner import plan_project
+from headwater.project import load_project
+from headwater.runtime.supervisor import Supervisor
+from headwater.serve.lake_reader import LakeReader
+from headwater.serve.verify import Verdict, verify
+from headwater.testing.harness import warehouse_of
+from tests.spark.crash import Crash
+
+NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
+TABLE = """
+CREATE TABLE orders (
+  id INTEGER, who VARCHAR, qty INTEGER, price DECIMAL(9, 2),
+  ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts - INTERVAL '15' MINUTE
+) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+"""
+VIEWS = """
+CREATE STREAMING VIEW per_hour LATE ROWS DROP INTO late AS
+SELECT window_start, count(*) AS n FROM TUMBLE(orders, ts, INTERVAL '1' HOUR)
+GROUP BY window_start, window_end EMIT ON WINDOW CLOSE;
+
+CREATE STREAMING VIEW busy AS SELECT window_start, n FROM per_hour WHERE n > 2;
+
+CREATE STREAMING VIEW per_who AS
+SELECT who, count(*) AS n, max(id) AS newest FROM orders GROUP BY who;
+
+CREATE STREAMING VIEW whos AS SELECT count(*) AS whos, sum(n) AS orders FROM per_who;
+
+CREATE STREAMING VIEW inverse AS SELECT id, 60 / qty AS share FROM orders WHERE who = 'ann';
+"""
+
+
+class World:
+    """A project whose files change between runs."""
+
+    def __init__(self, spark, lake, folder):
+        self.spark, self.lake, self.folder = spark, lake, folder
+        (folder / "headwater.toml").write_text('name = "t"\n')
+        (folder / "in").mkdir()
+        self.views = VIEWS
+        self.drop(0)
+
+    def drop(self, number):
+        """Eight rows; of those of a later file two are late, and one cannot be divided by."""
+        lines = [
+            {
+                "id": number * 8 + row,
+                "who": ("ann", "bob")[row % 2],
+                "qty": row,
+                "price": number + 0.5,
+                "ts": (NOON + timedelta(hours=4 * number - 9 * (row < 2), minutes=row)).isoformat(),
+            }
+            for row in range(8)
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (self.folder / "in" / f"{number}.json").write_text(text)
+
+    def change(self, old, new):
+        assert old in self.views
+        self.views = self.views.replace(old, new, 1)
+
+    @property
+    def project(self):
+        (self.folder / "views.sql").write_text(TABLE + self.views)
+        found = load_project(self.folder)
+        config = replace(
+            found.config,
+            namespace=self.lake.namespace,
+            warehouse=warehouse_of(self.spark),
+            run=RunSection(trigger=timedelta(milliseconds=50)),
+        )
+        return replace(found, config=config)
+
+    @property
+    def changes(self):
+        project = self.project
+        return ProjectChanges(project, plan_project(project.catalog))
+
+    @property
+    def due(self):
+        return {each.name: each for each in self.changes.due}
+
+    def run(self):
+        project = self.changes.applied
+        assert Supervisor(project, spark=self.spark).run(once=True) == 0
+
+    def apply(self):
+        project = self.project
+        found = ProjectChanges(project, plan_project(project.catalog))
+        return {each.view: each for each in apply(project, found, spark=self.spark)}
+
+    def verdicts(self):
+        project = self.project
+        found = verify(project, plan_project(project.catalog))
+        return {each.view: each.verdict for each in found}
+
+    def rows(self, table):
+        name = self.lake.identifier(table)
+        columns = [each for each in self.lake.table(table).columns() if each[0] != "_"]
+        found = self.spark.table(name).select(*columns).orderBy(columns[0]).collect()
+        return [tuple(row) for row in found]
+
+
+@pytest.fixture
+def world(spark, lake, tmp_path):
+    found = World(spark, lake, tmp_path)
+    found.run()
+    return found
+
+
+def all_equal(world):
+    return set(world.verdicts().values()) == {Verdict.EQUAL}
+
+
+def test_a_changed_view_and_what_reads_it(world):
+    assert all_equal(world) and not world.due
+    before = world.lake.table("per_who").snapshot_id()
+    world.change("max(id) AS newest", "min(id) AS oldest, max(CAST(id AS BIGINT)) AS newest")
+    due = world.due
+    assert {name: each.kind for name, each in due.items()} == {"per_who": Kind.REBUILD}
+    assert due["per_who"].behind == ("whos",)
+
+    world.drop(1)
+    world.run()  # until it is applied, the old definition is kept
+    assert world.rows("per_who") == [("ann", 8, 14), ("bob", 8, 15)]
+    done = world.apply()
+    assert done["per_who"].version == 2 and done["per_who"].verdict == "equal"
+    assert world.rows("per_who") == [("ann", 8, 0, 14), ("bob", 8, 1, 15)]
+    assert not world.due
+    world.run()
+    assert all_equal(world)
+    world.drop(2)
+    world.run()
+    assert all_equal(world)
+
+    table = world.lake.table("per_who")
+    assert table.marker().version == 2 and table.ref("headwater-v1") is not None
+    assert "newest" in table.columns(before) and "oldest" not in table.columns(before)
+    assert not world.lake.exists("per_who__next")
+
+
+def test_views_that_only_gain_rows_are_swapped_with_what_reads_them(world):
+    world.change("count(*) AS n FROM TUMBLE", "count(*) + 1 AS n FROM TUMBLE")
+    due = world.due
+    assert {name: each.kind for name, each in due.items()} == {
+        "per_hour": Kind.REBUILD,
+        "busy": Kind.REBUILD,
+    }
+    world.drop(1)
+    assert set(world.apply()) == {"per_hour", "busy"}
+    assert all_equal(world)
+    assert world.lake.table("busy").marker().cut_to == {
+        "per_hour": str(world.lake.table("per_hour").snapshot_id())
+    }
+    world.drop(2)
+    world.run()
+    assert all_equal(world)
+    commits = [c.marker for c in world.lake.table("per_hour").commits() if c.marker.version == 2]
+    counted = sum(marker.counts.get("late", 0) for marker in commits)
+    assert world.lake.table("late").read().count() == counted > 0
+
+
+def test_the_quarantine_is_that_of_the_new_version(world):
+    bad = world.lake.table("inverse__quarantine").read().count()
+    assert bad == 1  # qty 0
+    world.change("60 / qty AS share FROM", "60 / (qty - 2) AS share FROM")
+    world.drop(1)
+    world.apply()
+    rows = world.lake.table("inverse__quarantine").read().collect()
+    assert sorted(json.loads(row.raw)["qty"] for row in rows) == [2, 2]
+    assert all_equal(world)
+
+
+def test_only_comments(world):
+    world.change("VIEW busy AS", "VIEW busy COMMENT 'hours' AS")
+    assert {name: each.kind for name, each in world.due.items()} == {"busy": Kind.METADATA}
+    head = world.lake.table("busy").snapshot_id()
+    world.apply()
+    assert world.lake.table("busy").snapshot_id() == head and not world.due
+
+
+def test_new_and_removed(world):
+    world.change("VIEW busy AS", "VIEW idle AS")
+    kinds = {name: each.kind for name, each in world.due.items()}
+    assert kinds == {"idle": Kind.NEW, "busy": Kind.REMOVED}
+    world.apply()
+    assert not world.due and not world.lake.exists("busy") and all_equal(world)
+
+
+@pytest.mark.parametrize("point", ["1-shadows", "4-begun", "5-swapped", "6-done"])
+def test_a_killed_apply_goes_on(world, monkeypatch, point):
+    world.change("count(*) AS n FROM TUMBLE", "count(*) + 1 AS n FROM TUMBLE")
+
+    def die(name, table=""):
+        if name == point:
+            raise Crash(point)
+
+    monkeypatch.setattr(apply_module, "crash_point", die)
+    with pytest.raises(Crash):
+        world.apply()
+    monkeypatch.undo()
+    begun = point in ("4-begun", "5-swapped")
+    assert any(each.reason == INTERRUPTED for each in world.due.values()) is begun
+    if point != "6-done":
+        world.drop(1)
+        world.apply()
+    assert not world.due and all_equal(world)
+    names = LakeReader(world.project.config).names()
+    assert not [name for name in names if name.endswith("__next")]
+
+
+def test_a_side_table_that_a_killed_apply_has_written(world, monkeypatch):
+    world.change("count(*) AS n FROM TUMBLE", "count(*) + 1 AS n FROM TUMBLE")
+    world.drop(1)
+    real = side_tables.commit_side
+
+    def die(*arguments):
+        real(*arguments)
+        raise Crash("sides")
+
+    monkeypatch.setattr(side_tables, "commit_side", die)
+    with pytest.raises(Crash):
+        world.apply()
+    monkeypatch.undo()
+    world.drop(2)
+    world.apply()
+    assert all_equal(world)
+
+
+def test_a_new_version_that_is_not_its_select_is_not_shown(world, monkeypatch):
+    world.change("max(id) AS newest", "min(id) AS newest")
+    before = world.rows("per_who")
+
+    def lies(project, plans, names):
+        return [replace(each, verdict=Verdict.DIFFERENT) for each in verify(project, plans, names)]
+
+    monkeypatch.setattr(apply_module, "verify", lies)
+    with pytest.raises(apply_module.Unequal):
+        world.apply()
+    assert world.rows("per_who") == before
+    assert [each.kind for each in world.due.values()] == [Kind.REBUILD]
