@@ -210,7 +210,7 @@ def _verify_one(
     if not plan.is_of(commit.marker.fingerprint):
         reason = f"epoch {commit.marker.epoch} was written by another definition of the view"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
-    if meaning := other_meaning(plan, lambda name: _input(lake, name, commit)):
+    if meaning := other_meaning(plan, lambda name: input_at(lake, name, commit)):
         reason = f"its meaning changed after epoch {commit.marker.epoch}: {meaning}"
         return VerifyResult(name, Verdict.CHANGED, reason, commit)
     if lacking := _lacking(plan, table, snapshot):
@@ -221,8 +221,8 @@ def _verify_one(
         return VerifyResult(name, Verdict.NOT_KEPT, reason, commit)
     # not the commit's own snapshot: whoever changed rows by hand made a newer one without a marker
     read_at = snapshot if snapshot is not None else table.snapshot_id()
-    columns = _columns(plan)
-    inputs = {each.name: _input(lake, each.name, commit) for each in plan.inputs}
+    columns = columns_of(plan)
+    inputs = {each.name: input_at(lake, each.name, commit) for each in plan.inputs}
     case = Case(project, plan, columns, commit, table, read_at, inputs)
     outcome = _compared(case, limit, engines)
     if isinstance(outcome, str):
@@ -304,13 +304,14 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) ->
     for each in plan.inputs:
         if each.name in project.catalog.external:
             try:
-                _input(lake, each.name, commit)
+                input_at(lake, each.name, commit)
             except ServiceError as error:
                 return error.message
     return ""
 
 
-def _columns(plan: ViewPlan) -> Columns:
+def columns_of(plan: ViewPlan) -> Columns:
+    """Return the columns of a view by how exact they have to be."""
     from headwater.plan.sql.at_rest import comparisons
 
     compared = comparisons(plan)
@@ -322,7 +323,7 @@ def _columns(plan: ViewPlan) -> Columns:
     return Columns(names, of("exact"), of("float"), of("approximate"), of("floats"))
 
 
-def _input(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:
+def input_at(lake: LakeReader, name: str, commit: Commit) -> tuple[StoredTable, int | None]:
     """Return an input and the snapshot of it that a commit has read; None for nothing yet."""
     table = lake.table(name)
     if table is None:

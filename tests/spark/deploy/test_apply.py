@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from headwater.config.settings import RunSection
 from headwater.deploy import apply as apply_module
 from headwater.deploy.apply import apply
 from headwater.deploy.changes import INTERRUPTED, Kind, ProjectChanges
+from headwater.deploy.preview import preview
 from headwater.engine import side_tables
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
@@ -120,6 +122,41 @@ def world(spark, lake, tmp_path):
     found = World(spark, lake, tmp_path)
     found.run()
     return found
+
+
+def multiset_difference(old, new):
+    """How many rows appear, vanish, and change under one key, which is the first column."""
+    gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    both = {row[0] for row in gone} & {row[0] for row in come}
+    return come.total() - len(both), gone.total() - len(both), len(both)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("count(*) AS n, max(id)", "count(*) * 2 AS n, max(id)"),
+        ("FROM orders GROUP BY who", "FROM orders WHERE who = 'ann' GROUP BY who"),
+        ("FROM orders GROUP BY who", "FROM orders GROUP BY who HAVING max(id) > 14"),
+        ("count(*) AS n FROM TUMBLE", "count(*) + 1 AS n FROM TUMBLE"),
+        ("n > 2", "n > 7"),
+    ],
+)
+def test_plan_says_which_rows_appear_vanish_and_change(world, old, new):
+    world.drop(1)
+    world.run()
+    world.change(old, new)
+    project = world.project
+    plans = plan_project(project.catalog)
+    changes = ProjectChanges(project, plans)
+    names = [each.name for each in changes.due]
+    before = {name: world.rows(name) for name in names}
+    predicted = {
+        each.view: (each.appear, each.vanish, each.change)
+        for each in preview(project, plans, changes)
+    }
+    world.apply()
+    actual = {name: multiset_difference(before[name], world.rows(name)) for name in names}
+    assert predicted == actual and any(any(each) for each in actual.values())
 
 
 def all_equal(world):
