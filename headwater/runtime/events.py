@@ -181,10 +181,10 @@ class DefinitionsChanged:
         error = f" They have errors:\n{self.error.render()}" if self.error else ""
         if not found:
             return f"the SQL files have changed.{error or ' The definitions are the same.'}"
-        step = "correct them, then" if self.error else "stop with Ctrl-C, then type"
+        step = "correct them, then" if self.error else "type in another terminal"
         return (
             f"the SQL files have changed ({'; '.join(found)}). This run goes on with the"
-            f" definitions that it began with.{error} To run the new ones, {step}: headwater run"
+            f" definitions that it began with.{error} To run the new ones, {step}: headwater apply"
         )
 
 

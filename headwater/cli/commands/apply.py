@@ -10,10 +10,19 @@ from headwater.cli.commands.plan import show
 from headwater.cli.commands.verify import show_results
 from headwater.cli.context import Command, Context, pass_context, plans_of
 from headwater.cli.progress import shown_progress
-from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, TerminalError
+from headwater.errors import (
+    EXIT_NO,
+    EXIT_OK,
+    EXIT_SERVICE,
+    ConfigError,
+    HeadwaterError,
+    TerminalError,
+)
 
 if TYPE_CHECKING:
+    from headwater.deploy.apply import Applied
     from headwater.deploy.changes import ProjectChanges
+    from headwater.deploy.requests import Requests
     from headwater.project import Project
 
 APPLIED = "applied"
@@ -38,10 +47,8 @@ def apply(context: Context, auto_approve: bool) -> int:
     A killed apply goes on when it is started again. Exits with 1 if a new version differs from its
     SELECT; then nothing has changed.
     """
-    from headwater.deploy.changes import ProjectChanges
-
     project = context.project()
-    changes = ProjectChanges(project, plans_of(project))
+    changes = _changes(project)
     if not changes.due:
         context.output.note("nothing to change")
         return EXIT_OK
@@ -51,11 +58,75 @@ def apply(context: Context, auto_approve: bool) -> int:
         _ask()
     project.config.state.mkdir(parents=True, exist_ok=True)
     (project.config.state / APPLIED).touch()
-    return carry_out(context, project, changes)
+    try:
+        return carry_out(context, project, changes)
+    except HeadwaterError as error:
+        if error.condition != "ALREADY_RUNNING":
+            raise
+        return _hand_over(context, project, error)
 
 
-def carry_out(context: Context, project: Project, changes: ProjectChanges) -> int:
+def _hand_over(context: Context, project: Project, running: HeadwaterError) -> int:
+    """Let the process that runs the project do it."""
+    from headwater.deploy.requests import ask
+
+    context.output.note("the process that runs the project applies it; it shows the progress")
+    answer = ask(project.config.state)
+    if answer is None:
+        raise running
+    if said := answer.get("error"):
+        context.output.note(said)
+    if done := answer["applied"]:
+        context.output.rows(COLUMNS, done)
+    code: int = answer["code"]
+    return code
+
+
+def answer_request(context: Context, requests: Requests, kept: Project) -> Project:
+    """Apply the changes that somebody asked the running process for.
+
+    Args:
+        requests: what was asked.
+        kept: the project as it ran.
+
+    Returns:
+        The project to run from now on.
+    """
+    done: list[Applied] = []
+    said: dict[str, object] = {"code": EXIT_OK}
+    project = kept
+    try:
+        found = context.project()
+        changes = _changes(found)
+        said["code"] = carry_out(context, found, changes, done)
+        project = found if said["code"] == EXIT_OK else _changes(found).applied
+    except HeadwaterError as error:
+        context.output.error(error)
+        said |= {"code": EXIT_SERVICE, "error": error.render()}
+    requests.answer(said | {"applied": [_row(each) for each in done]})
+    return project
+
+
+def _changes(project: Project) -> ProjectChanges:
+    from headwater.deploy.changes import ProjectChanges
+
+    return ProjectChanges(project, plans_of(project))
+
+
+def _row(done: Applied) -> tuple[object, ...]:
+    return (done.view, done.version, done.rows, done.verdict)
+
+
+def carry_out(
+    context: Context,
+    project: Project,
+    changes: ProjectChanges,
+    done: list[Applied] | None = None,
+) -> int:
     """Apply changes and write what was done.
+
+    Args:
+        done: gets the versions.
 
     Returns:
         The exit code.
@@ -67,14 +138,15 @@ def carry_out(context: Context, project: Project, changes: ProjectChanges) -> in
     find_java()
     try:
         with shown_progress(context.output) as progress:
-            done = apply_changes(project, changes, progress=progress)
+            found = apply_changes(project, changes, progress=progress)
     except Unequal as unequal:
         show_results(context.output, unequal.results)
         context.output.note("nothing was changed: a new version differs from its SELECT")
         return EXIT_NO
-    if done or not context.output.for_people:
-        rows = ((each.view, each.version, each.rows, each.verdict) for each in done)
-        context.output.rows(COLUMNS, rows)
+    if done is not None:
+        done += found
+    if found or not context.output.for_people:
+        context.output.rows(COLUMNS, map(_row, found))
     return EXIT_OK
 
 
@@ -89,9 +161,9 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     Raises:
         TerminalError: ``APPLY_UNFINISHED``.
     """
-    from headwater.deploy.changes import BUILT, INTERRUPTED, ProjectChanges
+    from headwater.deploy.changes import BUILT, INTERRUPTED
 
-    changes = ProjectChanges(project, plans_of(project))
+    changes = _changes(project)
     built = [change for change in changes.due if change.kind in BUILT]
     if not built:
         return project

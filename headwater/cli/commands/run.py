@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.commands.apply import definitions_to_run
+from headwater.cli.commands.apply import answer_request, definitions_to_run
 from headwater.cli.context import Command, Context, pass_context, require_view
 from headwater.cli.progress import shown_progress
 
@@ -88,17 +88,23 @@ def run(
         require_view(project, name)
     find_java()
     project = definitions_to_run(context, project, first, once)
+    from headwater.deploy.requests import Requests
     from headwater.runtime.definition_watch import watched
     from headwater.runtime.supervisor import Supervisor
 
-    with (
-        shown_progress(context.output) as progress,
-        _counted(context, project, metrics_port, progress) as tell,
-        nullcontext() if once else watched(project, tell),
-    ):
-        return Supervisor(project, views=views, progress=tell).run(
-            once=once, end_of_input=end_of_input
-        )
+    requests = Requests(project.config.state)
+    while True:
+        with (
+            shown_progress(context.output) as progress,
+            _counted(context, project, metrics_port, progress) as tell,
+            nullcontext() if once else watched(project, tell),
+        ):
+            supervisor = Supervisor(project, views=views, progress=tell)
+            with nullcontext() if once else requests.heard(supervisor.interrupt):
+                code = supervisor.run(once=once, end_of_input=end_of_input)
+        if not requests.asked:
+            return code
+        project = answer_request(context, requests, project)
 
 
 @contextmanager
