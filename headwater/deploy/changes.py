@@ -161,7 +161,7 @@ class ProjectChanges:
                 return self._built(plan, Kind.REBUILD, differs)
             same = table.definition in ("", plan.view.definition)
             return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
-        old = self._old_plans.get(name)
+        old = self._old_plans.get(name) if name in self.old else None
         if old is None:
             return self._built(plan, Kind.REBUILD, "its definition has changed")
         parts = plan.identity.differs(old.identity)

@@ -44,7 +44,7 @@ SAME = [
     ),
     (
         "SELECT items FROM (SELECT id, sum(quantity) AS items FROM orders GROUP BY id) AS t",
-        "WITH s AS (SELECT id, sum(quantity) AS n FROM orders GROUP BY id) SELECT n AS items FROM s",
+        "WITH s AS (SELECT id, sum(quantity) AS n FROM orders GROUP BY id) SELECT n items FROM s",
     ),
     (
         "SELECT id, count(*) OVER (PARTITION BY product) AS n FROM orders",
