@@ -101,7 +101,6 @@ class Requests:
     def answer(self, said: Mapping[str, Any]) -> None:
         """Answer the request."""
         put(self._state / _ANSWER, f"{self._request}\n{json.dumps(said)}")
-        (self._state / _HEARD).unlink(missing_ok=True)
         self._request = ""
 
 

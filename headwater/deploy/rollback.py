@@ -18,11 +18,13 @@ from headwater.lake.reserved_names import definition_of, version_tag
 from headwater.plan.planner import plan_project
 from headwater.runtime.lease import Lease
 from headwater.runtime.opener import Opener
-from headwater.runtime.session import open_session
+from headwater.runtime.session import project_session
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import StoredTable
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headwater.project import Project
 
 
@@ -62,13 +64,20 @@ def versions(table: StoredTable) -> list[ViewVersion]:
     return found
 
 
-def rollback(project: Project, views: Sequence[str], to: int | None = None) -> dict[str, InPlace]:
+def rollback(
+    project: Project,
+    views: Sequence[str],
+    to: int | None = None,
+    *,
+    spark: SparkSession | None = None,
+) -> dict[str, InPlace]:
     """Put an earlier version of views in the place of the current one.
 
     Args:
         project: as its files have it.
         views: the views; those that read each other together.
         to: the number of the version; the one before the current one by default.
+        spark: a running session to use; one is opened if there is none.
 
     Raises:
         ConfigError: ``UNKNOWN_VERSION``; ``ROLLBACK_ALONE`` if a view that reads one of them has to
@@ -81,17 +90,14 @@ def rollback(project: Project, views: Sequence[str], to: int | None = None) -> d
     chosen = {name: _chosen(reader, name, to) for name in views}
     lease = Lease.acquire(project.config)
     try:
-        spark = open_session(project.config)
-        try:
-            lake = Opener(project.config, project.catalog, spark, lease).lake(spark)
+        with project_session(project.config, spark) as session:
+            lake = Opener(project.config, project.catalog, session, lease).lake(session)
             heads: dict[str, tuple[int, int]] = {}
             done = {}
             for name in (each for each in project.catalog.views if each in chosen):
                 lease.check()
                 done[name] = _roll_back(lake, name, chosen[name], lease.token, heads)
             return done
-        finally:
-            spark.stop()
     finally:
         lease.release()
 

@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {*COMPILER, *ENGINES, "jars", "machine"},
     "servers": {*READERS, "jars", "machine", "serve"},
     "testing": {*COMPILER, *ENGINES, "jars", "machine", "runtime", "serve"},
-    "deploy": {*COMPILER, *ENGINES, "runtime", "serve"},
+    "deploy": {*COMPILER, *ENGINES, "jars", "machine", "runtime", "serve"},
     "cli": {
         *COMPILER,
         *ENGINES,

@@ -39,8 +39,8 @@ def plan(context: Context, diff: bool, limit: int) -> int:
     A changed view is built anew beside the old one, which serves until then. The plan says what it
     has to read for that, and which views and sinks read it. Starts no Java and changes nothing.
 
-    With --diff, DuckDB computes the new SELECT over the inputs that the newest commit of the view
-    has read, and shows in what its rows differ from those of now.
+    With --diff, DuckDB computes the new SELECT over what the newest commit of the view has read.
+    Shown is in what its rows differ from those of now.
 
     Exits with 0 if there is nothing to do, with 1 if there is.
     """
