@@ -17,6 +17,7 @@ from headwater import __version__
 from headwater.cli.commands.apply import apply
 from headwater.cli.commands.check import check
 from headwater.cli.commands.dashboards import dashboards
+from headwater.cli.commands.dev import dev
 from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
@@ -43,8 +44,8 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, check, explain, plan, apply, rollback, versions, run, status, sql, verify, test, maintain,
-    doctor, quarantine, dashboards, trino, superset, stack, jars,
+    init, dev, check, explain, plan, apply, rollback, versions, run, status, sql, verify, test,
+    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip
 

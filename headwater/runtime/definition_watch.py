@@ -55,11 +55,11 @@ class DefinitionWatch:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._runs = _definitions(project.catalog)
-        self._seen = _state_of(project.root)
+        self._seen = state_of(project.root)
 
     def look(self) -> DefinitionsChanged | None:
         """Return what has changed since the last look, None if nothing has."""
-        now = _state_of(self._project.root)
+        now = state_of(self._project.root)
         if now == self._seen:
             return None
         self._seen = now
@@ -90,8 +90,12 @@ def _definitions(catalog: Catalog) -> Mapping[str, object]:
     return {**sources, **views, **sinks}
 
 
-def _state_of(root: Path) -> Mapping[Path, tuple[int, int]]:
-    """When each file was written, and its size; a file that goes away meanwhile has none."""
+def state_of(root: Path) -> Mapping[Path, tuple[int, int]]:
+    """Return when each SQL file was written, and its size; one that goes away meanwhile has none.
+
+    Args:
+        root: the folder of the project.
+    """
     found = {}
     for file in sql_files(root, None, []):
         try:

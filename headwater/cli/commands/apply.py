@@ -40,9 +40,9 @@ COLUMNS = ("view", "version", "rows", "verified")
 def apply(context: Context, auto_approve: bool) -> int:
     """Make the definitions of the files those of the lake.
 
-    A changed view is built anew beside the old version, which serves until then. The new rows are
-    compared with their SELECT by DuckDB, and one commit puts them, and the new columns, in the
-    place of the old ones. Views that read it see the difference as a change.
+    A changed view is built anew beside the old version, which serves until then. DuckDB compares
+    the new rows with their SELECT. Then one commit puts them, and the new columns, in the place of
+    the old ones. Views that read it see the difference as a change.
 
     A killed apply goes on when it is started again. Exits with 1 if a new version differs from its
     SELECT; then nothing has changed.
