@@ -16,6 +16,7 @@ import click
 from headwater import __version__
 from headwater.cli.commands.apply import apply
 from headwater.cli.commands.check import check
+from headwater.cli.commands.cut import cut
 from headwater.cli.commands.dashboards import dashboards
 from headwater.cli.commands.dev import dev
 from headwater.cli.commands.doctor import doctor
@@ -44,7 +45,7 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, dev, check, explain, plan, apply, rollback, versions, run, status, sql, verify, test,
+    init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, test,
     maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip

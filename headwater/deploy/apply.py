@@ -139,6 +139,7 @@ class _Swap:
         self.shadows = [name + NEXT for name in names]
         self.applied: list[Applied] = []
         self._plans = plan_project(project.catalog)
+        self._keep = project.config.maintenance.keep_versions
         self.both = with_shadows(project, names, comparison.old)
         self._built: Mapping[str, ViewPlan] = plan_project(self.both.catalog) if names else {}
         for name in names:
@@ -198,7 +199,9 @@ class _Swap:
         watermark = built.watermark if built else None
         version = Version(plan.view.definition, plan.fingerprint, cut, watermark, dict(counts))
         sides = partial(take_sides, lake, plan, self._built[name + NEXT])
-        done = put_in_place(live, shadow, shadow.snapshot_id(), version, token, sides=sides)
+        done = put_in_place(
+            live, shadow, shadow.snapshot_id(), version, token, keep=self._keep, sides=sides
+        )
         heads[name + NEXT] = str(done.snapshot_id)
         return Applied(name, done.version, live.rows_at(done.snapshot_id), verdict)
 

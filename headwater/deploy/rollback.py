@@ -93,10 +93,11 @@ def rollback(
         with project_session(project.config, spark) as session:
             lake = Opener(project.config, project.catalog, session, lease).lake(session)
             heads: dict[str, tuple[int, int]] = {}
+            keep = project.config.maintenance.keep_versions
             done = {}
             for name in (each for each in project.catalog.views if each in chosen):
                 lease.check()
-                done[name] = _roll_back(lake, name, chosen[name], lease.token, heads)
+                done[name] = _roll_back(lake, name, chosen[name], lease.token, heads, keep)
             return done
     finally:
         lease.release()
@@ -132,7 +133,12 @@ def _check_readers(project: Project, views: Sequence[str]) -> None:
 
 
 def _roll_back(
-    lake: Lake, name: str, chosen: ViewVersion, token: int, heads: dict[str, tuple[int, int]]
+    lake: Lake,
+    name: str,
+    chosen: ViewVersion,
+    token: int,
+    heads: dict[str, tuple[int, int]],
+    keep: int,
 ) -> InPlace:
     table = lake.table(name)
     last = table.newest(before=chosen.snapshot_id)
@@ -150,7 +156,7 @@ def _roll_back(
     _check_inputs(lake, name, cut)
     definition = str(table.java.properties().get(definition_of(chosen.number)) or "")
     version = Version(definition, last.marker.fingerprint, cut, last.marker.watermark)
-    done = put_in_place(table, table, chosen.snapshot_id, version, token)
+    done = put_in_place(table, table, chosen.snapshot_id, version, token, keep=keep)
     heads[name] = (last.snapshot_id, done.snapshot_id)
     return done
 

@@ -13,7 +13,7 @@ from headwater.errors import TerminalError
 from headwater.lake.iceberg.shadow import take_over
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.reserved_names import DEFINITION, definition_of
+from headwater.lake.reserved_names import DEFINITION, definition_of, version_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ def put_in_place(
     version: Version,
     token: int,
     *,
+    keep: int,
     sides: Callable[[Marker], None] = lambda marker: None,
 ) -> InPlace:
     """Make the rows of a shadow, or of an earlier version, those of a view, in one commit.
@@ -65,15 +66,17 @@ def put_in_place(
         snapshot_id: the snapshot of the source.
         version: what the rows are.
         token: fence token of the lease.
+        keep: how many earlier versions are retained.
         sides: writes the side tables, which come first.
 
     Raises:
         TerminalError: ``MARKER_MISSING`` if the view has never committed; ``FENCED``.
     """
     table.refresh()
-    base, last = table.snapshot_id(), table.marker()
-    if last is None:
+    base, newest = table.snapshot_id(), table.newest()
+    if newest is None:
         raise TerminalError("MARKER_MISSING", f'view "{table.name}" has no commit yet')
+    last = newest.marker
     if last.token > token:
         raise TerminalError(
             "FENCED",
@@ -93,6 +96,16 @@ def put_in_place(
     )
     sides(marker)
     before = str(table.java.properties().get(DEFINITION) or "")
+    gone = range(1, marker.version - keep)
     properties = {DEFINITION: version.definition, definition_of(last.version): before}
-    head = take_over(table, source, snapshot_id, marker, base=base, properties=properties)
+    tags = {version_tag(last.version): newest.snapshot_id}
+    head = take_over(
+        table,
+        source,
+        snapshot_id,
+        marker,
+        base=base,
+        properties=properties | dict.fromkeys(map(definition_of, gone)),
+        tags=tags | dict.fromkeys(map(version_tag, gone)),
+    )
     return InPlace(marker.version, head)

@@ -62,10 +62,11 @@ class Embedded:
 
     Args:
         project: the project; only its configuration and its names are used.
+        cut: the name of a cut; tables that have it are read there.
     """
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, cut: str = "") -> None:
+        self._project, self._cut = project, cut
         self._lake = LakeReader(project.config, project.catalog.external)
 
     @contextmanager
@@ -109,7 +110,8 @@ class Embedded:
                 names = table.columns()
                 hidden = [name for name in names if name in named]
                 shown = [name for name in names if not name.startswith("_") or name in hidden]
-                table.create_view(connection, target, _snapshot_id(node, table), shown)
+                at = _snapshot_id(node, table, self._cut)
+                table.create_view(connection, target, at, shown)
             _rename(node, target, hidden)
         return unread
 
@@ -179,11 +181,13 @@ def translated_errors() -> Iterator[None]:
         raise SqlError("QUERY_REFUSED", said) from error
 
 
-def _snapshot_id(node: exp.Table, table: History) -> int | None:
+def _snapshot_id(node: exp.Table, table: StoredTable, cut: str) -> int | None:
     version = node.args.get("version")
     if version is None:
-        return table.snapshot_id()
+        return table.refs.get(cut, table.snapshot_id())
     value = version.expression
+    if isinstance(value, exp.Literal) and value.is_string and value.name in table.refs:
+        return table.refs[value.name]
     if version.name.upper() == "VERSION" and isinstance(value, exp.Literal) and value.is_int:
         snapshot_id = int(value.name)
         if table.snapshot(snapshot_id) is not None:
@@ -195,7 +199,7 @@ def _snapshot_id(node: exp.Table, table: History) -> int | None:
         )
     raise SqlError(
         "NOT_YET",
-        "only FOR VERSION AS OF a snapshot id is supported",
+        "only FOR VERSION AS OF a snapshot id, or the name of a cut, is supported",
         hint=f'find the snapshot of a time in "{node.name}{SNAPSHOTS}"',
     )
 

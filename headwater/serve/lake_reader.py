@@ -158,6 +158,28 @@ def drop_table(config: Config, name: str) -> None:
         raise _unreadable(error) from error
 
 
+def tag_tables(config: Config, tag: str, snapshots: Mapping[str, int]) -> None:
+    """Put one tag on a snapshot of each of several Iceberg tables; one of this name is moved.
+
+    Args:
+        snapshots: by table, the snapshot.
+
+    Raises:
+        ServiceError: ``CATALOG_UNREADABLE``.
+    """
+    from pyiceberg.catalog import load_catalog
+
+    backend, warehouse = catalog_backend(config), warehouse_for(config)
+    settings = {**backend.writer_settings(), **warehouse.reader_settings()}
+    try:
+        with load_catalog(CATALOG, **settings) as catalog:
+            for name, snapshot_id in snapshots.items():
+                table = catalog.load_table((config.namespace, name))
+                table.manage_snapshots().create_tag(snapshot_id, tag).commit()
+    except Exception as error:
+        raise _unreadable(error) from error
+
+
 def _of_table(name: str, error: Exception) -> HeadwaterError:
     """What is wrong with one table, unless it is the catalog or the object store."""
     known = _unreadable(error)

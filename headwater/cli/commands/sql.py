@@ -26,8 +26,9 @@ from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
     show_default=True,
     help="Engine that runs the query.",
 )
+@click.option("--cut", default="", metavar="NAME", help="Read the tables at this cut.")
 @pass_context
-def sql(context: Context, query: str, engine: str) -> int:
+def sql(context: Context, query: str, engine: str, cut: str) -> int:
     """Run one SELECT in Trino SQL over tables, views and side tables.
 
     The query reads the tables as they are when it starts, also while a run writes. The table
@@ -51,7 +52,7 @@ def sql(context: Context, query: str, engine: str) -> int:
     else:
         from headwater.serve.embedded import Embedded
 
-        answer = Embedded(project).query(query)
+        answer = Embedded(project, cut).query(query)
     with answer as result:
         context.output.rows(result.columns, result.rows)
         for name, reason in result.unread.items():

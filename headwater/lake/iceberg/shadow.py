@@ -28,7 +28,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import struct_of
-from headwater.lake.reserved_names import SWAPPING, version_tag
+from headwater.lake.reserved_names import SWAPPING
 
 _ICEBERG = "org.apache.iceberg"
 _KEPT = (
@@ -96,7 +96,8 @@ def take_over(
     marker: Marker,
     *,
     base: int,
-    properties: Mapping[str, str],
+    properties: Mapping[str, str | None],
+    tags: Mapping[str, int | None],
 ) -> int:
     """Give a table the rows and columns of its shadow, or of a snapshot of its own, in one commit.
 
@@ -104,9 +105,9 @@ def take_over(
         source: the shadow, or the table itself.
         snapshot_id: the snapshot of the source.
         marker: goes into the new snapshot.
-        base: the current snapshot of the table, on which everything was decided. It gets a tag with
-            the number of the version before that of the marker.
-        properties: of the table, from then on.
+        base: the current snapshot of the table, on which everything was decided.
+        properties: to set; None removes one.
+        tags: to create, with their snapshots; None removes one.
 
     Returns:
         The new snapshot.
@@ -119,12 +120,17 @@ def take_over(
     _take_columns(table, source, snapshot_id, change)
     update = change.updateProperties()
     for key, value in properties.items():
-        update = update.set(key, value)
+        update = update.remove(key) if value is None else update.set(key, value)
     update.commit()
     head = _take_files(table, base, source, snapshot_id, change, marker)
-    tags = change.manageSnapshots().createTag(version_tag(marker.version - 1), base)
-    tagged = table.ref(table.marker_tag) is not None
-    (tags.replaceTag if tagged else tags.createTag)(table.marker_tag, head).commit()
+    refs = change.manageSnapshots()
+    for tag, at in {**tags, table.marker_tag: head}.items():
+        there = table.ref(tag) is not None
+        if at is not None:
+            refs = (refs.replaceTag if there else refs.createTag)(tag, at)
+        elif there:
+            refs = refs.removeTag(tag)
+    refs.commit()
     change.commitTransaction()
     table.refresh()
     return head
