@@ -130,7 +130,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults fuzz fuzz-streams conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults swaps fuzz fuzz-streams conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -140,6 +140,10 @@ test-spark-rest: setup ## every Spark test that is not in the fast lane
 .PHONY: faults
 faults: setup ## 40 real SIGKILLs, every snapshot judged by DuckDB (KILLS, SEED)
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(KILLS),40) --seed $(or $(SEED),1) --jobs 2
+
+.PHONY: swaps
+swaps: setup ## swaps of views under SIGKILL, while somebody reads (SWAPS, SEED)
+	@$(BIN)/python -m tests.faults.swaps --swaps $(or $(SWAPS),20) --seed $(or $(SEED),1)
 
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
