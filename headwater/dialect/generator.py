@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.generators.trino import TrinoGenerator
 from sqlglot.parser import TIME_ZONE_RE
 from sqlglot.parsers.trino import FRACTIONAL_SECONDS_RE
 
 from headwater.dialect import syntax
+from headwater.dialect.row_pattern_text import RowPatternGenerator
 
 _BARE_OPTION = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*")
 # printed as they are: Trino's generator would rewrite them into what Trino has
@@ -26,7 +26,7 @@ _PLAIN_CLASSES = (
 )
 
 
-class HeadwaterGenerator(TrinoGenerator):
+class HeadwaterGenerator(RowPatternGenerator):
     """Prints statements one clause per line."""
 
     IS_BOOL_ALLOWED = True  # x IS TRUE is not x: it is false for NULL
@@ -34,7 +34,7 @@ class HeadwaterGenerator(TrinoGenerator):
     TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
         **{
             key: value
-            for key, value in TrinoGenerator.TRANSFORMS.items()
+            for key, value in RowPatternGenerator.TRANSFORMS.items()
             if key not in _PLAIN_CLASSES
         },
         exp.Array: lambda self, e: f"ARRAY[{self.expressions(e, flat=True)}]",
@@ -53,8 +53,6 @@ class HeadwaterGenerator(TrinoGenerator):
         syntax.DropStatement: lambda self, e: self.dropstatement_sql(e),
         syntax.CreateFunction: lambda self, e: self.createfunction_sql(e),
         syntax.WindowTable: lambda self, e: self.windowtable_sql(e),
-        syntax.MatchRecognize: lambda self, e: self.matchrecognize_sql(e),
-        syntax.ProcessingMode: lambda self, e: f"{e.args['mode']} {self.sql(e, 'this')}",
     }
 
     # statements
@@ -187,30 +185,6 @@ class HeadwaterGenerator(TrinoGenerator):
         ]
         return f"{node.args['kind'].upper()}({', '.join(part for part in parts if part)})"
 
-    def matchrecognize_sql(self, expression: exp.MatchRecognize) -> str:
-        """Print ``MATCH_RECOGNIZE`` with ``WITHIN`` and ``SUBSET``, which sqlglot's own lacks."""
-        within = self._phrase("WITHIN", self.sql(expression, "within"))
-        parts = [
-            self._listed("MEASURES", expression, "measures"),
-            *(self.sql(expression, key) for key in ("rows", "after")),
-            f"PATTERN ({self.sql(expression, 'pattern')})",
-            within,
-            self._listed("SUBSET", expression, "subset"),
-            f"DEFINE {self._definitions(expression)}",
-        ]
-        body = self.partition_by_sql(expression) + self.sql(expression, "order")
-        body += "".join(self.seg(part) for part in parts if part)
-        alias = self._phrase(" AS", self.sql(expression, "alias"))
-        return f"{self.seg('MATCH_RECOGNIZE')} {self.wrap(body)}{alias}"
-
-    def _listed(self, words: str, node: exp.Expr, key: str) -> str:
-        return self._phrase(words, self.expressions(node, key=key, flat=True))
-
-    def _definitions(self, node: exp.Expr) -> str:
-        return ", ".join(
-            f"{self.sql(item, 'alias')} AS {self.sql(item, 'this')}" for item in node.args["define"]
-        )
-
     def anonymous_sql(self, expression: exp.Anonymous) -> str:
         """Print a function that sqlglot does not know: its name is a name, so lower case."""
         return self.func(expression.name, *expression.expressions, normalize=False)
@@ -291,9 +265,6 @@ class HeadwaterGenerator(TrinoGenerator):
 
     def _names(self, names: list[exp.Expr]) -> str:
         return ", ".join(self.sql(name) for name in names)
-
-    def _phrase(self, words: str, text: str) -> str:
-        return f"{words} {text}" if text else ""
 
     def _upper(self, words: str, text: str | None) -> str:
         return f"{words} {text.upper()}" if text else ""

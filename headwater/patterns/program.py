@@ -80,6 +80,20 @@ class PatternProgram:
         return self._follow[step, at_end]
 
     @cached_property
+    def rows_to_end(self) -> int:
+        """The rows that complete any match that has begun, if each satisfies all variables."""
+        before: dict[int, list[int]] = {}
+        for step in range(len(self.variable_of)):
+            for each, _ in self.follow(step, at_end=False):
+                before.setdefault(each, []).append(step)
+        found, count, ends = {DONE}, 0, [DONE]
+        while ends := [s for end in ends for s in before.get(end, ()) if s not in found]:
+            ends = list(dict.fromkeys(ends))
+            found.update(ends)
+            count += 1
+        return max(1, count)
+
+    @cached_property
     def _first(self) -> dict[tuple[bool, bool], Follow]:
         both = (False, True)
         return {(start, end): self._reach(0, start, end) for start in both for end in both}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 
 @dataclass(frozen=True, slots=True)
 class PatternVariable:
@@ -100,6 +102,41 @@ def variables(pattern: RowPattern) -> tuple[str, ...]:
     """Return the names of the variables in the order of their first appearance."""
     names = (node.name for node in nodes(pattern) if isinstance(node, PatternVariable))
     return tuple(dict.fromkeys(names))
+
+
+def written(pattern: RowPattern) -> str:
+    """Return a pattern as the text that it can be read from."""
+    match pattern:
+        case PatternVariable(name):
+            return exp.to_identifier(name).sql("trino")
+        case PartitionAnchor(at_end):
+            return "$" if at_end else "^"
+        case Concatenation(parts):
+            return " ".join(map(_part, parts))
+        case Alternation(parts):
+            return " | ".join(map(written, parts))
+        case Permutation(parts):
+            return f"PERMUTE({', '.join(map(written, parts))})"
+        case Exclusion(part):
+            return f"{{- {written(part)} -}}"
+        case Repetition(part, least, most, greedy):
+            inner = _part(part)
+            inner = f"({inner})" if isinstance(part, Concatenation | Repetition) else inner
+            quantifier = _QUANTIFIERS.get((least, most)) or _between(least, most)
+            return f"{inner}{quantifier}{'' if greedy else '?'}"
+    return "()"
+
+
+def _part(pattern: RowPattern) -> str:
+    text = written(pattern)
+    return f"({text})" if isinstance(pattern, Alternation) else text
+
+
+def _between(least: int, most: int | None) -> str:
+    return f"{{{least},{'' if most is None else most}}}"
+
+
+_QUANTIFIERS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 def bounds(pattern: RowPattern) -> tuple[int, int | None]:

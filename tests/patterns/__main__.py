@@ -1,24 +1,31 @@
-"""Patterns against Trino: ``python -m tests.patterns record``, ``check``, ``fuzz``.
+"""Patterns against Trino: ``python -m tests.patterns record``, ``check``, ``fuzz``, ``views``.
 
 ``record`` asks Trino every case and writes its answers; with ``--missing`` only new ones. ``check``
-compares them with ours, without Trino. ``fuzz`` makes random clauses and compares both. Trino
-starts unless an address is given.
+compares them with ours, without Trino. ``fuzz`` makes random clauses and compares both; ``views``
+makes random views, and compares their SELECT at rest at the marks of commits. Trino starts unless
+an address is given.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
+from headwater.dialect.syntax import PatternRows
+from headwater.plan.sql.native_patterns import not_told
 from headwater.servers.trino import TrinoServer
 from tests.patterns import record
+from tests.patterns.at_rest import differences
 from tests.patterns.cases import CASES, REFUSED
 from tests.patterns.judge import ERROR, Trino, ours, same
 from tests.patterns.random_clauses import random_case
+from tests.patterns.views import random_view
 
 
 def main() -> int:
@@ -30,11 +37,12 @@ def main() -> int:
     recording.add_argument("--missing", action="store_true")
     recording.set_defaults(run=_record)
     commands.add_parser("check").set_defaults(run=_check)
-    fuzzing = commands.add_parser("fuzz")
-    fuzzing.add_argument("--address")
-    fuzzing.add_argument("--seed", type=int, default=1)
-    fuzzing.add_argument("--queries", type=int, default=300)
-    fuzzing.set_defaults(run=_fuzz)
+    for name, run, count in (("fuzz", _fuzz, 300), ("views", _views, 60)):
+        fuzzing = commands.add_parser(name)
+        fuzzing.add_argument("--address")
+        fuzzing.add_argument("--seed", type=int, default=1)
+        fuzzing.add_argument("--queries", type=int, default=count)
+        fuzzing.set_defaults(run=run)
     asked = parser.parse_args()
     return int(asked.run(asked))
 
@@ -88,6 +96,25 @@ def _fuzz(asked: Namespace) -> int:
     counts = f"equal={equal} failed={failed} refused={refused} wrong={wrong}"
     sys.stdout.write(f"queries={asked.queries} {counts}\n")
     return 1 if wrong else 0
+
+
+def _views(asked: Namespace) -> int:
+    counts, number = Counter[str](), 0
+    with _trino(asked.address) as trino:
+        while counts["views"] < asked.queries:
+            number += 1
+            random = Random(f"{asked.seed}/{number}")
+            view = random_view(random, f"{asked.seed}/{number}")
+            clauses = view.plan.view.query.find_all(PatternRows) if view else []
+            if view is None or any(not_told(each.args["clause"]) for each in clauses):
+                counts["refused"] += 1
+                continue
+            counts["views"] += 1
+            for wrong in differences(view, trino, random):
+                counts["wrong" if wrong else "equal"] += 1
+                sys.stdout.write(wrong and f"{number}: {wrong}\n")
+    sys.stdout.write(f"{dict(counts)}\n")
+    return 1 if counts["wrong"] else 0
 
 
 if __name__ == "__main__":

@@ -84,12 +84,16 @@ class Trino:
 
     def answer(self, case: Case) -> Answer:
         """Return Trino's answer; an error as its name."""
+        return self.rows(f"SELECT * FROM {case.rows} MATCH_RECOGNIZE ({asked(case.text)}) AS m")
+
+    def rows(self, query: str) -> Answer:
+        """Return the rows of a query; an error as its name."""
         cursor = self._connection.cursor()
         try:
-            cursor.execute(f"SELECT * FROM {case.rows} MATCH_RECOGNIZE ({asked(case.text)}) AS m")
+            cursor.execute(query)
             rows = cursor.fetchall()
         except (TrinoQueryError, TrinoUserError) as error:
-            return {ERROR: str(error.error_name)}
+            return {ERROR: str(error.error_name), "message": str(error.message)}
         names = [each[0] for each in cursor.description]
         return plain(dict(zip(names, row, strict=True)) for row in rows)
 

@@ -22,12 +22,14 @@ from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
+from headwater.dialect.syntax import PatternRows
 from headwater.errors import ConfigError, SqlError
 from headwater.plan.closing import closing, dated
 from headwater.plan.program import PatternStep
 from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind, aggregates
 from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
+from headwater.plan.sql.native_patterns import UNTIL, native
 from headwater.plan.sql.pattern_rows import take_out
 from headwater.plan.sql.render import (
     batch_read,
@@ -78,7 +80,7 @@ class AtRest:
     view: str
     dialect: str
     sql: str
-    patterns: tuple[PatternStep, ...]
+    patterns: tuple[PatternStep, ...] = ()
 
     def text(self) -> str:
         """Return its text where it reads no table of matches.
@@ -144,9 +146,11 @@ def at_rest(
         _exactly(query, dialect, bounds)
     if final and closes:
         query = _only_dated(query, own, plan, catalog, watermark)
-    named_query, patterns = take_out(query, dialect)
     if dialect == "trino":
-        named_query = named_query.transform(in_micros)
+        return AtRest(
+            plan.view.name, dialect, print_sql(native(query).transform(in_micros), dialect)
+        )
+    named_query, patterns = take_out(query, dialect)
     return AtRest(plan.view.name, dialect, print_sql(named_query, dialect), patterns)
 
 
@@ -213,6 +217,9 @@ def _only_dated(
     branches = zip(union_branches(query), union_branches(own), closing(own, catalog), strict=True)
     for branch, select, one in branches:
         if isinstance(one, Settled):
+            for rows in branch.find_all(PatternRows):
+                least = (one.after + plan.late.allowed) // MICROSECOND
+                rows.meta[UNTIL] = None if watermark is None else watermark - least
             place = exp.Placeholder()
             branch.replace(place)
             place.replace(dated(branch, select, one, final, whole=True))

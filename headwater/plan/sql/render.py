@@ -13,10 +13,12 @@ from typing import cast
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
+from sqlglot.dialects.trino import Trino
 from sqlglot.generators.spark import SparkGenerator
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, Catalog, Field
 from headwater.analyze.typing.types import spark_type
+from headwater.dialect.row_pattern_text import RowPatternGenerator
 from headwater.plan.query_shape import MICROSECOND, RelationShape, relations_of
 from headwater.plan.sql.as_of import with_sorted_versions
 from headwater.plan.sql.no_float_skipping import without_skipping
@@ -56,6 +58,15 @@ class SparkStream(Spark):
         }
 
 
+class TrinoPatterns(Trino):
+    """Trino SQL with row patterns."""
+
+    Generator = RowPatternGenerator
+
+
+_PRINTERS = {"spark": SparkStream, "trino": TrinoPatterns}
+
+
 def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
     """Return a copy of the query whose relations are read by ``read``.
 
@@ -86,7 +97,7 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
     if dialect == "spark":
         query = _without_alias_like_where(without_skipping(query))
     return query.sql(
-        dialect=SparkStream if dialect == "spark" else dialect,
+        dialect=_PRINTERS.get(dialect, dialect),
         pretty=True,
         identify=dialect == "duckdb",
     )

@@ -7,8 +7,6 @@ appends was not final before, and stays: no row that a view has shown is ever mi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 
 import duckdb
@@ -17,86 +15,16 @@ import pyarrow.compute as pc
 import pytest
 from sqlglot import exp, parse_one
 
-from headwater.analyze.definitions import Catalog
-from headwater.errors import ErrorGroup, SqlError
 from headwater.patterns import tables
 from headwater.patterns.recent import RecentRows
-from headwater.plan.program import ClosedTimeProgram, LinearProgram, PatternStep
+from headwater.plan.program import LinearProgram, PatternStep
 from headwater.plan.rules import recent_matches
 from headwater.plan.sql.at_rest import at_rest
-from headwater.plan.view_plan import ViewPlan
 from headwater.serve.pattern_rows import create_matches
 from tests.algebra.translate import duckdb_sql, duckdb_type
-from tests.algebra.world import in_schema, planned
-from tests.patterns.random_clauses import random_case
-
-SECOND = 1_000_000
-_TABLE = (
-    "CREATE TABLE t (k VARCHAR, ts TIMESTAMP(6) WITH TIME ZONE, v VARCHAR, x BIGINT, WATERMARK FOR"
-    " ts AS ts) WITH (connector = 'datagen');\n"
-)
-_LATE = ("", " LATE ROWS ACCEPT FOR INTERVAL '2' SECOND")
-_REFUSED = {"INVALID_PATTERN", "UNBOUNDED_STATE", "NOT_YET", "TOO_COMPLEX", "DUPLICATE_COLUMN"}
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    catalog: Catalog
-    plan: ViewPlan
-
-    @property
-    def recent(self) -> bool:
-        program = self.plan.program
-        assert isinstance(program, ClosedTimeProgram)
-        return any(step.recent for step in program.patterns)
-
-
-def _view(random: Random, seed: str) -> _View | None:
-    """A random view; None if its clause is refused, as it may never be final or skip nowhere."""
-    text = random_case(seed).text
-    if "WITHIN" not in text and random.random() < 0.5:
-        text = text.replace(" SUBSET", f" WITHIN INTERVAL '{random.randint(1, 4)}' SECOND SUBSET")
-    late = random.choice(_LATE)
-    where = random.choice(("", "", " WHERE m0 IS NOT NULL"))
-    source = random.choice(("t", "t", "(SELECT k, ts, v, x FROM t WHERE x IS NULL OR x <> 8) AS t"))
-    sql = (
-        f"CREATE STREAMING VIEW v{late} WITH (allow_unbounded_state = 'true') AS SELECT * FROM"
-        f" {source} MATCH_RECOGNIZE ({text}) AS m{where} EMIT ON WINDOW CLOSE;"
-    )
-    try:
-        catalog, plans = planned(_TABLE + sql, as_written=True)
-    except SqlError as error:
-        assert error.condition in _REFUSED, (sql, error)
-        return None
-    except ErrorGroup as group:
-        assert {each.condition for each in group.errors} <= _REFUSED, (sql, group)
-        return None
-    return _View(catalog, plans["v"])
-
-
-def _arrivals(random: Random, duck: duckdb.DuckDBPyConnection) -> Iterator[int | None]:
-    """Land rows out of order, some of them late, and yield the watermark after each landing."""
-    last = random.choice((12, 40))
-    rows = [
-        (random.choice("pqr"), random.randint(0, last), random.choice("abc"), random.randint(0, 9))
-        for _ in range(random.randint(last // 2, 3 * last))
-    ]
-    rows.sort(key=lambda row: row[1] + random.randint(-2, 2))
-    watermark: int | None = None
-    while rows:
-        count = random.randint(1, 8)
-        epoch, rows = rows[:count], rows[count:]
-        for key, second, v, x in epoch:
-            ts = second * SECOND
-            value = None if random.random() < 0.1 else x
-            duck.execute(
-                "INSERT INTO t VALUES (?, make_timestamptz(?), ?, ?, make_timestamptz(?))",
-                [None if key == "r" else key, ts, v, value, watermark],
-            )
-        newest = max(row[1] for row in epoch) * SECOND - random.randint(0, 2) * SECOND
-        watermark = max(watermark or 0, newest)
-        yield watermark
-    yield 100 * SECOND
+from tests.algebra.world import in_schema
+from tests.patterns.at_rest import land
+from tests.patterns.views import SECOND, View, arrivals, random_view
 
 
 def _rows(duck: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
@@ -130,7 +58,7 @@ def _fill(duck: duckdb.DuckDBPyConnection, step: PatternStep, counts: Counter[st
     duck.register(step.name, found)
 
 
-def _wrong(view: _View, random: Random, counts: Counter[str]) -> str:
+def _wrong(view: View, random: Random, counts: Counter[str]) -> str:
     kinds = ", ".join(f'"{c.name}" {duckdb_type(c.spark_type)}' for c in view.plan.columns)
     with in_schema() as (duck, _):
         duck.execute(
@@ -139,7 +67,8 @@ def _wrong(view: _View, random: Random, counts: Counter[str]) -> str:
         )
         duck.execute(f"CREATE TABLE v ({kinds})")
         last: int | None = None
-        for watermark in _arrivals(random, duck):
+        for landed, watermark in arrivals(random):
+            land(duck, landed)
             tick = view.plan.program.between(last, watermark)
             if isinstance(tick, LinearProgram):
                 for step in tick.patterns:
@@ -167,7 +96,7 @@ def test_random_views_hold_at_every_commit(part: int) -> None:
     counts = Counter[str]()
     for number in range(15):
         random = Random(f"views/{part}/{number}")
-        view = _view(random, f"views/{part}/{number}")
+        view = random_view(random, f"views/{part}/{number}")
         if view is not None:
             counts["views"] += 1
             assert not (wrong := _wrong(view, random, counts)), wrong
@@ -180,7 +109,7 @@ def test_recent_rows_are_enough(room: int, monkeypatch: pytest.MonkeyPatch) -> N
     counts = Counter[str]()
     for number in range(2000):
         random = Random(f"recent/{room}/{number}")
-        view = _view(random, f"recent/{room}/{number}")
+        view = random_view(random, f"recent/{room}/{number}")
         if view is None or not view.recent:
             continue
         counts["views"] += 1
@@ -196,7 +125,7 @@ def test_the_test_notices_what_is_shown_too_early(monkeypatch: pytest.MonkeyPatc
     found, counts = [], Counter[str]()
     for number in range(20):
         random = Random(f"hasty/{number}")
-        view = _view(random, f"hasty/{number}")
+        view = random_view(random, f"hasty/{number}")
         if view is not None:
             found.append(_wrong(view, random, counts))
     assert any(found)
