@@ -84,7 +84,9 @@ class Trino:
 
     def answer(self, case: Case) -> Answer:
         """Return Trino's answer; an error as its name."""
-        return self.rows(f"SELECT * FROM {case.rows} MATCH_RECOGNIZE ({asked(case.text)}) AS m")
+        query = f"SELECT * FROM {case.rows} MATCH_RECOGNIZE ({asked(case.text)}) AS m"
+        found = self.rows(query)
+        return {ERROR: found[ERROR]} if isinstance(found, dict) else found
 
     def rows(self, query: str) -> Answer:
         """Return the rows of a query; an error as its name."""

@@ -47,7 +47,8 @@ def native(query: exp.Expr) -> exp.Expr:
     root = exp.Paren(this=query)
     for rows in list(root.find_all(PatternRows)):
         rows.replace(_relation(rows))
-    return root.this.pop()
+    found: exp.Expr = root.this.pop()
+    return found
 
 
 def not_told(clause: MatchClause) -> str:
@@ -68,8 +69,9 @@ def _relation(rows: PatternRows) -> exp.Expr:
     until = rows.meta.get(UNTIL)
     if until is None:
         found = _matches(rows, _aliased(rows.this.this, "__rows"), final=False)
-        close = [exp.cast(exp.null(), t.TIMESTAMPTZ)] if UNTIL in rows.meta else []
-        shown = [*_columns(rows), *(named(each, CLOSE) for each in close)]
+        shown = _columns(rows)
+        if UNTIL in rows.meta:
+            shown.append(named(exp.cast(exp.null(), t.TIMESTAMPTZ), CLOSE))
         return exp.Subquery(this=exp.select(*shown).from_(found), alias=alias)
     if reason := not_told(clause):
         hint = "compare the view in DuckDB: headwater verify"
@@ -163,7 +165,7 @@ def _close(clause: MatchClause, until: int) -> exp.Expr:
 def _matches(rows: PatternRows, source: exp.Subquery, *, final: bool) -> exp.Subquery:
     clause: MatchClause = rows.args["clause"]
     writer = _Writer(clause)
-    measures = {MATCH: exp.Anonymous(this="MATCH_NUMBER")}
+    measures: dict[str, exp.Expr] = {MATCH: exp.Anonymous(this="MATCH_NUMBER")}
     measures |= {name: writer.value(each) for name, each in clause.results.items()}
     if final:
         last = Navigation(_OPEN, logical=0, final=clause.all_rows)
@@ -227,7 +229,9 @@ def _condition(
         return found
     first = writer.value(Navigation(clause.time, last=False))
     last = exp.Add(this=first, expression=_interval(clause.within))
-    timely = exp.LTE(this=exp.column(clause.time), expression=last)
+    timely: exp.Expr = exp.LTE(this=exp.column(clause.time), expression=last)
+    if final and clause.lookahead:  # what comes behind an open row may be as early as that
+        timely = exp.or_(timely, writer.value(Navigation(_OPEN, physical=-1)))
     return exp.and_(found, timely) if terms else timely
 
 
