@@ -1,13 +1,14 @@
 """Copies of a checkpoint in the object store of the warehouse, for a machine that lost its own.
 
-In: the folder of a checkpoint between two batches. Out: a copy in the store, and the folder again.
+In: the folder of a checkpoint whose query has stopped. Out: a copy in the store, and the folder
+again.
 
 State changes with every batch, and a store takes a tenth of a second for each object: so a query
-writes to a disk, and what is there is copied now and then, beside the query. An old copy is enough:
-what the table has beyond it is run again (``headwater.checkpoints.resume_decision``). Files of
-RocksDB are uploaded once, since they never change; all else of a copy is one object, whose name has
-its digest, so that half of one is not taken for a copy: Arrow 26.0.1 finishes an object even if its
-upload was interrupted (apache/arrow#40502).
+writes to a disk, and what is there is copied when it stops. A copy is of use as long as nothing is
+committed after it: rows of a SOURCE cannot be read again. Files of RocksDB are uploaded once, since
+they never change; all else of a copy is one object, whose name has its digest, so that half of one
+is not taken for a copy: Arrow 26.0.1 finishes an object even if its upload was interrupted
+(apache/arrow#40502).
 """
 
 from __future__ import annotations
@@ -21,12 +22,10 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from headwater.checkpoints.folder import Checkpoint
-from headwater.checkpoints.resume_decision import REPLAY_LIMIT
 from headwater.lake.storage.warehouse import BucketWarehouse, store_failure, warehouse_for
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-COPY_EVERY = REPLAY_LIMIT // 2
-"""Epochs between two copies; fewer than are run again to catch up with the table."""
 _KEPT = 2
 _LISTED = "files.json"
 _COPY = re.compile(r"(?P<epoch>[0-9]{19})-(?P<digest>[0-9a-f]{64})\.tar")
@@ -53,38 +50,27 @@ class CheckpointReplicas:
 
     def __init__(self, files: Callable[[], FileSystem], place: str) -> None:
         self._open, self._place = files, place
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint-copy")
-        self._running: Future[None] | None = None
         self._copied = -1
         self._listed: dict[str, set[str]] = {}
 
-    def begin(self, checkpoint: Path, epoch: int) -> None:
-        """Copy a checkpoint in the background, unless that is still being done.
+    def copy(self, checkpoint: Path, epoch: int) -> None:
+        """Copy a checkpoint. A failure costs time later, and never the view.
 
         Args:
             checkpoint: its folder, which nobody writes to but Spark's maintenance of old versions.
             epoch: the newest epoch of the view.
         """
-        if self._running is None or self._running.done():
-            still = checkpoint.with_name(f".{checkpoint.name}-copy")
-            try:
-                _link(checkpoint, still)
-            except OSError as error:
-                self._tell(error)
-                return
-            self._running = self._thread.submit(self._copy, still, epoch)
-
-    def finish(self, checkpoint: Path, epoch: int) -> None:
-        """Wait for a copy of the newest epoch.
-
-        Args:
-            checkpoint: its folder.
-            epoch: the newest epoch of the view.
-        """
-        self._wait()
-        if epoch > self._copied:
-            self.begin(checkpoint, epoch)
-            self._wait()
+        if epoch <= self._copied:
+            return
+        still = checkpoint.with_name(f".{checkpoint.name}-copy")
+        try:
+            _link(checkpoint, still)
+            self._upload(self._open(), still, epoch)
+            self._copied = epoch
+        except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
+            logger.warning("%s: the checkpoint replica was not written: %s", self._place, error)
+        finally:
+            shutil.rmtree(still, ignore_errors=True)
 
     def newest(self) -> int | None:
         """Return the epoch of the newest copy, None if there is none.
@@ -123,24 +109,6 @@ class CheckpointReplicas:
         except OSError as error:
             raise store_failure(error) from error
         return False
-
-    def _tell(self, error: Exception) -> None:
-        """A failure costs time later, and never the view."""
-        logger.warning("%s: the checkpoint replica was not written: %s", self._place, error)
-
-    def _wait(self) -> None:
-        if self._running:
-            self._running.result()
-
-    def _copy(self, still: Path, epoch: int) -> None:
-        """Upload what was linked."""
-        try:
-            self._upload(self._open(), still, epoch)
-            self._copied = epoch
-        except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
-            self._tell(error)
-        finally:
-            shutil.rmtree(still, ignore_errors=True)
 
     def _upload(self, files: FileSystem, still: Path, epoch: int) -> None:
         files.create_dir(f"{self._place}/sst", recursive=True)

@@ -1,13 +1,13 @@
 """Where a streaming view can go on: its checkpoint held against the markers of its table.
 
 In: a checkpoint, whose it should be, the markers. Out: a :class:`Resume`: go on, write the
-checkpoint anew from the marker, run committed epochs again to rebuild its state, or refuse. The
-runner acts upon it and ``headwater doctor`` explains it, so the two never differ. Knows no Spark.
+checkpoint anew from the marker, or refuse. The runner acts upon it and ``headwater doctor``
+explains it, so the two never differ. Knows no Spark.
 
 The markers are the truth. Each holds the exact input range of its epoch and the watermark that its
-rows were decided by; that is all a batch of a view over tables of the lake depends on, or over
-topics of Kafka. Which files of a SOURCE make up a range, only the log in the checkpoint knows; the
-marker proves that log.
+rows were decided by. Which files of a SOURCE make up a range, only the log in the checkpoint knows;
+the marker proves that log. State is in the checkpoint alone: a query that has some reads a SOURCE,
+whose rows cannot be read again.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from headwater.checkpoints.offsets import (
 from headwater.errors import TerminalError
 from headwater.lake.protocol.marker import Marker
 
+_STATE_LOST = "its state cannot be rebuilt from a SOURCE, which is not landed"
 CHECKPOINT_REFUSED = ("CHECKPOINT_LOST", "CHECKPOINT_MISMATCH")
 """Conditions of a view that cannot go on from what there is of its checkpoint."""
-REPLAY_LIMIT = 200
-"""How many epochs are run again before a rebuild is the better way; each costs about a second."""
 
 
 class ResumeMode(Enum):
@@ -41,7 +40,6 @@ class ResumeMode(Enum):
     CUT_BACK = "batches of the checkpoint beyond the newest commit are removed"
     MEND = "the record of the last batch but one, which Spark needs, is written from its marker"
     ANEW = "a new checkpoint is written from the newest marker"
-    REPLAY = "committed epochs are repeated to rebuild the state in the checkpoint"
     REFUSE = "only a person can decide"
 
 
@@ -74,8 +72,6 @@ class ResumeFacts:
         stateful: whether the query keeps state in it.
         newest: the newest marker of the view's table, None before the first commit.
         history: returns the markers of the table by epoch, as far as they are kept.
-        reaches: returns whether an input's snapshots after one (None: from its first) up to another
-            are all kept.
     """
 
     checkpoint: Checkpoint
@@ -83,7 +79,6 @@ class ResumeFacts:
     stateful: bool
     newest: Marker | None
     history: Callable[[], Mapping[int, Marker]]
-    reaches: Callable[[str, str | None, str], bool] = lambda name, after, upto: True
 
 
 def decide_resume(held: ResumeFacts) -> Resume:
@@ -102,24 +97,9 @@ def decide_resume(held: ResumeFacts) -> Resume:
     kept_only = all(item.kept or item.name is None for item in held.owner.order)
     if not kept_only and (foreign or not _is_log_proven(held, held.newest)):
         return _refused(held, damage, "the record of the files read from its SOURCE is lost")
-    if not held.stateful:
-        return Resume(ResumeMode.ANEW, held.newest.epoch, damage)
-    if not kept_only:
-        return _refused(
-            held, damage, "its state cannot be rebuilt from a SOURCE, which is not landed"
-        )
-    return _replayed(held, held.newest, damage, -1 if foreign else _last_good(held, held.newest))
-
-
-def has_lost_all(verdict: Resume) -> bool:
-    """Return whether nothing of a checkpoint is of use, so that a copy of it may be.
-
-    Args:
-        verdict: how its view can go on.
-    """
-    return verdict.way is ResumeMode.REFUSE or (
-        verdict.way is ResumeMode.REPLAY and verdict.epoch < 0
-    )
+    if held.stateful:
+        return _refused(held, damage, _STATE_LOST)
+    return Resume(ResumeMode.ANEW, held.newest.epoch, damage)
 
 
 def cut_at(
@@ -197,9 +177,7 @@ def _continued(held: ResumeFacts, marker: Marker, damage: tuple[str, ...]) -> Re
     finished = _finished(checkpoint)
     if held.stateful and finished >= 0 and (lost := checkpoint.lost_state(finished)):
         damage = (*damage, f"state is missing: {_listed(lost)}")
-        if any(not item.kept for item in held.owner.order if item.name):
-            return _refused(held, damage, "its state cannot be rebuilt from a SOURCE")
-        return _replayed(held, marker, damage, _last_good(held, marker))
+        return _refused(held, damage, _STATE_LOST)
     if planned is not None and planned > top and _is_readable(held, planned):
         return Resume(ResumeMode.GO_ON, top, damage)
     if top > 0 and not _is_readable(held, top - 1):
@@ -257,36 +235,6 @@ def _is_log_proven(held: ResumeFacts, marker: Marker) -> bool:
         if upto is None or (position and log.position(upto) != position):
             return False
     return True
-
-
-def _last_good(held: ResumeFacts, newest: Marker) -> int:
-    """The newest finished epoch whose record agrees with its marker and whose state is there."""
-    history = held.history()
-    for epoch in range(newest.epoch, -1, -1):
-        marker = history.get(epoch)
-        if marker is None:
-            return -1
-        whole = held.checkpoint.is_finished(epoch) and _matches(held, marker)
-        if whole and not held.checkpoint.lost_state(epoch):
-            return epoch
-    return -1
-
-
-def _replayed(held: ResumeFacts, newest: Marker, damage: tuple[str, ...], good: int) -> Resume:
-    if good == newest.epoch:
-        return Resume(ResumeMode.CUT_BACK, good, damage)
-    epochs = newest.epoch - good
-    if epochs > REPLAY_LIMIT:
-        return _refused(held, damage, f"its state is {epochs} epochs behind the table")
-    history = held.history()
-    gone = next((n for n in range(good + 1, newest.epoch) if n not in history), None)
-    if gone is not None:
-        return _refused(held, damage, f"the marker of epoch {gone} has expired")
-    read = history[good].cut_to if good >= 0 else {}
-    for name, upto in newest.cut_to.items():
-        if not held.reaches(name, read.get(name), upto):
-            return _refused(held, damage, f'snapshots of "{name}" that it has read were expired')
-    return Resume(ResumeMode.REPLAY, good, damage)
 
 
 def _refused(held: ResumeFacts, damage: tuple[str, ...], reason: str) -> Resume:

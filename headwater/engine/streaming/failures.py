@@ -37,7 +37,7 @@ def failed(view: str, error: BaseException | None, *, may_fail: bool = False) ->
         damaged = TerminalError(
             "STATE_DAMAGED",
             f'the state of view "{view}" cannot be read: {sign[0]}',
-            hint=f"run `headwater doctor {view} --repair`, which can rebuild the state",
+            hint=f"run `headwater doctor {view}`, which says whether the view can be rebuilt",
         )
         damaged.__cause__ = error
         return damaged

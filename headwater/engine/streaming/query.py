@@ -22,7 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
-from headwater.checkpoints.replicas import COPY_EVERY, CheckpointReplicas
+from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
 from headwater.engine.bad_rows import BadRowFilter
@@ -38,7 +38,7 @@ from headwater.engine.streaming.source_batch import NotFlat, OnBad, SourceBatchW
 from headwater.engine.streaming.streams import open_streams
 from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import ServiceError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.commit_lock import CommitLock
@@ -157,14 +157,6 @@ class StreamingView:
             TerminalError: what :meth:`Recovery.run` raises if the view cannot go on from its
                 checkpoint; what opening tables raises.
         """
-        try:
-            self._start()
-        except HeadwaterError as error:  # epochs that are run again may have bad rows
-            if not self._guarded.turn_on(error):
-                raise
-            self._start()
-
-    def _start(self) -> None:
         session = self._lake.spark
         session.conf.set("spark.sql.optimizer.excludedRules", ",".join(EXCLUDED_RULES))
         self._target = ensure_target(self._lake, self.plan, self._fence)
@@ -211,7 +203,7 @@ class StreamingView:
             self._program.stateful,
             self._inputs,
             self._copies,
-        ).run(frame)
+        ).run()
         marker = self._target.marker()
         self._position = (
             ViewPosition(marker.epoch, marker.cut_to, marker.watermark) if marker else None
@@ -246,7 +238,7 @@ class StreamingView:
             finish(query)
             self._told.hear(query)
             if self._copies and self._position:
-                self._copies.finish(self._checkpoint.folder, self.epoch)
+                self._copies.copy(self._checkpoint.folder, self.epoch)
         self._opened.close()
         with self._moved:
             self._moved.notify_all()
@@ -410,8 +402,6 @@ class StreamingView:
                 self._commit(rows, epoch)
                 if (epoch + 1) % TIDY_EVERY == 0:
                     self._pacemaker.tidy()
-                if self._copies and (epoch + 1) % COPY_EVERY == 0:
-                    self._copies.begin(self._checkpoint.folder, epoch)
         except BaseException as error:
             self._failure = error
             raise

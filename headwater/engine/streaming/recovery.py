@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import DataFrame
-
-from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner
+from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
 from headwater.checkpoints.offsets import NOTHING, log_offset, offset_at
 from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.checkpoints.resume_decision import (
@@ -21,10 +19,8 @@ from headwater.checkpoints.resume_decision import (
     ResumeMode,
     decide_resume,
     ends_of,
-    has_lost_all,
 )
 from headwater.engine.inputs import InputTable
-from headwater.engine.streaming.replay import relevant_settings, run_again
 from headwater.errors import TerminalError
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.history import Commit
@@ -53,7 +49,7 @@ class Recovery:
     copies: CheckpointReplicas | None = None
     _history: dict[int, Commit] = field(default_factory=dict)
 
-    def run(self, query: DataFrame) -> Resume:
+    def run(self) -> Resume:
         """Make the checkpoint agree with the table.
 
         Returns:
@@ -61,8 +57,8 @@ class Recovery:
 
         Raises:
             TerminalError: ``CHECKPOINT_LOST`` or ``CHECKPOINT_MISMATCH`` if only a rebuild helps,
-                ``SNAPSHOT_EXPIRED``, ``REPLAY_DIFFERS``, ``STATE_DAMAGED``; ``HISTORY_EXPIRED`` if
-                an input cannot be read from its beginning.
+                ``SNAPSHOT_EXPIRED``; ``HISTORY_EXPIRED`` if an input cannot be read from its
+                beginning.
             ServiceError: the store of the copies cannot be reached, and one is needed.
         """
         self.checkpoint.sweep()
@@ -70,22 +66,21 @@ class Recovery:
         for item in self.owner.order:
             if item.kept and item.name and not (newest and item.name in newest.cut_to):
                 _check_beginning(self.owner.view, self.inputs[item.name].iceberg)
-        held = ResumeFacts(
-            self.checkpoint, self.owner, self.stateful, newest, self._markers, self._reaches
-        )
+        held = ResumeFacts(self.checkpoint, self.owner, self.stateful, newest, self._markers)
         verdict = decide_resume(held)
-        if self.copies and has_lost_all(verdict) and self.copies.restore(self.checkpoint):
+        lost = verdict.way is ResumeMode.REFUSE
+        if self.copies and lost and self.copies.restore(self.checkpoint):
             again = decide_resume(held)
             if again.way is ResumeMode.REFUSE:  # what was there is worth no less than the copy
                 self.checkpoint.take_back()
             else:
                 verdict = again
-        self._act(verdict, newest, query)
+        self._act(verdict, newest)
         self._mend_heartbeats()
         self.checkpoint.sign(self.owner)
         return verdict
 
-    def _act(self, verdict: Resume, newest: Marker | None, query: DataFrame) -> None:
+    def _act(self, verdict: Resume, newest: Marker | None) -> None:
         match verdict.way:
             case ResumeMode.CUT_BACK:
                 self.checkpoint.cut_back(verdict.epoch)
@@ -98,8 +93,6 @@ class Recovery:
                 if newest:
                     cuts = (newest.cut_to, newest.cut_from)
                     self.checkpoint.restart(newest.epoch, *map(self._ends, cuts))
-            case ResumeMode.REPLAY:
-                self._replay(verdict.epoch, query)
             case ResumeMode.REFUSE:
                 raise self._refused(verdict)
 
@@ -112,23 +105,6 @@ class Recovery:
         watermark = before.watermark if before and self.stateful else None
         ends = self._ends(newest.cut_from, last.ends)
         self.checkpoint.plan(top - 1, replace(last, watermark=watermark, ends=ends))
-
-    def _replay(self, good: int, query: DataFrame) -> None:
-        """Run the committed epochs after a good one again."""
-        if good < 0:
-            self.checkpoint.discard()
-            self.checkpoint.sign(self.owner)
-        self.checkpoint.cut_back(good)
-        self._mend_heartbeats()
-        last = self.checkpoint.batch(good)
-        if last is None:
-            last = Batch(None, (), relevant_settings(query.sparkSession))
-        for epoch in range(good + 1, max(self._history) + 1):
-            commit = self._history[epoch]
-            ends = self._ends(commit.marker.cut_to, last.ends)
-            last = replace(last, watermark=commit.marker.watermark, ends=ends)
-            self.checkpoint.plan(epoch, last)
-            run_again(query, self.checkpoint, self.target, commit)
 
     def _ends(self, cut: Mapping[str, str], before: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The offsets at a cut; heartbeats stay where they were: their rows never count."""
@@ -169,12 +145,6 @@ class Recovery:
             for commit in self.target.commits(self.owner.view):
                 self._history.setdefault(commit.marker.epoch, commit)
         return {epoch: commit.marker for epoch, commit in self._history.items()}
-
-    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
-        """Return whether all snapshots of an input after one, or from its first, are retained."""
-        item = self.inputs[name]
-        item.know(int(upto))
-        return item.table.reaches(None if after is None else int(after), int(upto))
 
     def _refused(self, verdict: Resume) -> TerminalError:
         view = self.owner.view

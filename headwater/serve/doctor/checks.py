@@ -6,13 +6,12 @@ In: a :class:`Subject`. Out: findings. A new check is one function and one line 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.checkpoints.folder import Checkpoint
-from headwater.checkpoints.resume_decision import ResumeMode, decide_resume, has_lost_all
+from headwater.checkpoints.resume_decision import ResumeMode
 from headwater.lake.iceberg.retention import MAINTENANCE
 from headwater.lake.protocol.history import COMPACTION
 from headwater.lake.protocol.marker import PREFIX
@@ -29,7 +28,7 @@ REBUILT_AFTER = frozenset(
     {
         *("EPOCH_RANGE_CHANGED", "CUT_GAP", "CUT_OVERLAP", "VERSION_CHANGED", "MARKER_LOST"),
         *("SNAPSHOT_EXPIRED", "SNAPSHOT_NOT_IN_HISTORY", "DEFINITION_CHANGED", "SCHEMA_CHANGED"),
-        *("REPLAY_DIFFERS", "STATE_DAMAGED"),
+        "STATE_DAMAGED",
     }
 )
 """Errors after which a view goes on only if it is computed again."""
@@ -129,7 +128,7 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
     if verdict is None or (subject.running and verdict.way is not ResumeMode.REFUSE):
         return
     found = "; ".join(verdict.damage)
-    if has_lost_all(verdict) and subject.copied is not None:
+    if verdict.way is ResumeMode.REFUSE and subject.copied is not None:
         safe = f"the next run restores its replica of epoch {subject.copied} from the object store"
         yield _by_itself(subject, found, safe)
         return
@@ -146,12 +145,7 @@ def checkpoint(subject: Subject) -> Iterator[Finding]:
         case ResumeMode.ANEW if subject.newest:
             yield _by_itself(subject, found, _AT_NEXT_START, Repair.RESUME)
         case ResumeMode.ANEW:
-            yield _by_itself(subject, found, _AT_NEXT_START, Repair.DROP_STATE)
-        case ResumeMode.REPLAY:
-            newest = subject.newest
-            epochs = newest.epoch - verdict.epoch if newest else 0
-            safe = f"the next run repeats {epochs} committed epochs to rebuild its state"
-            yield _by_itself(subject, found, safe)
+            yield _by_itself(subject, found, _AT_NEXT_START)
         case ResumeMode.REFUSE:
             repair, safe = rebuild_if_kept(subject)
             safe = f"{verdict.reason}; {safe}"
@@ -165,15 +159,10 @@ def _by_itself(subject: Subject, found: str, safe: str, repair: Repair | None = 
 def last_error(subject: Subject) -> Iterator[Finding]:
     """The supervisor has not given it up."""
     error = subject.said.get("error") or {}
-    mended = subject.held is not None and not subject.held.checkpoint.folder.exists()
-    if not error or (error["condition"] == "STATE_DAMAGED" and mended):
+    if not error:
         return
     problem = f"{error['condition']}: {error['message']}"
-    condition = error["condition"]
-    if condition == "STATE_DAMAGED" and _can_replay(subject):
-        safe = "the markers of all epochs still exist, so the state can be rebuilt from them"
-        yield Finding(subject.name, "error", problem, safe, Repair.DROP_STATE)
-    elif condition in REBUILT_AFTER:
+    if error["condition"] in REBUILT_AFTER:
         yield _rebuilt(subject, "error", problem)
     else:
         safe = error.get("hint") or "mend the other findings, then start the project again"
@@ -261,14 +250,6 @@ def _is_foreign(snapshot: Snapshot, later: Snapshot | None) -> bool:
         return False  # the empty snapshot that every table begins with
     # Iceberg does not stamp a DELETE of whole files, the first write of some epochs
     return not (operation == "delete" and later and later.marker)
-
-
-def _can_replay(subject: Subject) -> bool:
-    """Whether the view's state could be rebuilt if its checkpoint were not there."""
-    if subject.held is None:
-        return False
-    nothing = Checkpoint(subject.state / "none")
-    return decide_resume(replace(subject.held, checkpoint=nothing)).way is ResumeMode.REPLAY
 
 
 def _broken(subject: Subject, problem: str) -> Finding:

@@ -21,7 +21,6 @@ from headwater.checkpoints.offsets import (
 from headwater.checkpoints.replicas import copies_of
 from headwater.checkpoints.resume_decision import (
     CHECKPOINT_REFUSED,
-    REPLAY_LIMIT,
     Resume,
     ResumeFacts,
     decide_resume,
@@ -45,10 +44,6 @@ class Repair(Enum):
 
     CUT_BACK = "remove the batches of the checkpoint beyond the newest commit; none is visible"
     RESUME = "write a new checkpoint from the newest marker; the view has no state in it"
-    DROP_STATE = (
-        "remove the checkpoint; the next run repeats the committed epochs without writing them, "
-        "compares the result with the table, and rebuilds the state"
-    )
     REBUILD = "drop the view's table and its state; the next run computes it from its inputs"
 
 
@@ -151,13 +146,7 @@ class Subject:
             plan.program.stateful,
             self.newest,
             lambda: {commit.marker.epoch: commit.marker for commit in self.history},
-            self._reaches,
         )
-
-    def _reaches(self, name: str, after: str | None, upto: str) -> bool:
-        """Whether an input's snapshots after one, or from its first, up to another are all kept."""
-        table = self.lake.table(name)
-        return table is not None and table.reaches(None if after is None else int(after), int(upto))
 
     @cached_property
     def copied(self) -> int | None:
@@ -169,10 +158,8 @@ class Subject:
         error = self.said.get("error") or {}
         if copies is None or error.get("condition") in CHECKPOINT_REFUSED or not self.newest:
             return None
-        epoch, top = copies.newest(), self.newest.epoch
-        straight = any(item.kind == "source" for item in self.plan.inputs) if self.plan else False
-        oldest = top if straight else top - REPLAY_LIMIT + 1
-        return epoch if epoch is not None and epoch >= oldest else None
+        epoch = copies.newest()
+        return epoch if epoch is not None and epoch >= self.newest.epoch else None
 
     @cached_property
     def verdict(self) -> Resume | None:

@@ -199,16 +199,9 @@ def _resume(subject: Subject, offer: Offer) -> None:
     held.checkpoint.sign(held.owner)
 
 
-def _drop_state(subject: Subject, offer: Offer) -> None:
-    if subject.held is None:
-        raise _outdated(offer)
-    subject.held.checkpoint.discard()
-
-
 _REPAIRS: Mapping[Repair, Callable[[Subject, Offer], None]] = {
     Repair.CUT_BACK: _cut_back,
     Repair.RESUME: _resume,
-    Repair.DROP_STATE: _drop_state,
 }
 
 

@@ -13,17 +13,12 @@ from kept import JOIN, LINEAR, WINDOW, Kept
 from pyarrow.fs import FileSystem, LocalFileSystem
 from test_checkpoint_damage import Outside
 
-from headwater.checkpoints import resume_decision
 from headwater.checkpoints.replicas import CheckpointReplicas
-from headwater.engine.streaming import query as module
 from headwater.errors import TerminalError
 
 
 @pytest.fixture
-def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], CheckpointReplicas]:
-    """Copies every two epochs; what a copy lacks can be run again for one epoch alone."""
-    monkeypatch.setattr(module, "COPY_EVERY", 2)
-    monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 1)
+def copies(tmp_path: Path) -> Callable[[], CheckpointReplicas]:
     return lambda: CheckpointReplicas(LocalFileSystem, str(tmp_path / "store"))
 
 
@@ -48,28 +43,8 @@ def test_a_view_with_state_goes_on_from_its_copy(
 ) -> None:
     view = Kept(spark, lake, tmp_path / "v1", query)
     lives(view, copies(), 4)
-    loses_all(view, "epochs behind the table", copies())
+    loses_all(view, "state cannot be rebuilt", copies())
     lives(view, copies(), 1)
-    view.check()
-
-
-def test_what_the_table_has_beyond_the_copy_is_run_again(
-    spark: Any,
-    lake: Any,
-    tmp_path: Path,
-    copies: Callable[[], CheckpointReplicas],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    view, own = Kept(spark, lake, tmp_path / "v1", WINDOW), copies()
-    monkeypatch.setattr(module, "COPY_EVERY", 4)
-    with monkeypatch.context() as killed:  # nothing is copied at the end
-        killed.setattr(CheckpointReplicas, "finish", lambda self, checkpoint, epoch: self._wait())
-        lives(view, own, 2)
-    assert (own.newest(), view.top) == (3, 5)
-    monkeypatch.setattr(resume_decision, "REPLAY_LIMIT", 3)  # from epoch 2: the copy has it
-    shutil.rmtree(view.state)
-    view.land()
-    view.run(copies=copies())
     view.check()
 
 
@@ -112,7 +87,7 @@ def test_a_copy_that_does_not_help_leaves_what_was_there(
         file.write_text("v1\n{")
     view.land()
     for _ in range(2):
-        with pytest.raises(TerminalError, match="epochs behind the table"):
+        with pytest.raises(TerminalError, match="state cannot be rebuilt"):
             view.run(copies=own)
         assert (view.checkpoint / "offsets" / "5").read_text() == "v1\n{"
 

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from kept import JOIN, LINEAR, NOON, WINDOW, Kept
 
-from headwater.checkpoints.folder import Checkpoint
 from headwater.checkpoints.resume_decision import Resume, ResumeMode
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.streaming.recovery import Recovery
@@ -240,30 +239,30 @@ def alter(file: Path) -> None:
 
 
 KEPT: dict[str, tuple[Callable[[Kept], None], ResumeMode, ResumeMode]] = {
-    # damage: what is done, how a view without state goes on, how one with state does
-    "folder lost": (folder_lost, ResumeMode.ANEW, ResumeMode.REPLAY),
-    "foreign": (foreign, ResumeMode.ANEW, ResumeMode.REPLAY),
+    # damage: what is done, how a view without state goes on, how one with state does or does not
+    "folder lost": (folder_lost, ResumeMode.ANEW, ResumeMode.REFUSE),
+    "foreign": (foreign, ResumeMode.ANEW, ResumeMode.REFUSE),
     "metadata lost": (metadata_lost, ResumeMode.GO_ON, ResumeMode.GO_ON),
-    "offsets empty": (empty("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "offsets half": (half("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "offsets garbage": (garbage("offsets"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "commits empty": (empty("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "commits half": (half("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "commits garbage": (garbage("commits"), ResumeMode.ANEW, ResumeMode.REPLAY),
-    "tail lost": (tail_lost, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "offsets empty": (empty("offsets"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "offsets half": (half("offsets"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "offsets garbage": (garbage("offsets"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "commits empty": (empty("commits"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "commits half": (half("commits"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "commits garbage": (garbage("commits"), ResumeMode.ANEW, ResumeMode.REFUSE),
+    "tail lost": (tail_lost, ResumeMode.ANEW, ResumeMode.REFUSE),
     "last but one lost": (middle_lost, ResumeMode.MEND, ResumeMode.MEND),
     "an older one lost": (older_lost, ResumeMode.GO_ON, ResumeMode.GO_ON),
-    "old copy": (old_copy, ResumeMode.ANEW, ResumeMode.REPLAY),
+    "old copy": (old_copy, ResumeMode.ANEW, ResumeMode.REFUSE),
     "torn plan": (torn_plan, ResumeMode.CUT_BACK, ResumeMode.CUT_BACK),
 }
 
 
 @pytest.mark.parametrize("kind", ["window", "join"])
 @pytest.mark.parametrize("do", [state_lost, state_file_lost])
-def test_state_that_is_lost_is_rebuilt(
-    request: Any, kind: str, verdicts: list[Resume], do: Callable[[Kept], None]
+def test_state_that_is_lost_is_an_error(
+    request: Any, kind: str, do: Callable[[Kept], None]
 ) -> None:
-    goes_on(request.getfixturevalue(kind), verdicts, do, ResumeMode.REPLAY)
+    refuses(request.getfixturevalue(kind), do)
 
 
 @pytest.mark.parametrize("damage", KEPT)
@@ -274,14 +273,12 @@ def test_view_without_state(linear: Kept, verdicts: list[Resume], damage: str) -
 
 @pytest.mark.parametrize("damage", KEPT)
 def test_view_with_state(window: Kept, verdicts: list[Resume], damage: str) -> None:
-    do, _, way = KEPT[damage]
-    goes_on(window, verdicts, do, way)
+    goes_on_or_refuses(window, verdicts, damage)
 
 
 @pytest.mark.parametrize("damage", ["folder lost", "tail lost", "last but one lost", "old copy"])
 def test_view_that_joins_two_streams(join: Kept, verdicts: list[Resume], damage: str) -> None:
-    do, _, way = KEPT[damage]
-    goes_on(join, verdicts, do, way)
+    goes_on_or_refuses(join, verdicts, damage)
 
 
 @pytest.mark.parametrize("kind", ["window", "join"])
@@ -293,8 +290,8 @@ def test_state_that_is_damaged_is_an_error_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("do", [snapshots_cut, snapshots_altered])
-def test_snapshot_of_state_that_is_damaged_is_an_error_and_its_repair_rebuilds_it(
-    join: Kept, verdicts: list[Resume], do: Callable[[Kept], None]
+def test_snapshot_of_state_that_is_damaged_is_an_error(
+    join: Kept, do: Callable[[Kept], None]
 ) -> None:
     key = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
     before = join.spark.conf.get(key)
@@ -305,7 +302,6 @@ def test_snapshot_of_state_that_is_damaged_is_an_error_and_its_repair_rebuilds_i
     finally:
         join.spark.conf.set(key, before)
     refuses(join, do, "STATE_DAMAGED")
-    goes_on(join, verdicts, lambda view: Checkpoint(view.checkpoint).discard(), ResumeMode.REPLAY)
 
 
 def test_other_number_of_partitions(window: Kept, verdicts: list[Resume]) -> None:
@@ -342,6 +338,14 @@ def test_view_of_a_source_stops_where_its_files_are_not_known(
     outside: Kept, do: Callable[[Kept], None]
 ) -> None:
     refuses(outside, do)
+
+
+def goes_on_or_refuses(view: Kept, verdicts: list[Resume], damage: str) -> None:
+    do, _, way = KEPT[damage]
+    if way is ResumeMode.REFUSE:
+        refuses(view, do)
+    else:
+        goes_on(view, verdicts, do, way)
 
 
 def goes_on(

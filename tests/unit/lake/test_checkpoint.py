@@ -92,18 +92,19 @@ def test_checkpoint_ahead_of_its_table_is_not_used(tmp_path: Path) -> None:
     assert "ahead" in found.damage[0]
 
 
-def test_state_that_is_too_far_behind_is_refused(tmp_path: Path) -> None:
+def test_state_that_is_behind_its_table_is_refused(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 1, stateful=True)
-    found = verdict(checkpoint, 400, stateful=True)
+    found = verdict(checkpoint, 4, stateful=True)
     assert (found.way, found.condition) == (ResumeMode.REFUSE, "CHECKPOINT_MISMATCH")
-    assert "399 epochs behind" in found.reason
+    assert "its newest batches are lost" in found.damage[0]
 
 
-def test_state_is_replayed_from_the_last_epoch_whose_state_is_there(tmp_path: Path) -> None:
+def test_state_that_is_lost_is_refused(tmp_path: Path) -> None:
     checkpoint = made(tmp_path / "c", 4, stateful=True)
     (checkpoint.folder / "state" / "0" / "0" / "4.changelog").unlink()
     found = verdict(checkpoint, 4, stateful=True)
-    assert (found.way, found.epoch) == (ResumeMode.REPLAY, 2)
+    assert (found.way, found.condition) == (ResumeMode.REFUSE, "CHECKPOINT_MISMATCH")
+    assert found.damage == ("state is missing: state/0/0",)
 
 
 def test_snapshot_of_the_state_stands_for_the_changes_before_it(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def stored(tmp_path: Path) -> tuple[list[int], list[str]]:
 def test_a_copy_is_the_checkpoint_and_what_it_replaces_is_kept(
     folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
-    copies().finish(folder, 7)
+    copies().copy(folder, 7)
     before = content(folder)
     del before["state/0/1/.3.zip.tmp"]  # nobody will finish it
     write(folder / "offsets/0", "damaged")
@@ -77,25 +77,25 @@ def test_files_of_rocksdb_are_sent_once_and_go_when_no_copy_needs_them(
     tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
     own = copies()
-    own.finish(folder, 1)
+    own.copy(folder, 1)
     sent = tmp_path / "store" / "sst" / "a.sst"
     at = sent.stat().st_mtime_ns
     write(folder / "state/0/1/SSTs/b.sst", "b")
-    own.finish(folder, 2)
+    own.copy(folder, 2)
     assert sent.stat().st_mtime_ns == at
     (folder / "state/0/1/SSTs/a.sst").unlink()
-    own.finish(folder, 3)
+    own.copy(folder, 3)
     assert stored(tmp_path) == ([2, 3], ["a.sst", "b.sst"])
-    own.finish(folder, 4)
+    own.copy(folder, 4)
     assert stored(tmp_path) == ([3, 4], ["b.sst"])
 
 
 def test_what_a_process_has_not_made_itself_it_does_not_prune(
     tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas]
 ) -> None:
-    copies().finish(folder, 1)
+    copies().copy(folder, 1)
     (folder / "state/0/1/SSTs/a.sst").unlink()
-    copies().finish(folder, 2)
+    copies().copy(folder, 2)
     assert stored(tmp_path) == ([1, 2], ["a.sst"])
 
 
@@ -103,11 +103,11 @@ def test_what_a_process_has_not_made_itself_it_does_not_prune(
 def test_a_copy_that_is_not_whole_gives_way_to_the_one_before(
     tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas], damage: str
 ) -> None:
-    copies().finish(folder, 1)
+    copies().copy(folder, 1)
     before = (folder / "metadata").read_text()
     write(folder / "metadata", "newer")
     write(folder / "state/0/1/SSTs/b.sst", "b")
-    copies().finish(folder, 2)
+    copies().copy(folder, 2)
     newest = next((tmp_path / "store").glob("*2-*.tar"))
     if damage == "torn":
         newest.write_bytes(newest.read_bytes()[:-600])
@@ -128,8 +128,7 @@ def test_a_disk_that_is_full_stops_no_view(
 
     monkeypatch.setattr("os.link", full)
     own = copies()
-    own.begin(folder, 1)
-    own.finish(folder, 1)
+    own.copy(folder, 1)
     assert "No space left on device" in caplog.text
     assert own.newest() is None
 
@@ -141,7 +140,7 @@ def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
         raise OSError("AWS Error NETWORK_CONNECTION during ListObjectsV2")
 
     copies = CheckpointReplicas(down, "x")
-    copies.finish(folder, 1)
+    copies.copy(folder, 1)
     assert "replica was not written" in caplog.text
     with pytest.raises(ServiceError) as caught:
         copies.restore(Checkpoint(folder))
@@ -152,7 +151,7 @@ def test_a_store_that_is_down_is_an_error_only_where_a_copy_is_needed(
 def test_a_copy_that_would_be_unpacked_elsewhere_is_not_taken(
     tmp_path: Path, folder: Path, copies: Callable[[], CheckpointReplicas], name: str
 ) -> None:
-    copies().finish(folder, 7)
+    copies().copy(folder, 7)
     (store,) = (tmp_path / "store").glob("*.tar")
     with tarfile.open(store, "a") as tar:
         tar.addfile(tarfile.TarInfo(name))

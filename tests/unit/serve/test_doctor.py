@@ -16,7 +16,6 @@ from fake_lake import CLICKS, FakeLake, make_lake
 from pyarrow.fs import LocalFileSystem
 from pyiceberg.exceptions import NoSuchTableError
 
-from headwater.checkpoints import resume_decision
 from headwater.checkpoints.file_log import FileLog
 from headwater.checkpoints.folder import Batch, Checkpoint, CheckpointOwner
 from headwater.checkpoints.offsets import HEARTBEAT, NOTHING, OffsetStream, offset_at, records_at
@@ -255,11 +254,11 @@ def test_input_rolled_back_below_the_cut_is_found(lake: FakeLake) -> None:
     assert "cannot be rebuilt" in finding.safe
 
 
-def test_lost_checkpoint_of_a_view_with_state_is_replayed_by_the_next_run(lake: FakeLake) -> None:
+def test_view_with_state_whose_checkpoint_is_lost_is_rebuilt(lake: FakeLake) -> None:
     shutil.rmtree(state(lake))
     finding = only(lake, "checkpoint")
-    assert finding.repair is None
-    assert "repeats 2 committed epochs" in finding.safe
+    assert finding.repair is Repair.REBUILD
+    assert "its state cannot be rebuilt" in finding.safe
 
 
 def test_torn_plan_is_removed(lake: FakeLake) -> None:
@@ -296,14 +295,6 @@ def make_busy(lake: FakeLake) -> None:
         cut = to
 
 
-def test_damaged_state_is_dropped_where_the_markers_can_rebuild_it(lake: FakeLake) -> None:
-    failed(lake, "STATE_DAMAGED")
-    assert only(lake, "error").repair is Repair.DROP_STATE
-    repair(lake)
-    assert not (state(lake) / "checkpoint").exists()
-    assert "repeats 2 committed epochs" in found(lake)[0].safe
-
-
 def failed(lake: FakeLake, condition: str) -> None:
     error = {"condition": condition, "message": "it is broken"}
     said = {"pid": 0, "views": {"per_hour": {"state": "failed", "error": error}}}
@@ -312,7 +303,7 @@ def failed(lake: FakeLake, condition: str) -> None:
 
 def test_rebuild_drops_the_view_and_its_readers_and_nothing_else(lake: FakeLake) -> None:
     make_busy(lake)
-    failed(lake, "REPLAY_DIFFERS")
+    failed(lake, "STATE_DAMAGED")
     offer = next(offer for offer in repairs(lake) if offer.view == "per_hour")
     assert (offer.readers, offer.dropped) == (("busy",), ("busy", "per_hour"))
     assert "the views that read it: busy" in offer.explained()
@@ -324,7 +315,7 @@ def test_rebuild_drops_the_view_and_its_readers_and_nothing_else(lake: FakeLake)
 def test_view_of_a_source_is_rebuilt_only_while_its_files_are_there(lake: FakeLake) -> None:
     file = tapped(lake)
     assert found(lake) == []
-    failed_tapped = {"condition": "REPLAY_DIFFERS", "message": "it is broken"}
+    failed_tapped = {"condition": "STATE_DAMAGED", "message": "it is broken"}
     said = {"pid": 0, "views": {"tapped": {"state": "failed", "error": failed_tapped}}}
     (lake.project.config.state / "run.json").write_text(json.dumps(said))
     assert only(lake, "error").repair is Repair.REBUILD
@@ -410,7 +401,7 @@ def test_offsets_of_another_place_are_not_taken_for_those_of_the_marker(lake: Fa
 def test_view_of_topics_is_not_computed_again_by_itself(lake: FakeLake) -> None:
     pinged(lake)
     repair(lake)
-    error = {"condition": "REPLAY_DIFFERS", "message": "it is broken"}
+    error = {"condition": "STATE_DAMAGED", "message": "it is broken"}
     said = {"pid": 0, "views": {"pinged": {"state": "failed", "error": error}}}
     (lake.project.config.state / "run.json").write_text(json.dumps(said))
     finding = only(lake, "error")
@@ -444,18 +435,14 @@ def test_lost_checkpoint_of_a_quarantine_is_told(lake: FakeLake) -> None:
     assert (finding.name, finding.serious, finding.repair) == ("taps", True, None)
 
 
-def copied(
-    lake: FakeLake, monkeypatch: pytest.MonkeyPatch, view: str, epoch: int, *, limit: int = 1
-) -> None:
-    """A copy of a checkpoint that is lost then; no more than one epoch is run again."""
+def copied(lake: FakeLake, monkeypatch: pytest.MonkeyPatch, view: str, epoch: int) -> None:
+    """A copy of a checkpoint that is lost then."""
     copies = CheckpointReplicas(
         LocalFileSystem, str(lake.project.config.directory / "store" / view)
     )
-    copies.finish(state(lake, view) / "checkpoint", epoch)
+    copies.copy(state(lake, view) / "checkpoint", epoch)
     shutil.rmtree(state(lake, view))
     monkeypatch.setattr(findings, "copies_of", lambda config, name: copies)
-    for module in (resume_decision, findings):
-        monkeypatch.setattr(module, "REPLAY_LIMIT", limit)
 
 
 def test_the_copy_that_the_next_run_begins_with_is_told(
@@ -471,7 +458,7 @@ def test_a_copy_that_is_too_old_is_no_promise(
 ) -> None:
     copied(lake, monkeypatch, "per_hour", 0)
     finding = only(lake, "checkpoint")
-    assert (finding.repair, "epochs behind" in finding.safe) == (Repair.REBUILD, True)
+    assert (finding.repair, "state cannot be" in finding.safe) == (Repair.REBUILD, True)
 
 
 def test_a_copy_that_a_run_has_refused_is_no_promise(
@@ -494,7 +481,7 @@ def test_a_view_of_a_source_needs_the_copy_of_its_newest_epoch(
         marker = markers(lake, "tapped")[-1]
         later = replace(marker, epoch=1, cut_from=marker.cut_to)
         lake.append("tapped", [{"user_id": 2}], later)
-    copied(lake, monkeypatch, "tapped", 0, limit=200)
+    copied(lake, monkeypatch, "tapped", 0)
     finding = only(lake, "checkpoint")
     assert ("replica of epoch 0" in finding.safe) is told
 
@@ -572,7 +559,7 @@ def test_checkpoint_that_does_not_say_whose_it_is_is_judged_like_any_other(lake:
     (folder / "state" / "0" / "0" / "2.changelog").unlink()
     finding = only(lake, "checkpoint")
     assert "headwater.json is missing" in finding.problem
-    assert "repeats 1 committed epochs" in finding.safe
+    assert "its state cannot be rebuilt" in finding.safe
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"view": "per_hour"}', "\x00\xff"])
@@ -587,11 +574,10 @@ def test_torn_owner_of_a_checkpoint_is_told(lake: FakeLake, text: str) -> None:
 def test_a_repair_that_leaves_nothing_to_do_exits_with_0(
     lake: FakeLake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for condition in ("STATE_DAMAGED", "REPLAY_DIFFERS"):
-        failed(lake, condition)
-        assert run(lake) == 1
-        assert run(lake, "--repair", "--yes") == 0, capsys.readouterr()
-        assert "done: per_hour" in capsys.readouterr().err
+    failed(lake, "STATE_DAMAGED")
+    assert run(lake) == 1
+    assert run(lake, "--repair", "--yes") == 0, capsys.readouterr()
+    assert "done: per_hour" in capsys.readouterr().err
     assert not exists(lake, "per_hour")
 
 
@@ -606,7 +592,7 @@ def test_the_only_copy_of_rows_is_never_dropped(
         file.unlink()
         if damage == "cut off":
             file.write_bytes(content[:-1])
-    failed(lake, "REPLAY_DIFFERS")
+    failed(lake, "STATE_DAMAGED")
     assert run(lake, "per_hour", option, "--yes") in (1, 2)
     out, err = capsys.readouterr()
     assert 'files of table "clicks" are missing or damaged' in out + err
@@ -629,7 +615,7 @@ def test_a_sound_view_is_rebuilt_on_demand(
 def test_a_project_with_errors_is_not_repaired(
     lake: FakeLake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    failed(lake, "REPLAY_DIFFERS")
+    failed(lake, "STATE_DAMAGED")
     (lake.project.root / "new.sql").write_text("CREATE STREAMING VIEW reader AS SELECT x FROM")
     assert run(lake, "--repair", "--yes") == 2
     assert "PROJECT_BROKEN" in capsys.readouterr().err
