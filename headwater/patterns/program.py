@@ -80,18 +80,20 @@ class PatternProgram:
         return self._follow[step, at_end]
 
     @cached_property
-    def rows_to_end(self) -> int:
-        """The rows that complete any match that has begun, if each satisfies all variables."""
-        before: dict[int, list[int]] = {}
+    def rows_to_end(self) -> int | None:
+        """How many rows complete any match that has begun, if each satisfies all variables.
+
+        None if a step leads to no match: ``^`` stands behind it.
+        """
+        before: dict[int, set[int]] = {}
         for step in range(len(self.variable_of)):
             for each, _ in self.follow(step, at_end=False):
-                before.setdefault(each, []).append(step)
-        found, count, ends = {DONE}, 0, [DONE]
-        while ends := [s for end in ends for s in before.get(end, ()) if s not in found]:
-            ends = list(dict.fromkeys(ends))
-            found.update(ends)
+                before.setdefault(each, set()).add(step)
+        found, ends, count = {DONE}, {DONE}, 0
+        while ends := set[int]().union(*(before.get(end, ()) for end in ends)) - found:
+            found |= ends
             count += 1
-        return max(1, count)
+        return count if len(found) > len(self.variable_of) else None
 
     @cached_property
     def _first(self) -> dict[tuple[bool, bool], Follow]:

@@ -86,13 +86,13 @@ class AtRest:
         """Return its text where it reads no table of matches.
 
         Raises:
-            SqlError: ``QUERY_REFUSED`` for patterns, which no text of these dialects has.
+            SqlError: ``QUERY_REFUSED`` for patterns in a dialect that has none.
         """
         if self.patterns:
             raise SqlError(
                 "QUERY_REFUSED",
                 f"with patterns, the SELECT at rest is no single query of {self.dialect}",
-                hint=f"run: headwater verify {self.view}",
+                hint=f"run: headwater explain {self.view} --at-rest trino",
             )
         return self.sql
 

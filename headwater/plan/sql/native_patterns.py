@@ -51,12 +51,23 @@ def native(query: exp.Expr) -> exp.Expr:
     return found
 
 
+def inexpressible(clause: MatchClause) -> str:
+    """Return why Trino cannot find the matches of a clause; empty if it can."""
+    if clause.within is not None and clause.within % timedelta(milliseconds=1):
+        return "Trino has no interval of microseconds, as WITHIN says"
+    return ""
+
+
 def not_told(clause: MatchClause) -> str:
-    """Return why Trino cannot tell the final matches of a clause; empty if it can."""
+    """Return why Trino cannot find the matches of a clause that are final; empty if it can."""
+    if reason := inexpressible(clause):
+        return reason
     program = clause.program
     ways = [program.first(at_start, at_end=False) for at_start in (False, True)]
     if not clause.all_rows and any(steps[:1] and steps[0][0] == DONE for steps in ways):
         return "Trino does not say at which row a preferred empty match is"
+    if program.rows_to_end is None:
+        return "a part of the pattern can never match, since ^ stands behind a row"
     past_last = not clause.skip.to_next and clause.skip.labels is None
     if clause.all_rows and program.excludes and not past_last:
         return "Trino does not show the matches whose rows are all excluded"
@@ -67,15 +78,15 @@ def _relation(rows: PatternRows) -> exp.Expr:
     clause: MatchClause = rows.args["clause"]
     alias = rows.args["alias"].copy()
     until = rows.meta.get(UNTIL)
+    if reason := inexpressible(clause) if until is None else not_told(clause):
+        hint = "compare the view in DuckDB: headwater verify"
+        raise SqlError("QUERY_REFUSED", reason, hint=hint)
     if until is None:
         found = _matches(rows, _aliased(rows.this.this, "__rows"), final=False)
         shown = _columns(rows)
         if UNTIL in rows.meta:
             shown.append(named(exp.cast(exp.null(), t.TIMESTAMPTZ), CLOSE))
         return exp.Subquery(this=exp.select(*shown).from_(found), alias=alias)
-    if reason := not_told(clause):
-        hint = "compare the view in DuckDB: headwater verify"
-        raise SqlError("QUERY_REFUSED", reason, hint=hint)
     found = _matches(rows, _with_open_rows(rows, until), final=True)
     close = named(_close(clause, until), CLOSE)
     return exp.Subquery(this=exp.select(*_columns(rows), close).from_(found), alias=alias)
@@ -108,16 +119,14 @@ def _with_open_rows(rows: PatternRows, until: int) -> exp.Subquery:
     known = known.where(exp.LT(this=exp.column(clause.time), expression=limit.copy()))
     given = {clause.time: limit, _OPEN: exp.true(), **{key.name: key for key in keys}}
     shown = [named(given.get(name, exp.null()).copy(), name) for name in [*names, *extra]]
-    open_rows = exp.select(*shown).from_(
-        f"UNNEST(SEQUENCE(1, {clause.program.rows_to_end})) AS __open (n)", dialect="trino"
-    )
+    counted = f"UNNEST(SEQUENCE(1, {clause.program.rows_to_end})) AS __open (n)"
+    open_rows = exp.select(*shown)
     if keys:
         each = exp.select(*(key.copy() for key in keys)).distinct().from_(_KNOWN)
-        open_rows = open_rows.from_(_aliased(each, "__keys")).join(
-            f"UNNEST(SEQUENCE(1, {clause.program.rows_to_end})) AS __open (n)",
-            join_type="CROSS",
-            dialect="trino",
-        )
+        open_rows = open_rows.from_(_aliased(each, "__keys"))
+        open_rows = open_rows.join(counted, join_type="CROSS", dialect="trino")
+    else:
+        open_rows = open_rows.from_(counted, dialect="trino")
     union = exp.union(exp.select("*").from_(_KNOWN), open_rows, distinct=False)
     return _aliased(union.with_(_KNOWN, as_=known), "__rows")
 
@@ -236,11 +245,14 @@ def _condition(
 
 
 def _interval(length: timedelta) -> exp.Interval:
-    unit, whole = next((u, each) for u, each in _UNITS if not length % each)
-    return exp.Interval(this=exp.Literal.string(str(length // whole)), unit=exp.var(unit))
-
-
-_UNITS = [(unit, LENGTHS[unit]) for unit in ("DAY", "HOUR", "MINUTE", "SECOND")]
+    """The interval in the largest unit that it is a multiple of, or in parts of a second."""
+    for unit in ("DAY", "HOUR", "MINUTE"):
+        if not length % LENGTHS[unit]:
+            return exp.Interval(
+                this=exp.Literal.string(str(length // LENGTHS[unit])), unit=exp.var(unit)
+            )
+    seconds = f"{length.total_seconds():g}"
+    return exp.Interval(this=exp.Literal.string(seconds), unit=exp.var("SECOND"))
 
 
 class _Writer:

@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
 from headwater.dialect.syntax import PatternRows
+from headwater.plan.sql.native_patterns import not_told
 from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
@@ -38,13 +39,14 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
 
     Raises:
         Unseen: a view in Delta has a column that Trino does not read as it is, or the view has
-            patterns.
+            patterns whose final matches Trino cannot find.
         ConfigError: ``TRINO_UNKNOWN``.
         ServiceError: as :func:`headwater.serve.trino.client.trino_connection`.
         SqlError: likewise.
     """
-    if case.plan.view.query.find(PatternRows):
-        raise Unseen("Trino's MATCH_RECOGNIZE does not tell when a match is final")
+    for matches in case.plan.view.query.find_all(PatternRows):
+        if reason := not_told(matches.args["clause"]):
+            raise Unseen(reason)
     columns, config = case.columns, case.project.config
     names = ", ".join(map(quoted, columns.names))
     table = f"SELECT {names} FROM {_relation(case, case.plan.view.name, case.table, case.read_at)}"
