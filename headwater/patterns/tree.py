@@ -114,20 +114,25 @@ def written(pattern: RowPattern) -> str:
         case Concatenation(parts):
             return " ".join(map(_part, parts))
         case Alternation(parts):
-            return " | ".join(map(written, parts))
+            return " | ".join(map(_option, parts))
         case Permutation(parts):
             return f"PERMUTE({', '.join(map(written, parts))})"
         case Exclusion(part):
             return f"{{- {written(part)} -}}"
         case Repetition(part, least, most, greedy):
             inner = _part(part)
-            inner = f"({inner})" if isinstance(part, Concatenation | Repetition) else inner
+            inner = f"({inner})" if isinstance(part, Repetition) else inner
             quantifier = _QUANTIFIERS.get((least, most)) or _between(least, most)
             return f"{inner}{quantifier}{'' if greedy else '?'}"
     return "()"
 
 
 def _part(pattern: RowPattern) -> str:
+    text = written(pattern)
+    return f"({text})" if isinstance(pattern, Alternation | Concatenation) else text
+
+
+def _option(pattern: RowPattern) -> str:
     text = written(pattern)
     return f"({text})" if isinstance(pattern, Alternation) else text
 

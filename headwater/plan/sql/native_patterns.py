@@ -222,7 +222,8 @@ def _after_match(clause: MatchClause, writer: _Writer) -> str:
     skip = clause.skip
     if skip.labels is not None:
         way = "LAST" if skip.last else "FIRST"
-        return f"AFTER MATCH SKIP TO {way} {writer.variable(skip.labels)}"
+        variable = exp.to_identifier(writer.variable(skip.labels)).sql("trino")
+        return f"AFTER MATCH SKIP TO {way} {variable}"
     return f"AFTER MATCH SKIP {'TO NEXT' if skip.to_next else 'PAST LAST'} ROW"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from types import SimpleNamespace
 from typing import cast
 
@@ -11,12 +12,16 @@ from headwater.analyze.definitions import Catalog
 from headwater.analyze.time.finality import event_time_columns
 from headwater.analyze.typing.types import sql_type
 from headwater.errors import SqlError
+from headwater.patterns.grammar import read
+from headwater.patterns.program import PatternProgram
+from headwater.patterns.tree import written
 from headwater.plan.explain import facts, program_sql
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.trino.verify import compare_in_trino
 from headwater.serve.verify import Case, Unseen
 from tests.algebra.world import planned
+from tests.patterns.random_clauses import random_pattern
 
 _TABLE = """
 CREATE TABLE t (k VARCHAR NOT NULL, ts TIMESTAMP(6) WITH TIME ZONE, x BIGINT, d DECIMAL(10, 2),
@@ -79,12 +84,75 @@ def test_no_text_of_another_engine_has_the_matches() -> None:
         at_rest(plan, catalog, "duckdb", final=False).text()
     assert (refused.value.condition, refused.value.hint) == (
         "QUERY_REFUSED",
-        "run: headwater verify v",
+        "run: headwater explain v --at-rest trino",
     )
     assert at_rest(plan, catalog, "duckdb").patterns[0].name == "__matched1"
     assert {*program_sql(plan.program)} == {"rows of __matched1", "closed", "late rows of t"}
-    with pytest.raises(Unseen, match="when a match is final"):
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rows", "why"),
+    [
+        ("(a b) WITHIN INTERVAL '5' MICROSECOND", "", "no interval of microseconds"),
+        ("((^ a b) | ())", "", "at which row a preferred empty match is"),
+        ("(a b | b ^ a)", "", "a part of the pattern can never match"),
+        (
+            "(a | {- b b -})",
+            "ALL ROWS PER MATCH AFTER MATCH SKIP TO NEXT ROW",
+            "matches whose rows are all excluded",
+        ),
+    ],
+)
+def test_what_trino_cannot_tell_is_not_verified_there(pattern: str, rows: str, why: str) -> None:
+    catalog, plan = _planned("FIRST(ts) AS began", pattern, rows)
+    with pytest.raises(Unseen, match=why):
         compare_in_trino(cast(Case, SimpleNamespace(plan=plan)), 1)
+    with pytest.raises(SqlError, match=why) as refused:
+        at_rest(plan, catalog, "trino", watermark=1_000_000)
+    assert refused.value.condition == "QUERY_REFUSED"
+    if "microseconds" not in why:
+        assert "MATCH_RECOGNIZE" in at_rest(plan, catalog, "trino", final=False).text()
+
+
+def test_trino_shows_no_match_before_there_is_a_watermark() -> None:
+    catalog, plan = _planned("FIRST(ts) AS began")
+    text = at_rest(plan, catalog, "trino").text()
+    assert "CAST(NULL AS TIMESTAMP(6) WITH TIME ZONE) AS _close" in text
+    assert text.endswith("FALSE")
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        ("'90' SECOND", "'90' SECOND"),
+        ("'120' SECOND", "'2' MINUTE"),
+        ("'2' WEEK", "'14' DAY"),
+        ("'1500' MILLISECOND", "'1.5' SECOND"),
+    ],
+)
+def test_within_is_a_condition_of_every_variable(length: str, text: str) -> None:
+    catalog, plan = _planned("FIRST(ts) AS began", f"(a b* c) WITHIN INTERVAL {length}")
+    found = " ".join(at_rest(plan, catalog, "trino", final=False).text().split())
+    assert found.count(f"ts <= FIRST(ts) + INTERVAL {text}") == 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rows"),
+    [("a", 1), ("a b c", 3), ("a | b c d", 3), ("a+ b", 2), ("(a b){2,3}", 4), ("a (b c)*", 2)],
+)
+def test_open_rows_complete_any_match(pattern: str, rows: int) -> None:
+    assert PatternProgram(read(pattern)).rows_to_end == rows
+
+
+@pytest.mark.parametrize("pattern", ["a ^ b", "a b? (^ c | d ^)", "(a | b ^){2}"])
+def test_a_part_that_never_matches_is_found(pattern: str) -> None:
+    assert PatternProgram(read(pattern)).rows_to_end is None
+
+
+@pytest.mark.parametrize("number", range(200))
+def test_a_pattern_is_read_again_as_it_was(number: int) -> None:
+    pattern = read(random_pattern(Random(f"written/{number}")))
+    assert read(written(pattern)) == pattern
 
 
 @pytest.mark.parametrize("measure", ["LAST(x) / FIRST(x)", "CAST(LAST(k) AS BIGINT)"])

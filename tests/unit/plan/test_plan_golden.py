@@ -15,6 +15,7 @@ from headwater.plan.explain import explain, program_sql
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import DIALECTS, at_rest, comparisons
 from headwater.plan.view_plan import ViewPlan
+from headwater.serve.pattern_rows import create_matches
 from tests.support.golden_files import check_golden
 
 FOLDER = Path(__file__).parents[2] / "golden" / "plan"
@@ -37,9 +38,9 @@ def plan_text(case: Path) -> str:
     sections = {"explain": explain(plan)}
     sections |= {f"spark: {step}": sql for step, sql in program_sql(plan.program).items()}
     for dialect in DIALECTS:
-        sections[f"at rest: {dialect}"] = at_rest(
-            plan, catalog, dialect, watermark=WATERMARK, bounds=dialect == "duckdb"
-        ).text()
+        rest = at_rest(plan, catalog, dialect, watermark=WATERMARK, bounds=dialect == "duckdb")
+        sections[f"at rest: {dialect}"] = rest.sql
+        sections |= {f"at rest: {dialect}: rows of {s.name}": s.sql for s in rest.patterns}
     kinds = ", ".join(f"{item.column} {item.kind}" for item in comparisons(plan))
     sections["compared"] = kinds
     sections["table"] = ", ".join(f"{c.name} {c.spark_type}" for c in plan.columns)
@@ -61,6 +62,7 @@ def test_duckdb_runs_the_select_at_rest(case: Path) -> None:
                 columns["_watermark"] = columns[watermark.column]
             ddl = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
             database.execute(f"CREATE TABLE {name} ({ddl})")
-        sql = at_rest(plan, catalog, "duckdb", watermark=WATERMARK).text()
-        result = database.execute(sql).description
+        rest = at_rest(plan, catalog, "duckdb", watermark=WATERMARK)
+        create_matches(database, rest.patterns)
+        result = database.execute(rest.sql).description
     assert [column[0] for column in result] == [field.name for field in plan.view.fields]
