@@ -363,7 +363,13 @@ CONSTRUCTS = (
         "",
         "Flink has none",
     ),
-    Construct("Pattern recognition", "`WITHIN INTERVAL`", _match("a b+ a")),
+    Construct(
+        "Pattern recognition",
+        "`WITHIN INTERVAL`",
+        _match("a b+ a"),
+        "",
+        "in Trino, `verify` writes it as a condition of every variable",
+    ),
     Construct(
         "Pattern recognition",
         "a pattern without a bound",
