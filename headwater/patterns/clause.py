@@ -82,7 +82,7 @@ class MatchClause:
     """
 
     pattern: RowPattern
-    program: PatternProgram
+    program: PatternProgram = field(repr=False)
     bound: int | None
     within: timedelta | None
     partition: tuple[str, ...]

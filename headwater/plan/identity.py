@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 
@@ -175,6 +175,14 @@ class _Text:
             return self._list(map(self._value, value)) if value else ""
         if isinstance(value, Enum):
             return value.name
+        if isinstance(value, Mapping):
+            return self._list(f"{key}={self._value(each)}" for key, each in value.items())
+        if isinstance(value, frozenset):
+            return self._list(map(str, sorted(value)))
+        if is_dataclass(value) and not isinstance(value, type):  # a clause with patterns
+            said = ((each.name, getattr(value, each.name)) for each in fields(value) if each.repr)
+            text = ", ".join(f"{name}={found}" for name, one in said if (found := self._value(one)))
+            return f"{type(value).__name__}({text})"
         return "" if value is None or value is False else str(value)
 
     def _list(self, items: Iterable[str]) -> str:
