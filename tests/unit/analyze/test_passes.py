@@ -11,7 +11,7 @@ import pytest
 from headwater.analyze.bind import passes
 from headwater.analyze.bind.passes import PASSES, Pass
 from headwater.analyze.bind.project import bind
-from headwater.dialect import parse, to_sql
+from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from tests.fuzz.schemas import Draw
 
@@ -73,7 +73,7 @@ TEXTS = [
 def bound(text: str) -> list[object]:
     texts = {"tables": TABLES.read_text(encoding="utf-8"), "views": text}
     views = bind({name: parse(each, file=name) for name, each in texts.items()}).views
-    return [(name, to_sql(view.query), view.fields, view.inputs) for name, view in views.items()]
+    return [(name, repr(view.query), view.fields, view.inputs) for name, view in views.items()]
 
 
 def test_what_a_pass_needs_is_given_before() -> None:
