@@ -22,6 +22,7 @@ from headwater.cli.commands.dev import dev
 from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
+from headwater.cli.commands.import_ import import_
 from headwater.cli.commands.init import init
 from headwater.cli.commands.jars import jars
 from headwater.cli.commands.maintain import maintain
@@ -46,7 +47,7 @@ _PROMISE = (
 )
 _STARTERS = (
     init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, test,
-    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
+    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
     explain_error,
 )  # fmt: skip
 

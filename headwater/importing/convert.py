@@ -1,0 +1,231 @@
+"""Files of another system → a checked project in a folder.
+
+In: paths and the name of the system. Out: the files of the project, and the report. What ``check``
+says of the result is part of the report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
+from headwater.importing.contract import Finding, LeftOut, Note, Part, Result, System, View
+from headwater.importing.render import render, view_sql
+from headwater.importing.run import Gap, Run
+from headwater.importing.statements import Statement, split_text
+from headwater.importing.systems import SYSTEMS
+from headwater.plan.planner import plan_sound
+from headwater.project import read_project
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import made.
+
+    Attributes:
+        statements: number of statements that define something.
+        skipped: by first word, number of statements that define nothing.
+        parts: by kind, number of parts of the project.
+        findings: the report, in order of place.
+        files: the files that were written.
+    """
+
+    statements: int
+    skipped: Mapping[str, int]
+    parts: Mapping[str, int]
+    findings: Sequence[Finding]
+    files: Sequence[Path]
+
+    @property
+    def lost(self) -> int:
+        """Number of statements that were not turned, or whose result is refused."""
+        lost = (Result.LEFT_OUT, Result.REFUSED)
+        return len({(each.place, each.what) for each in self.findings if each.result in lost})
+
+
+def import_files(
+    paths: Sequence[Path], system: System, directory: Path, variables: Mapping[str, str]
+) -> Imported:
+    """Turn files into a project.
+
+    Args:
+        paths: the files; they exist.
+        system: what they are written for.
+        directory: folder of the project, new or empty.
+        variables: values of ``${NAME}`` in the files.
+
+    Raises:
+        SqlError: INVALID_TEXT, a file is no text.
+        ConfigError: NOTHING_TO_IMPORT, OTHER_SYSTEM.
+    """
+    run = Run(system, variables)
+    for path in paths:
+        for statement in split_text(str(path), _text(path, variables), system.dialect):
+            read_statement(run, statement)
+    if system.finish:
+        system.finish(run)
+    if not run.statements:
+        raise _nothing(paths, system)
+    _printable(run)
+    return _write(run, directory)
+
+
+def _text(path: Path, variables: Mapping[str, str]) -> str:
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = Span(str(path), data.count(b"\n", 0, error.start) + 1, 1)
+        message = f"the file is not UTF-8: byte {error.start}"
+        raise SqlError("INVALID_TEXT", message, hint="name a text file", span=place) from None
+    if "\0" in text:
+        place = Span(str(path), text.count("\n", 0, text.index("\0")) + 1, 1)
+        hint = "name a text file"
+        raise SqlError("INVALID_TEXT", "the file contains a NUL character", hint=hint, span=place)
+    return _VARIABLE.sub(lambda each: variables.get(each[1], each[0]), text.replace("\r\n", "\n"))
+
+
+def _nothing(paths: Sequence[Path], system: System) -> ConfigError:
+    names = ", ".join(str(path) for path in paths)
+    text = "\n".join(_text(path, {}) for path in paths)
+    for other in SYSTEMS.values():
+        if other is not system and any(re.search(sign, text, re.I) for sign in other.signs):
+            message = f"{names} is written for {other.title}, not for {system.title}"
+            return ConfigError("OTHER_SYSTEM", message, hint=f"write --from {other.name}")
+    message = f"there is no statement of {system.title} in {names}"
+    return ConfigError("NOTHING_TO_IMPORT", message, hint="name a file with CREATE statements")
+
+
+def read_statement(run: Run, statement: Statement) -> None:
+    """Turn one statement, or report why it cannot be turned."""
+    head = statement.head
+    phrases = (phrase for phrase in run.system.statements if _begins(head, phrase))
+    phrase = max(phrases, key=len, default="")
+    if not phrase:
+        run.statements += 1
+        reason = f"{run.system.title} has no such statement, or it is not known here"
+        run.leave_out(statement, _what(head), LeftOut(reason, "write it by hand"))
+        return
+    before = len(run.parts)
+    try:
+        run.system.statements[phrase](run, statement)
+    except LeftOut as why:
+        del run.parts[before:]
+        run.statements += 1
+        run.leave_out(statement, _what(head), why)
+
+
+def _begins(head: str, phrase: str) -> bool:
+    return head == phrase or head.startswith((f"{phrase} ", f"{phrase}(", f"{phrase};"))
+
+
+def _what(head: str) -> str:
+    """Return the kind and the name that a statement begins with, for the report."""
+    found = re.match(
+        r"(?:CREATE|INSERT)\s+(?:OR REPLACE |TEMPORARY |SOURCE (?=TABLE))*([A-Z ]+?)"
+        r"(?: IF NOT EXISTS)? ([`\"\w.${}-]+)",
+        head,
+    )
+    return f"{found[1].lower()} {found[2].lower()}" if found else head[:40].lower()
+
+
+def _printable(run: Run) -> None:
+    """Leave out the views whose query has no words here."""
+    for at, part in enumerate(run.parts):
+        if isinstance(part, View):
+            try:
+                view_sql(part)
+            except LeftOut as why:
+                finding = Finding(part.place, part.what, Result.LEFT_OUT, why.reason, why.remedy)
+                run.findings.append(finding)
+                gap = Gap(part.what, part.place, part.leading, reason=why.reason, remedy=why.remedy)
+                run.parts[at] = gap
+
+
+def _write(run: Run, directory: Path) -> Imported:
+    directory.mkdir(parents=True, exist_ok=True)
+    settings = directory / "headwater.toml"
+    settings.write_text("# The folder's name is the name of the project.\n", encoding="utf-8")
+    faults = _settle(run, directory)
+    findings = [*run.findings]
+    for part in run.parts:
+        findings += [
+            Finding(part.place, part.what, note.result, note.reason, note.remedy)
+            for note in part.notes
+        ]
+    findings += [
+        Finding(part.place, part.what, Result.REFUSED, f"{e.condition}: {e.message}", e.hint)
+        for part, errors in faults
+        for e in errors
+    ]
+    kinds = Counter(part.kind for part in run.parts if not isinstance(part, Gap))
+    files = sorted(path for path in directory.iterdir() if path.suffix in (".sql", ".toml"))
+    return Imported(run.statements, Counter(run.skipped), kinds, _in_order(findings), files)
+
+
+def _in_order(findings: Sequence[Finding]) -> list[Finding]:
+    def key(finding: Finding) -> tuple[str, int]:
+        file, _, line = finding.place.rpartition(":")
+        return file, int(line) if line.isdigit() else 0
+
+    return sorted(dict.fromkeys(findings), key=key)
+
+
+def _settle(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]]:
+    """Write the project until ``check`` accepts what it can; views that cannot be final are not."""
+    tried: set[str] = set()
+    while True:
+        faults = _check(run, directory)
+        views = [part for part, _ in faults if isinstance(part, View) and part.final]
+        fresh = [view for view in views if view.name not in tried]
+        if not fresh:
+            return faults
+        tried |= {view.name for view in fresh}
+        for view in fresh:
+            view.final = False
+        left = {part.name for part, _ in _check(run, directory)}
+        for view in fresh:
+            if view.name in left:
+                view.final = True
+            else:
+                view.note(
+                    f"{run.system.title} shows rows once they are final; here they appear at once"
+                    " and are corrected"
+                )
+
+
+def _check(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]]:
+    """Write the files and return what ``check`` says of each part."""
+    rendered = render(run.parts, run.system.title)
+    for file, (text, _) in rendered.items():
+        (directory / file).write_text(text, encoding="utf-8")
+    project = read_project(directory)
+    _, faults = plan_sound(project.catalog)
+    found: dict[str, tuple[Part, list[HeadwaterError]]] = {}
+    by_name = {part.name: part for part in run.parts if not isinstance(part, Gap)}
+    faults |= {n: each.error for n, each in project.broken.items() if each.error}
+    named = {id(error) for error in faults.values()}
+    for name, error in faults.items():
+        found[name] = (by_name[name], [error])
+    for error in project.errors:
+        if (
+            id(error) not in named
+            and error.span
+            and (part := _part_at(rendered[Path(error.span.file).name][1], error.span))
+        ):
+            found.setdefault(part.name, (part, []))[1].append(error)
+    return list(found.values())
+
+
+def _part_at(lines: Mapping[int, Part], span: Span) -> Part | None:
+    line = max((each for each in lines if each <= span.line), default=None)
+    return None if line is None else lines[line]
+
+
+__all__ = ["Imported", "Note", "import_files", "read_statement"]

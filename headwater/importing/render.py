@@ -1,0 +1,150 @@
+"""The parts of an import → the text of the project's files.
+
+In: tables, views, sinks, functions and gaps, in order. Out: SQL with a comment wherever the meaning
+differs, and which line each part begins at.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+from sqlglot import exp
+
+from headwater.dialect import to_sql
+from headwater.dialect.syntax import CreateStreamingView
+from headwater.importing.contract import Column, Function, LeftOut, Part, Result, Sink, Table, View
+from headwater.importing.run import Gap
+
+WIDTH = 97
+FILES: Mapping[str, tuple[type[Part], ...]] = {
+    "sources.sql": (Table,),
+    "views.sql": (View, Function, Gap),
+    "sinks.sql": (Sink,),
+}
+"""By file, the parts that stand in it."""
+
+
+def render(parts: Iterable[Part], title: str) -> dict[str, tuple[str, dict[int, Part]]]:
+    """Return by file its text, and by line the part that begins there.
+
+    Args:
+        parts: everything that was read.
+        title: the system's name, for the first line of a file.
+    """
+    kept = list(parts)
+    found = {}
+    for file, kinds in FILES.items():
+        own = [each for each in kept if isinstance(each, kinds)]
+        if own:
+            found[file] = _file(own, title)
+    return found
+
+
+def _file(parts: Iterable[Part], title: str) -> tuple[str, dict[int, Part]]:
+    text = f"-- Imported from {title} by headwater import.\n"
+    lines: dict[int, Part] = {}
+    for part in parts:
+        text += "\n"
+        lines[text.count("\n") + 1] = part
+        text += "\n".join([*_comments(part), *_statement(part)]) + "\n"
+    return text, lines
+
+
+def _comments(part: Part) -> Iterator[str]:
+    yield from part.leading.splitlines()
+    yield f"-- {part.place}"
+    if isinstance(part, Gap):
+        yield from _comment(Result.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
+    for note in part.notes:
+        yield from _comment(note.result.value, note.reason, note.remedy)
+
+
+def _comment(result: str, reason: str, remedy: str) -> list[str]:
+    text = f"{result}: {reason}" + (f"; {remedy}" if remedy else "")
+    text = " ".join(text.split())
+    return textwrap.wrap(text, WIDTH, initial_indent="-- ", subsequent_indent="--   ")
+
+
+def _statement(part: Part) -> list[str]:
+    match part:
+        case Table():
+            return [f"{table_sql(part)};"]
+        case View():
+            return [f"{view_sql(part)};"]
+        case Sink():
+            to = part.to
+            head = [f"CREATE SINK {part.name} FROM {part.view}"]
+            return [*head, "\n".join(_options(to)) + ";"]
+        case Function():
+            return [f"{part.sql};"]
+    return []
+
+
+def text_of(value: str) -> str:
+    """Return a text in quotes."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def table_sql(table: Table) -> str:
+    """Return ``CREATE TABLE``."""
+    items = [_column(column) for column in table.columns]
+    if table.watermark:
+        column, delay = table.watermark
+        items.append(f"WATERMARK FOR {column} AS {column}" + (f" - {delay}" if delay else ""))
+    if table.key:
+        items.append(f"PRIMARY KEY ({', '.join(table.key)})")
+    body = ",\n".join(f"  {item}" for item in items)
+    lines = [f"CREATE TABLE {table.name} (\n{body}\n)"]
+    if table.comment:
+        lines.append(f"COMMENT {text_of(table.comment)}")
+    lines += _options(table)
+    if table.start_from:
+        lines.append(f"START FROM {table.start_from}")
+    return "\n".join(lines)
+
+
+def _column(column: Column) -> str:
+    if column.computed:
+        text = f"{column.name} AS {column.computed}"
+    else:
+        text = f"{column.name} {column.type}" + (" NOT NULL" if column.not_null else "")
+    if column.metadata:
+        text += f" METADATA FROM {text_of(column.metadata)}"
+    return text + (f" COMMENT {text_of(column.comment)}" if column.comment else "")
+
+
+def _options(table: Table) -> Iterator[str]:
+    yield f"WITH ({_listed(table.options)})"
+    if table.format:
+        encoded = f" ENCODE {table.encode}" if table.encode else ""
+        options = f" ({_listed(table.encode_options)})" if table.encode_options else ""
+        yield f"FORMAT {table.format}{encoded}{options}"
+
+
+def _listed(options: Mapping[str, str]) -> str:
+    text = ", ".join(f"{name} = {text_of(value)}" for name, value in options.items())
+    if len(text) <= WIDTH - len("WITH ()"):
+        return text
+    return "\n  " + ",\n  ".join(f"{n} = {text_of(v)}" for n, v in options.items()) + "\n"
+
+
+def view_sql(view: View) -> str:
+    """Return ``CREATE STREAMING VIEW``.
+
+    Raises:
+        LeftOut: the tree holds what Headwater's SQL has no words for.
+    """
+    from headwater.errors import SqlError
+
+    statement = CreateStreamingView(
+        this=exp.to_identifier(view.name),
+        expression=view.query,
+        comment=view.comment or None,
+        emit="on window close" if view.final else None,
+        late=exp.var(view.late) if view.late else None,
+    )
+    try:
+        return to_sql(statement)
+    except SqlError as error:
+        raise LeftOut(f"the query cannot be written here: {error.message}", error.hint) from error
