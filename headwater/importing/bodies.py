@@ -1,34 +1,32 @@
 """A query of another system → a query in Headwater's dialect.
 
 In: the words of the query. Out: a syntax tree in canonical form, and what differs. The text is
-edited first, for words that no parser knows; then the tree is rewritten by the passes that all
+edited first, for words that no parser knows; then the tree is rewritten, by the rules that all
 systems share and by the system's own.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
-from headwater.dialect import Headwater
+from headwater.dialect import Headwater, to_sql
 from headwater.dialect.json_paths import paths_as_text
 from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import BodyParser
 from headwater.dialect.position import offsets_of
 from headwater.dialect.vocabulary import DialectError
-from headwater.importing.contract import LeftOut, Note, Refused
+from headwater.importing.contract import LeftOut, Note, RefusedCall
 from headwater.importing.functions import NOTE, REFUSED
 from headwater.importing.statements import Cursor, plain_name
-
-if TYPE_CHECKING:
-    from headwater.importing.run import Run
 
 _SURPRISES = (
     *(SqlglotError, RecursionError, AssertionError, AttributeError),
@@ -84,60 +82,97 @@ class Edits:
         return found + text[at:end], places
 
 
+@dataclass
+class Scope:
+    """What earlier statements say that later queries need.
+
+    Attributes:
+        names: by name there, in lower case, the name of an object in the project.
+        clocks: columns that hold the clock.
+        times: by table or view, the column of its event time.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    clocks: set[str] = field(default_factory=set)
+    times: dict[str, str] = field(default_factory=dict)
+
+    def name_of(self, written: str) -> str:
+        """Return the name in the project of an object by its name there."""
+        return self.names.get(written.lower(), plain_name(written.rpartition(".")[2]))
+
+
+Edit = Callable[[Cursor, Edits, dict[str, Any]], None]
+Rewrite = Callable[[Body, Scope], None]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """How the queries of a system are read.
+
+    Attributes:
+        dialect: the sqlglot dialect of its words, or the name of one.
+        body: the dialect of Headwater that gives its words their meaning.
+        edits: change the text of a query before it is parsed, and remember what they took out.
+        rewrites: change the tree of a query.
+    """
+
+    dialect: Any
+    body: str = "trino"
+    edits: Sequence[Edit] = ()
+    rewrites: Sequence[Rewrite] = ()
+
+
 @cache
 def _parser(dialect: Any) -> BodyParser:  # noqa: ANN401
     return BodyParser(Dialect.get_or_raise(dialect))
 
 
-def read_body(run: Run, cursor: Cursor) -> Body:
+def read_body(grammar: Grammar, scope: Scope, cursor: Cursor) -> Body:
     """Read the query at a cursor, up to the end.
 
     Args:
-        run: knows the system and what was read before.
+        grammar: the system's.
+        scope: what was read before.
         cursor: at the first word of the query.
 
     Raises:
         LeftOut: it cannot be read, or holds what has no equal here.
     """
-    edits, marks = Edits(), dict[str, Any]()
-    start, end = cursor.bounds
-    for edit in run.system.edits:
-        edit(Cursor(cursor.text, cursor.tokens, cursor.at), edits, marks)
-    text, places = edits.apply(cursor.text, start, end)
-    tree = _parsed(run, text, places)
-    if not isinstance(tree, exp.Query):
-        raise LeftOut("this is no query", "write a SELECT", start)
-    body = Body(tree, marks=marks)
-    _collect(body, places)
-    for rewrite in (*_PASSES, *run.system.passes):
-        rewrite(body, run)
+    body = _read(grammar, cursor)
+    if not isinstance(body.query, exp.Query):
+        raise LeftOut("this is no query", "write a SELECT", cursor.bounds[0])
+    for rewrite in (*_REWRITES, *grammar.rewrites):
+        rewrite(body, scope)
     return body
 
 
-def read_expression(run: Run, cursor: Cursor) -> str:
+def read_expression(grammar: Grammar, cursor: Cursor) -> str:
     """Turn an expression; see :func:`read_body`."""
-    from headwater.dialect import to_sql
-
-    start, end = cursor.bounds
-    edits, marks = Edits(), dict[str, Any]()
-    for edit in run.system.edits:
-        edit(Cursor(cursor.text, cursor.tokens, cursor.at), edits, marks)
-    text, places = edits.apply(cursor.text, start, end)
-    lead = "SELECT "
-    tree = _parsed(run, lead + text, [(0, start - len(lead)), *places[1:]])
-    body = Body(tree)  # type: ignore[arg-type]
-    _collect(body, places)
+    body = _read(grammar, cursor, lead="SELECT ")
     return to_sql(body.query.expressions[0].unalias(), pretty=False)
 
 
-def _parsed(run: Run, text: str, places: list[tuple[int, int]]) -> exp.Expr:
-    parser = _parser(run.system.dialect)
+def _read(grammar: Grammar, cursor: Cursor, lead: str = "") -> Body:
+    """Edit and parse what a cursor covers; ``lead`` stands before it."""
+    start, end = cursor.bounds
+    edits, marks = Edits(), dict[str, Any]()
+    for edit in grammar.edits:
+        edit(Cursor(cursor.text, cursor.tokens[cursor.at :]), edits, marks)
+    text, places = edits.apply(cursor.text, start, end)
+    places = [(new + len(lead), old) for new, old in places]
+    tree = _parsed(grammar, lead + text, places)
+    body = Body(tree, marks=marks)  # type: ignore[arg-type]
+    _collect(body, places)
+    return body
+
+
+def _parsed(grammar: Grammar, text: str, places: list[tuple[int, int]]) -> exp.Expr:
     try:
-        tree = parser.parse(text, 0, len(text))
+        tree = _parser(grammar.dialect).parse(text, 0, len(text))
         while isinstance(tree, exp.Subquery) and tree.is_wrapper:
             tree = tree.this
         paths_as_text(tree)
-        give_trinos_meaning(tree, run.system.body)
+        give_trinos_meaning(tree, grammar.body)
         normalize(tree, Headwater.Tokenizer)
     except DialectError as error:
         at = _origin(error.start, places)
@@ -150,7 +185,7 @@ def _parsed(run: Run, text: str, places: list[tuple[int, int]]) -> exp.Expr:
 
 def _origin(offset: int, places: list[tuple[int, int]]) -> int:
     """Return where a character of the edited text stands in the file."""
-    new, old = places[bisect_right(places, (offset, 1 << 60)) - 1]
+    new, old = places[max(0, bisect_right(places, (offset, 1 << 60)) - 1)]
     return max(0, old + offset - new)
 
 
@@ -158,7 +193,7 @@ def _collect(body: Body, places: list[tuple[int, int]]) -> None:
     """Gather what the builders of functions noted on their nodes."""
     for node in body.query.walk():
         if why := node.meta.get(REFUSED):
-            assert isinstance(why, Refused)
+            assert isinstance(why, RefusedCall)
             found = offsets_of(node)
             at = _origin(found[0], places) if found else None
             raise LeftOut(f"{node.name}: {why.reason}", why.remedy, at)
@@ -166,10 +201,10 @@ def _collect(body: Body, places: list[tuple[int, int]]) -> None:
             body.note(note)
 
 
-# -- passes that all systems share
+# -- rewrites that all systems share
 
 
-def _names(body: Body, run: Run) -> None:
+def _names(body: Body, scope: Scope) -> None:
     """Leave databases out of the names of tables, and give tables names that a project can have."""
     inner = {cte.alias for cte in body.query.find_all(exp.CTE)}
     for table in body.query.find_all(exp.Table):
@@ -180,7 +215,7 @@ def _names(body: Body, run: Run) -> None:
         table.set("catalog", None)
         if table.name in inner and "." not in written:
             continue
-        name = run.name_of(written)
+        name = scope.name_of(written)
         if name != table.name and not table.alias:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
         table.set("this", exp.to_identifier(name))
@@ -193,7 +228,7 @@ def _names(body: Body, run: Run) -> None:
 _NO_NAME = (exp.Column, exp.Alias, exp.Star, exp.Dot, exp.Aliases)
 
 
-def _column_names(body: Body, run: Run) -> None:
+def _column_names(body: Body, scope: Scope) -> None:
     """Name every column of a SELECT list, as PostgreSQL does."""
     for select in body.query.find_all(exp.Select):
         inside = isinstance(select.parent, exp.Exists | exp.In)
@@ -222,7 +257,7 @@ def _default_name(node: exp.Expr) -> str:
     return "case" if isinstance(inner, exp.Case) else "column"
 
 
-def _order(body: Body, run: Run) -> None:
+def _order(body: Body, scope: Scope) -> None:
     """Leave out an order without LIMIT: the rows of a table have none."""
     query = body.query
     if query.args.get("order") and not query.args.get("limit") and not query.args.get("fetch"):
@@ -230,7 +265,7 @@ def _order(body: Body, run: Run) -> None:
         body.note("ORDER BY is left out: rows of a table have no order", "order when you read")
 
 
-def _subquery_names(body: Body, run: Run) -> None:
+def _subquery_names(body: Body, scope: Scope) -> None:
     """Leave out words that say nothing: FETCH FIRST n ROWS ONLY is LIMIT n."""
     for query in body.query.find_all(exp.Query):
         fetch = query.args.get("limit")
@@ -238,4 +273,4 @@ def _subquery_names(body: Body, run: Run) -> None:
             query.set("limit", exp.Limit(expression=fetch.args["count"].copy()))
 
 
-_PASSES = (_names, _column_names, _order, _subquery_names)
+_REWRITES = (_names, _column_names, _order, _subquery_names)

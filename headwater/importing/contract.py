@@ -1,25 +1,19 @@
 """What the systems and the shared core hand to each other.
 
-In: nothing. Out: the parts of a project under way (tables, views, sinks), findings, and the
-contract of a :class:`System`, whose tables say how each of its words is turned.
+In: nothing. Out: drafts of tables, views and sinks, lines of the report, and the records of which
+a system's tables consist.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-if TYPE_CHECKING:
-    from headwater.importing.bodies import Body, Edits
-    from headwater.importing.run import Run
-    from headwater.importing.statements import Cursor, Statement
 
-
-class Result(StrEnum):
+class Outcome(StrEnum):
     """What became of a statement."""
 
     DIFFERS = "differs"
@@ -33,7 +27,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportLine:
     """One line of the report.
 
     Attributes:
@@ -46,7 +40,7 @@ class Finding:
 
     place: str
     what: str
-    result: Result
+    result: Outcome
     reason: str
     remedy: str = ""
 
@@ -63,7 +57,7 @@ class Note:
 
     reason: str
     remedy: str = ""
-    result: Result = Result.DIFFERS
+    result: Outcome = Outcome.DIFFERS
 
 
 class LeftOut(Exception):
@@ -81,7 +75,7 @@ class LeftOut(Exception):
 
 
 @dataclass(slots=True)
-class Column:
+class ColumnDraft:
     """A column of a table: read from the record, computed, or known by the connector."""
 
     name: str
@@ -93,7 +87,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Part:
+class Draft:
     """A statement of the project under way.
 
     Attributes:
@@ -114,7 +108,7 @@ class Part:
         """Its kind and name."""
         return f"{self.kind} {self.name}"
 
-    def note(self, reason: str, remedy: str = "", result: Result = Result.DIFFERS) -> None:
+    def note(self, reason: str, remedy: str = "", result: Outcome = Outcome.DIFFERS) -> None:
         """Add a note, once."""
         note = Note(reason, remedy, result)
         if note not in self.notes:
@@ -122,7 +116,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Table(Part):
+class TableDraft(Draft):
     """A table of the project, or where rows of a view go.
 
     Attributes:
@@ -139,7 +133,7 @@ class Table(Part):
         foreign: options as they were written, for what the mapping has to look up again.
     """
 
-    columns: list[Column] = field(default_factory=list)
+    columns: list[ColumnDraft] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
     watermark: tuple[str, str] | None = None
     options: dict[str, str] = field(default_factory=dict)
@@ -154,7 +148,7 @@ class Table(Part):
 
 
 @dataclass(slots=True)
-class View(Part):
+class ViewDraft(Draft):
     """A view of the project.
 
     Attributes:
@@ -172,16 +166,16 @@ class View(Part):
 
 
 @dataclass(slots=True)
-class Sink(Part):
+class SinkDraft(Draft):
     """Where the rows of a view go, in the options of a table."""
 
     view: str = ""
-    to: Table = field(default_factory=lambda: Table("", ""))
+    to: TableDraft = field(default_factory=lambda: TableDraft("", ""))
     kind = "sink"
 
 
 @dataclass(slots=True)
-class Function(Part):
+class FunctionDraft(Draft):
     """A function, as SQL."""
 
     sql: str = ""
@@ -192,7 +186,7 @@ class Function(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallMapping:
     """What a function becomes.
 
     Attributes:
@@ -205,7 +199,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedCall:
     """A word that has no equal here.
 
     Attributes:
@@ -218,12 +212,14 @@ class Refused:
 
 
 Build = Callable[[list[exp.Expr]], exp.Expr]
-Functions = Mapping[str, "str | Call | Refused | Build | Mapping[int, str | Call]"]
+Functions = Mapping[
+    str, "str | CallMapping | RefusedCall | Build | Mapping[int, str | CallMapping]"
+]
 """By upper-case name: SQL with ``_1``, ``_2``; by number of arguments if they matter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OptionMapping:
     """What an option of a connector becomes.
 
     Attributes:
@@ -243,14 +239,14 @@ class Option:
 Types = Mapping[str, "str | tuple[str, str]"]
 """By upper-case name: the type here, or the type and what differs; no type if there is none."""
 
-NO_MEANING = Option()
+NO_MEANING = OptionMapping()
 """An option that changes no rows."""
-Options = Mapping[str, "str | Option"]
+Options = Mapping[str, "str | OptionMapping"]
 """By name there, the name here, or more; a name that ends in ``*`` stands for all that begin so."""
 
 
 @dataclass(frozen=True, slots=True)
-class Connector:
+class ConnectorMapping:
     """What a connector becomes.
 
     Attributes:
@@ -269,7 +265,7 @@ class Connector:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
+class EncodingMapping:
     """What a format of records becomes: FORMAT and ENCODE, and options of ENCODE."""
 
     format: str
@@ -277,35 +273,3 @@ class Encoding:
     options: Options = field(default_factory=dict)
     fixed: Mapping[str, str] = field(default_factory=dict)
     note: Note | None = None
-
-
-Handler = Callable[["Run", "Statement"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A system whose files are read.
-
-    Attributes:
-        name: as after ``--from``.
-        title: its name for people.
-        body: the dialect of its queries, for the meaning of words: one that Headwater reads.
-        dialect: the sqlglot dialect of its words, or a name of one.
-        statements: by its first words, what turns a statement; the longest match counts.
-        signs: patterns that only texts of this system match.
-        types: its types by name.
-        edits: change the text of a query before it is parsed, and remember what they took out.
-        passes: change the tree of a query.
-        finish: called when every statement was read.
-    """
-
-    name: str
-    title: str
-    body: str
-    dialect: Any
-    statements: Mapping[str, Handler]
-    signs: Sequence[str]
-    types: Types
-    edits: Sequence[Callable[[Cursor, Edits, dict[str, Any]], None]] = ()
-    passes: Sequence[Callable[[Body, Run], None]] = ()
-    finish: Callable[[Run], None] | None = None

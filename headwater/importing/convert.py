@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
-from headwater.importing.contract import Finding, LeftOut, Note, Part, Result, System, View
+from headwater.importing.contract import Draft, LeftOut, Note, Outcome, ReportLine, ViewDraft
 from headwater.importing.render import render, view_sql
-from headwater.importing.run import Gap, Run
+from headwater.importing.run import Gap, ImportRun, System
 from headwater.importing.statements import Statement, split_text
 from headwater.importing.systems import SYSTEMS
 from headwater.plan.planner import plan_sound
@@ -39,13 +39,13 @@ class Imported:
     statements: int
     skipped: Mapping[str, int]
     parts: Mapping[str, int]
-    findings: Sequence[Finding]
+    findings: Sequence[ReportLine]
     files: Sequence[Path]
 
     @property
     def lost(self) -> int:
         """Number of statements that were not turned, or whose result is refused."""
-        lost = (Result.LEFT_OUT, Result.REFUSED)
+        lost = (Outcome.LEFT_OUT, Outcome.REFUSED)
         return len({(each.place, each.what) for each in self.findings if each.result in lost})
 
 
@@ -64,9 +64,9 @@ def import_files(
         SqlError: INVALID_TEXT, a file is no text.
         ConfigError: NOTHING_TO_IMPORT, OTHER_SYSTEM.
     """
-    run = Run(system, variables)
+    run = ImportRun(system, variables)
     for path in paths:
-        for statement in split_text(str(path), _text(path, variables), system.dialect):
+        for statement in split_text(str(path), _text(path, variables), system.grammar.dialect):
             read_statement(run, statement)
     if system.finish:
         system.finish(run)
@@ -102,7 +102,7 @@ def _nothing(paths: Sequence[Path], system: System) -> ConfigError:
     return ConfigError("NOTHING_TO_IMPORT", message, hint="name a file with CREATE statements")
 
 
-def read_statement(run: Run, statement: Statement) -> None:
+def read_statement(run: ImportRun, statement: Statement) -> None:
     """Turn one statement, or report why it cannot be turned."""
     head = statement.head
     phrases = (phrase for phrase in run.system.statements if _begins(head, phrase))
@@ -135,20 +135,22 @@ def _what(head: str) -> str:
     return f"{found[1].lower()} {found[2].lower()}" if found else head[:40].lower()
 
 
-def _printable(run: Run) -> None:
+def _printable(run: ImportRun) -> None:
     """Leave out the views whose query has no words here."""
     for at, part in enumerate(run.parts):
-        if isinstance(part, View):
+        if isinstance(part, ViewDraft):
             try:
                 view_sql(part)
             except LeftOut as why:
-                finding = Finding(part.place, part.what, Result.LEFT_OUT, why.reason, why.remedy)
+                finding = ReportLine(
+                    part.place, part.what, Outcome.LEFT_OUT, why.reason, why.remedy
+                )
                 run.findings.append(finding)
                 gap = Gap(part.what, part.place, part.leading, reason=why.reason, remedy=why.remedy)
                 run.parts[at] = gap
 
 
-def _write(run: Run, directory: Path) -> Imported:
+def _write(run: ImportRun, directory: Path) -> Imported:
     directory.mkdir(parents=True, exist_ok=True)
     settings = directory / "headwater.toml"
     settings.write_text("# The folder's name is the name of the project.\n", encoding="utf-8")
@@ -156,11 +158,11 @@ def _write(run: Run, directory: Path) -> Imported:
     findings = [*run.findings]
     for part in run.parts:
         findings += [
-            Finding(part.place, part.what, note.result, note.reason, note.remedy)
+            ReportLine(part.place, part.what, note.result, note.reason, note.remedy)
             for note in part.notes
         ]
     findings += [
-        Finding(part.place, part.what, Result.REFUSED, f"{e.condition}: {e.message}", e.hint)
+        ReportLine(part.place, part.what, Outcome.REFUSED, f"{e.condition}: {e.message}", e.hint)
         for part, errors in faults
         for e in errors
     ]
@@ -169,20 +171,20 @@ def _write(run: Run, directory: Path) -> Imported:
     return Imported(run.statements, Counter(run.skipped), kinds, _in_order(findings), files)
 
 
-def _in_order(findings: Sequence[Finding]) -> list[Finding]:
-    def key(finding: Finding) -> tuple[str, int]:
+def _in_order(findings: Sequence[ReportLine]) -> list[ReportLine]:
+    def key(finding: ReportLine) -> tuple[str, int]:
         file, _, line = finding.place.rpartition(":")
         return file, int(line) if line.isdigit() else 0
 
     return sorted(dict.fromkeys(findings), key=key)
 
 
-def _settle(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]]:
+def _settle(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterError]]]:
     """Write the project until ``check`` accepts what it can; views that cannot be final are not."""
     tried: set[str] = set()
     while True:
         faults = _check(run, directory)
-        views = [part for part, _ in faults if isinstance(part, View) and part.final]
+        views = [part for part, _ in faults if isinstance(part, ViewDraft) and part.final]
         fresh = [view for view in views if view.name not in tried]
         if not fresh:
             return faults
@@ -200,14 +202,14 @@ def _settle(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]
                 )
 
 
-def _check(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]]:
+def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterError]]]:
     """Write the files and return what ``check`` says of each part."""
     rendered = render(run.parts, run.system.title)
     for file, (text, _) in rendered.items():
         (directory / file).write_text(text, encoding="utf-8")
     project = read_project(directory)
     _, faults = plan_sound(project.catalog)
-    found: dict[str, tuple[Part, list[HeadwaterError]]] = {}
+    found: dict[str, tuple[Draft, list[HeadwaterError]]] = {}
     by_name = {part.name: part for part in run.parts if not isinstance(part, Gap)}
     faults |= {n: each.error for n, each in project.broken.items() if each.error}
     named = {id(error) for error in faults.values()}
@@ -223,7 +225,7 @@ def _check(run: Run, directory: Path) -> list[tuple[Part, list[HeadwaterError]]]
     return list(found.values())
 
 
-def _part_at(lines: Mapping[int, Part], span: Span) -> Part | None:
+def _part_at(lines: Mapping[int, Draft], span: Span) -> Draft | None:
     line = max((each for each in lines if each <= span.line), default=None)
     return None if line is None else lines[line]
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from headwater.dialect.parser import Headwater, HeadwaterRules, body_parser
-from headwater.importing.contract import Call, Functions, Refused
+from headwater.importing.contract import CallMapping, Functions, RefusedCall
 
 NOTE = "import.note"
 REFUSED = "import.refused"
@@ -63,9 +63,9 @@ def _builder(name: str, entry: Any) -> Callable[[list[exp.Expr]], exp.Expr]:  # 
 
     def build(arguments: list[exp.Expr], **_: object) -> exp.Expr:
         found = entry.get(len(arguments)) if isinstance(entry, Mapping) else entry
-        if isinstance(found, Refused):
+        if isinstance(found, RefusedCall):
             return refused(name, arguments, found)
-        call = Call(found) if isinstance(found, str) else found
+        call = CallMapping(found) if isinstance(found, str) else found
         if call is None or len(arguments) < arity(call.sql):
             return exp.Anonymous(this=name.lower(), expressions=arguments)
         made = filled(call.sql, arguments)
@@ -76,7 +76,7 @@ def _builder(name: str, entry: Any) -> Callable[[list[exp.Expr]], exp.Expr]:  # 
     return build
 
 
-def refused(name: str, arguments: list[exp.Expr], why: Refused) -> exp.Expr:
+def refused(name: str, arguments: list[exp.Expr], why: RefusedCall) -> exp.Expr:
     """Return the call of a function that has no equal here."""
     node = exp.Anonymous(this=name.lower(), expressions=arguments)
     node.meta[REFUSED] = why
@@ -154,7 +154,9 @@ def formatted(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
         pattern = arguments[1] if len(arguments) > 1 else None
         turned = java_pattern(pattern.name) if pattern is not None and pattern.is_string else ""
         if not turned:
-            why = Refused("the pattern of the time has no equal here", "use yyyy MM dd HH mm ss")
+            why = RefusedCall(
+                "the pattern of the time has no equal here", "use yyyy MM dd HH mm ss"
+            )
             return refused(name, arguments, why)
         return filled("date_format(_1, _2)", [arguments[0], exp.Literal.string(turned)])
 

@@ -13,19 +13,28 @@ from sqlglot import exp
 
 from headwater.dialect import to_sql
 from headwater.dialect.syntax import CreateStreamingView
-from headwater.importing.contract import Column, Function, LeftOut, Part, Result, Sink, Table, View
+from headwater.importing.contract import (
+    ColumnDraft,
+    Draft,
+    FunctionDraft,
+    LeftOut,
+    Outcome,
+    SinkDraft,
+    TableDraft,
+    ViewDraft,
+)
 from headwater.importing.run import Gap
 
 WIDTH = 97
-FILES: Mapping[str, tuple[type[Part], ...]] = {
-    "sources.sql": (Table,),
-    "views.sql": (View, Function, Gap),
-    "sinks.sql": (Sink,),
+FILES: Mapping[str, tuple[type[Draft], ...]] = {
+    "sources.sql": (TableDraft,),
+    "views.sql": (ViewDraft, FunctionDraft, Gap),
+    "sinks.sql": (SinkDraft,),
 }
 """By file, the parts that stand in it."""
 
 
-def render(parts: Iterable[Part], title: str) -> dict[str, tuple[str, dict[int, Part]]]:
+def render(parts: Iterable[Draft], title: str) -> dict[str, tuple[str, dict[int, Draft]]]:
     """Return by file its text, and by line the part that begins there.
 
     Args:
@@ -41,9 +50,9 @@ def render(parts: Iterable[Part], title: str) -> dict[str, tuple[str, dict[int, 
     return found
 
 
-def _file(parts: Iterable[Part], title: str) -> tuple[str, dict[int, Part]]:
+def _file(parts: Iterable[Draft], title: str) -> tuple[str, dict[int, Draft]]:
     text = f"-- Imported from {title} by headwater import.\n"
-    lines: dict[int, Part] = {}
+    lines: dict[int, Draft] = {}
     for part in parts:
         text += "\n"
         lines[text.count("\n") + 1] = part
@@ -51,11 +60,11 @@ def _file(parts: Iterable[Part], title: str) -> tuple[str, dict[int, Part]]:
     return text, lines
 
 
-def _comments(part: Part) -> Iterator[str]:
+def _comments(part: Draft) -> Iterator[str]:
     yield from part.leading.splitlines()
     yield f"-- {part.place}"
     if isinstance(part, Gap):
-        yield from _comment(Result.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
+        yield from _comment(Outcome.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
     for note in part.notes:
         yield from _comment(note.result.value, note.reason, note.remedy)
 
@@ -66,17 +75,17 @@ def _comment(result: str, reason: str, remedy: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent="-- ", subsequent_indent="--   ")
 
 
-def _statement(part: Part) -> list[str]:
+def _statement(part: Draft) -> list[str]:
     match part:
-        case Table():
+        case TableDraft():
             return [f"{table_sql(part)};"]
-        case View():
+        case ViewDraft():
             return [f"{view_sql(part)};"]
-        case Sink():
+        case SinkDraft():
             to = part.to
             head = [f"CREATE SINK {part.name} FROM {part.view}"]
             return [*head, "\n".join(_options(to)) + ";"]
-        case Function():
+        case FunctionDraft():
             return [f"{part.sql};"]
     return []
 
@@ -86,7 +95,7 @@ def text_of(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def table_sql(table: Table) -> str:
+def table_sql(table: TableDraft) -> str:
     """Return ``CREATE TABLE``."""
     items = [_column(column) for column in table.columns]
     if table.watermark:
@@ -104,7 +113,7 @@ def table_sql(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _column(column: Column) -> str:
+def _column(column: ColumnDraft) -> str:
     if column.computed:
         text = f"{column.name} AS {column.computed}"
     else:
@@ -114,7 +123,7 @@ def _column(column: Column) -> str:
     return text + (f" COMMENT {text_of(column.comment)}" if column.comment else "")
 
 
-def _options(table: Table) -> Iterator[str]:
+def _options(table: TableDraft) -> Iterator[str]:
     yield f"WITH ({_listed(table.options)})"
     if table.format:
         encoded = f" ENCODE {table.encode}" if table.encode else ""
@@ -129,7 +138,7 @@ def _listed(options: Mapping[str, str]) -> str:
     return "\n  " + ",\n  ".join(f"{n} = {text_of(v)}" for n, v in options.items()) + "\n"
 
 
-def view_sql(view: View) -> str:
+def view_sql(view: ViewDraft) -> str:
     """Return ``CREATE STREAMING VIEW``.
 
     Raises:

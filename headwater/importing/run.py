@@ -7,25 +7,48 @@ findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headwater.importing.bodies import Body, read_body, read_expression
+from headwater.importing.bodies import Body, Grammar, Scope, read_body, read_expression
 from headwater.importing.contract import (
-    Finding,
+    Draft,
     LeftOut,
-    Part,
-    Result,
-    Sink,
-    System,
-    Table,
-    View,
+    Outcome,
+    ReportLine,
+    SinkDraft,
+    TableDraft,
+    Types,
+    ViewDraft,
 )
-from headwater.importing.statements import Cursor, Statement, plain_name
+from headwater.importing.statements import Cursor, Statement
+
+
+@dataclass(frozen=True)
+class System:
+    """A system whose files are read.
+
+    Attributes:
+        name: as after ``--from``.
+        title: its name for people.
+        grammar: how its queries are read.
+        types: its types by name.
+        statements: by its first words, what turns a statement; the longest match counts.
+        signs: patterns that only texts of this system match.
+        finish: called when every statement was read.
+    """
+
+    name: str
+    title: str
+    grammar: Grammar
+    types: Types
+    statements: Mapping[str, Handler]
+    signs: Sequence[str]
+    finish: Callable[[ImportRun], None] | None = None
 
 
 @dataclass
-class Run:
+class ImportRun:
     """What was read so far.
 
     Attributes:
@@ -35,53 +58,52 @@ class Run:
         findings: what could not be turned.
         statements: number of statements that define something.
         skipped: by first word, number of statements that define nothing, such as ``SET``.
-        state: what the system remembers between statements.
+        scope: what earlier statements say that queries need.
+        targets: tables that rows are only written to, by name.
+        foreign: by table, the options of its connector as written.
     """
 
     system: System
     variables: Mapping[str, str] = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    parts: list[Draft] = field(default_factory=list)
+    findings: list[ReportLine] = field(default_factory=list)
     statements: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    state: dict[str, object] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-
-    def name_of(self, written: str) -> str:
-        """Return the name in the project of an object by its name there."""
-        return self.names.get(written.lower(), plain_name(written.rpartition(".")[2]))
+    scope: Scope = field(default_factory=Scope)
+    targets: dict[str, TableDraft] = field(default_factory=dict)
+    foreign: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, TableDraft]:
         """The tables by name."""
-        return {each.name: each for each in self.parts if isinstance(each, Table)}
+        return {each.name: each for each in self.parts if isinstance(each, TableDraft)}
 
     @property
-    def views(self) -> dict[str, View]:
+    def views(self) -> dict[str, ViewDraft]:
         """The views by name."""
-        return {each.name: each for each in self.parts if isinstance(each, View)}
+        return {each.name: each for each in self.parts if isinstance(each, ViewDraft)}
 
-    def add(self, part: Part) -> None:
+    def add(self, part: Draft) -> None:
         """Add a part; a name that is defined twice is left out the second time."""
-        taken = {each.name for each in self.parts if not isinstance(each, Sink | Gap)}
-        if part.name in taken and not isinstance(part, Sink):
+        taken = {each.name for each in self.parts if not isinstance(each, SinkDraft | Gap)}
+        if part.name in taken and not isinstance(part, SinkDraft):
             raise LeftOut(f'"{part.name}" is defined twice', "rename one of them")
         self.parts.append(part)
 
     def body(self, cursor: Cursor) -> Body:
         """Read a query."""
-        return read_body(self, cursor)
+        return read_body(self.system.grammar, self.scope, cursor)
 
     def expression(self, cursor: Cursor) -> str:
         """Read an expression."""
-        return read_expression(self, cursor)
+        return read_expression(self.system.grammar, cursor)
 
     def view(
         self, statement: Statement, name: str, body: Body, *, final: bool = False, late: str = ""
-    ) -> View:
+    ) -> ViewDraft:
         """Add a view."""
-        view = View(
-            self.name_of(name),
+        view = ViewDraft(
+            self.scope.name_of(name),
             statement.place(),
             statement.leading,
             list(body.notes),
@@ -99,14 +121,18 @@ class Run:
     def leave_out(self, statement: Statement, what: str, why: LeftOut) -> None:
         """Report a statement that cannot be turned."""
         place = statement.place(why.at)
-        self.findings.append(Finding(place, what, Result.LEFT_OUT, why.reason, why.remedy))
+        self.findings.append(ReportLine(place, what, Outcome.LEFT_OUT, why.reason, why.remedy))
         self.parts.append(Gap(what, place, statement.leading, reason=why.reason, remedy=why.remedy))
 
 
 @dataclass(slots=True)
-class Gap(Part):
+class Gap(Draft):
     """The place of a statement that is left out: a comment."""
 
     reason: str = ""
     remedy: str = ""
     kind = "gap"
+
+
+Handler = Callable[[ImportRun, Statement], None]
+"""Turns one statement."""

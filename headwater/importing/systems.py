@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.importing.contract import System
-from headwater.importing.flink import FLINK
+from headwater.importing.flink.statements import FLINK
+from headwater.importing.run import System
 
 SYSTEMS: Mapping[str, System] = {each.name: each for each in (FLINK,)}

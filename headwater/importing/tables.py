@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from sqlglot.tokenizer_core import TokenType
 
 from headwater.importing.contract import (
-    Column,
-    Connector,
-    Encoding,
+    ColumnDraft,
+    ConnectorMapping,
+    EncodingMapping,
     LeftOut,
-    Option,
+    OptionMapping,
     Options,
-    Result,
-    Table,
+    Outcome,
+    TableDraft,
     Types,
 )
 from headwater.importing.statements import Cursor, column_name
@@ -34,7 +34,7 @@ Expression = Callable[[Cursor], str]
 
 def read_columns(
     cursor: Cursor,
-    table: Table,
+    table: TableDraft,
     types: Types,
     expression: Expression,
     metadata: Mapping[str, tuple[str, str]],
@@ -65,12 +65,12 @@ def read_columns(
 
 def _column(
     item: Cursor,
-    table: Table,
+    table: TableDraft,
     types: Types,
     expression: Expression,
     metadata: Mapping[str, tuple[str, str]],
 ) -> None:
-    column = Column(column_name(item.step().text))
+    column = ColumnDraft(column_name(item.step().text))
     notes: list[str] = []
     if item.take("AS"):
         comment = item.until("COMMENT")
@@ -105,7 +105,7 @@ def _column(
 
 
 def _metadata(
-    column: Column, key: str, metadata: Mapping[str, tuple[str, str]], notes: list[str]
+    column: ColumnDraft, key: str, metadata: Mapping[str, tuple[str, str]], notes: list[str]
 ) -> None:
     if key not in metadata:
         raise LeftOut(f'metadata "{key}" of column {column.name} is not known here', "remove it")
@@ -115,7 +115,7 @@ def _metadata(
         column.type = kind
 
 
-def _watermark(item: Cursor, table: Table) -> None:
+def _watermark(item: Cursor, table: TableDraft) -> None:
     """Read ``column AS column - INTERVAL …``."""
     column = column_name(item.step().text)
     item.need("AS")
@@ -161,7 +161,9 @@ def read_options(cursor: Cursor) -> dict[str, str]:
     return found
 
 
-def apply_connector(table: Table, name: str, connectors: Mapping[str, Connector]) -> Connector:
+def apply_connector(
+    table: TableDraft, name: str, connectors: Mapping[str, ConnectorMapping]
+) -> ConnectorMapping:
     """Turn the options of a connector; without an equal here the table reads files.
 
     Args:
@@ -176,14 +178,14 @@ def apply_connector(table: Table, name: str, connectors: Mapping[str, Connector]
     if entry is None or not entry.to:
         remedy = entry.remedy if entry else ""
         placeholder(table, f"connector {name} does not exist here", remedy)
-        return entry or Connector()
+        return entry or ConnectorMapping()
     table.options = {"connector": entry.to, **table.options}
     table.format = table.format or entry.format
     apply_options(table, entry.options)
     return entry
 
 
-def placeholder(table: Table, reason: str, remedy: str = "") -> None:
+def placeholder(table: TableDraft, reason: str, remedy: str = "") -> None:
     """Let a table read a folder of JSON files until somebody says where its rows come from."""
     table.options = {"connector": "files", "path": f"data/{table.name}"}
     table.format, table.encode = "UPSERT" if table.key else "PLAIN", "JSON"
@@ -192,11 +194,11 @@ def placeholder(table: Table, reason: str, remedy: str = "") -> None:
     table.note(
         f"{reason}; the table reads JSON files in data/{table.name}",
         remedy or "choose a connector",
-        Result.EDIT,
+        Outcome.EDIT,
     )
 
 
-def apply_options(table: Table, options: Options) -> None:
+def apply_options(table: TableDraft, options: Options) -> None:
     """Turn every option that was written; one that is in no table becomes a note."""
     for name, value in table.foreign.items():
         entry = _entry(name, options)
@@ -215,25 +217,28 @@ def apply_options(table: Table, options: Options) -> None:
             table.options[entry.to] = turned
 
 
-def _entry(name: str, options: Options) -> Option | None:
+def _entry(name: str, options: Options) -> OptionMapping | None:
     found = options.get(name)
     if found is None:
         wild = (key for key in options if key.endswith("*") and name.startswith(key[:-1]))
         found = options.get(next(wild, ""))
-    return Option(found) if isinstance(found, str) else found
+    return OptionMapping(found) if isinstance(found, str) else found
 
 
-def _secret(table: Table, to: str, value: str) -> None:
+def _secret(table: TableDraft, to: str, value: str) -> None:
     """Write a reference in the place of a secret, and the user's name that may be beside it."""
     if user := _JAAS_USER.search(value):
         table.options["sasl_username"] = user[1]
     variable = f"{table.options.get('connector', 'service')}_{to}".upper()
     table.options[to] = f"${{env:{variable}}}"
-    table.note(f"a secret is not copied: {to}", f"set the variable {variable}", Result.EDIT)
+    table.note(f"a secret is not copied: {to}", f"set the variable {variable}", Outcome.EDIT)
 
 
 def apply_encoding(
-    table: Table, name: str, encodings: Mapping[str, Encoding], options: Mapping[str, str]
+    table: TableDraft,
+    name: str,
+    encodings: Mapping[str, EncodingMapping],
+    options: Mapping[str, str],
 ) -> None:
     """Turn the format of the records.
 
@@ -251,7 +256,7 @@ def apply_encoding(
         table.note(entry.note.reason, entry.note.remedy, entry.note.result)
     table.format = entry.format if entry.format != "PLAIN" or not table.format else table.format
     table.encode = entry.encode
-    holder = Table(table.name, table.place, foreign=dict(options))
+    holder = TableDraft(table.name, table.place, foreign=dict(options))
     apply_options(holder, entry.options)
     table.encode_options |= {**entry.fixed, **holder.options}
     table.notes += holder.notes

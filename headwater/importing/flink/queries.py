@@ -9,9 +9,8 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from headwater.dialect.syntax import WindowTable
-from headwater.importing.bodies import Body, Edits
-from headwater.importing.contract import LeftOut, Table
-from headwater.importing.run import Run
+from headwater.importing.bodies import Body, Edits, Scope
+from headwater.importing.contract import LeftOut
 from headwater.importing.statements import Cursor
 
 _GROUP = "group_"
@@ -31,20 +30,6 @@ _LOOKUP = "the table is joined as it is now, and rows are corrected when it chan
 def is_proctime(text: str) -> bool:
     """Whether an expression is the clock."""
     return bool(_PROCTIME.fullmatch(text.strip()))
-
-
-def clocks(run: Run) -> set[str]:
-    """Return the names of columns that hold the clock."""
-    found = run.state.setdefault("clocks", set())
-    assert isinstance(found, set)
-    return found
-
-
-def name_clock(run: Run, table: Table, part: Cursor) -> None:
-    """Remember a column of the clock, and leave it out of its table."""
-    at = next(i for i, each in enumerate(part.tokens) if each.text.upper() == "PROCTIME")
-    del at
-    table.note("a column of PROCTIME() is left out: the clock is no part of the data")
 
 
 def is_final(query: exp.Query) -> bool:
@@ -101,12 +86,12 @@ def _window_calls(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> None:
 EDITS = (_named_arguments, _window_calls)
 
 
-# -- passes over the tree
+# -- rewrites of the tree
 
 
-def _clock_columns(body: Body, run: Run) -> None:
+def _clock_columns(body: Body, scope: Scope) -> None:
     """Leave columns of the clock out of SELECT lists."""
-    names = clocks(run)
+    names = scope.clocks
     for select in body.query.find_all(exp.Select):
         for item in list(select.expressions):
             inner = item.unalias()
@@ -120,34 +105,34 @@ def _clock_columns(body: Body, run: Run) -> None:
                 body.note(f"{item.alias_or_name} is left out: the clock is no part of the data")
 
 
-def _is_clock(node: exp.Expr | None, run: Run) -> bool:
+def _is_clock(node: exp.Expr | None, scope: Scope) -> bool:
     if node is None:
         return False
     called = any(each.name == "proctime" for each in node.find_all(exp.Anonymous))
-    names = clocks(run)
+    names = scope.clocks
     return called or any(each.name in names for each in node.find_all(exp.Column))
 
 
-def _lookups(body: Body, run: Run) -> None:
+def _lookups(body: Body, scope: Scope) -> None:
     """Join the present rows of a table where Flink looks them up by the clock."""
     for table in body.query.find_all(exp.Table):
         version = table.args.get("version")
-        if version is not None and _is_clock(version.args.get("expression"), run):
+        if version is not None and _is_clock(version.args.get("expression"), scope):
             table.set("version", None)
             body.note(f"FOR SYSTEM_TIME AS OF the clock: {_LOOKUP}")
 
 
-def _clock_uses(body: Body, run: Run) -> None:
+def _clock_uses(body: Body, scope: Scope) -> None:
     """Leave out queries whose windows or order are of the clock."""
     for window in body.query.find_all(WindowTable):
-        if _is_clock(window.args["time"], run):
+        if _is_clock(window.args["time"], scope):
             raise LeftOut("a window of the clock (PROCTIME)", "use the event time of the table")
     for order in body.query.find_all(exp.Order):
-        if _is_clock(order, run):
+        if _is_clock(order, scope):
             raise LeftOut("rows are ordered by the clock (PROCTIME)", "order by the event time")
 
 
-def _group_windows(body: Body, run: Run) -> None:
+def _group_windows(body: Body, scope: Scope) -> None:
     """Turn ``GROUP BY TUMBLE(ts, …)`` into a window in FROM."""
     for select in body.query.find_all(exp.Select):
         group = select.args.get("group")
@@ -203,4 +188,4 @@ def _windowed(select: exp.Select, time: exp.Column) -> exp.Expr:
     raise LeftOut(reason, "write TUMBLE in FROM")
 
 
-PASSES = (_clock_columns, _lookups, _group_windows, _clock_uses)
+REWRITES = (_clock_columns, _lookups, _group_windows, _clock_uses)

@@ -1,0 +1,210 @@
+"""Statements of Flink.
+
+In: a statement. Out: drafts of tables, views and sinks.
+"""
+
+from __future__ import annotations
+
+from headwater.importing.bodies import Grammar
+from headwater.importing.contract import LeftOut, TableDraft
+from headwater.importing.flink.mapping import (
+    CONNECTORS,
+    ENCODINGS,
+    FUNCTIONS,
+    JAVA,
+    METADATA,
+    TYPES,
+)
+from headwater.importing.flink.queries import EDITS, REWRITES, is_final, is_proctime
+from headwater.importing.functions import headwater_dialect
+from headwater.importing.outputs import rename, skip, write_into
+from headwater.importing.run import Handler, ImportRun, System
+from headwater.importing.statements import Cursor, Statement, plain_name
+from headwater.importing.tables import (
+    apply_connector,
+    apply_encoding,
+    placeholder,
+    read_columns,
+    read_options,
+)
+
+
+def _create_table(run: ImportRun, statement: Statement) -> None:
+    cursor = statement.cursor()
+    cursor.need("CREATE")
+    cursor.take_any("OR REPLACE")
+    cursor.take_any("TEMPORARY")
+    cursor.need("TABLE")
+    cursor.take("IF NOT EXISTS")
+    written = cursor.name()
+    table = TableDraft(plain_name(written), statement.place(), statement.leading)
+    if cursor.is_open():
+
+        def expression(part: Cursor) -> str:
+            if is_proctime(part.rest):
+                table.note("a column of PROCTIME() is left out: the clock is no part of the data")
+                return ""
+            return run.expression(part)
+
+        read_columns(cursor.group(), table, TYPES, expression, METADATA)
+    if cursor.take("COMMENT"):
+        table.comment = cursor.string()
+    if cursor.take_any("PARTITIONED BY", "DISTRIBUTED BY", "DISTRIBUTED INTO"):
+        cursor.until("WITH", "LIKE", "AS")
+    if cursor.take("WITH"):
+        table.foreign = read_options(cursor)
+    if cursor.take("LIKE"):
+        _like(run, table, cursor.name())
+        if cursor.is_open():
+            cursor.group()
+    run.foreign[table.name] = dict(table.foreign)
+    _connect(table)
+    run.statements += 1
+    if cursor.take("AS"):
+        body = run.body(cursor)
+        write_into(run, statement, table, body, columns=[], final=is_final(body.query))
+    else:
+        run.add(table)
+
+
+def _like(run: ImportRun, table: TableDraft, other: str) -> None:
+    base = run.tables.get(plain_name(other))
+    if base is None:
+        raise LeftOut(f'LIKE names "{other}", which is not defined before', "write the columns")
+    table.columns = [*base.columns, *table.columns]
+    table.key = table.key or list(base.key)
+    table.watermark = table.watermark or base.watermark
+    table.foreign = {**run.foreign.get(base.name, {}), **table.foreign}
+
+
+def _connect(table: TableDraft) -> None:
+    written = table.foreign
+    name = written.pop("connector", "")
+    name = name or written.pop("connector.type", "")
+    encoding = written.pop("format", "") or written.pop("value.format", "")
+    prefixes = (f"{encoding}.", f"value.{encoding}.")
+    own = {
+        key.removeprefix(prefix): written.pop(key)
+        for prefix in prefixes
+        for key in list(written)
+        if encoding and key.startswith(prefix)
+    }
+    if not name:
+        placeholder(table, "the table does not say where its rows come from")
+        return
+    if name == "datagen":
+        _generated(table, written)
+    entry = apply_connector(table, name, CONNECTORS)
+    if not entry.sink:
+        table.notes.clear()
+    if entry.to in ("kafka", "files") and encoding:
+        apply_encoding(table, encoding, ENCODINGS, own)
+    if table.key and table.format == "PLAIN":
+        table.key = []
+        table.note("PRIMARY KEY is left out: Flink does not enforce it, and rows only come")
+    if table.options.get("path"):
+        table.options["path"] = table.options["path"].removeprefix("file://")
+
+
+_KINDS = {"sequence": "sequence", "random": "random"}
+_FIELDS = {"start": "start", "end": "end", "min": "min", "max": "max", "length": "length"}
+
+
+def _generated(table: TableDraft, written: dict[str, str]) -> None:
+    """Turn the options of generated columns; times come in order."""
+    for column in table.columns:
+        prefix = f"fields.{column.name}."
+        kind = written.get(f"{prefix}kind", "")
+        if kind:
+            table.options[f"{prefix}kind"] = _KINDS.get(kind, kind)
+        for name, ours in _FIELDS.items():
+            value = written.get(prefix + name)
+            if value is not None:
+                table.options[prefix + ours] = value
+        if column.type.startswith("TIMESTAMP") and not kind:
+            table.note(f"column {column.name}: Flink generates the present time; here times follow")
+
+
+def _create_view(run: ImportRun, statement: Statement) -> None:
+    cursor = statement.cursor()
+    cursor.need("CREATE")
+    cursor.take("OR REPLACE")
+    cursor.take("TEMPORARY")
+    cursor.need("VIEW")
+    cursor.take("IF NOT EXISTS")
+    name = cursor.name()
+    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    comment = cursor.string() if cursor.take("COMMENT") else ""
+    cursor.need("AS")
+    body = run.body(cursor)
+    rename(body, columns)
+    run.statements += 1
+    view = run.view(statement, name, body, final=is_final(body.query))
+    view.comment = comment
+
+
+def _insert_into(run: ImportRun, statement: Statement) -> None:
+    cursor = statement.cursor()
+    cursor.take_any("EXECUTE")
+    cursor.take_any("STATEMENT SET BEGIN", "STATEMENT SET")
+    cursor.take("BEGIN")
+    cursor.need("INSERT")
+    cursor.take_any("INTO", "OVERWRITE")
+    cursor.take("TABLE")
+    name = run.scope.name_of(cursor.name())
+    if cursor.take("PARTITION"):
+        cursor.group()
+    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    if cursor.word() == "VALUES":
+        run.skip("INSERT VALUES")
+        return
+    table = run.targets.get(name) or run.tables.get(name) or TableDraft(name, statement.place())
+    body = run.body(cursor)
+    run.statements += 1
+    write_into(run, statement, table, body, columns=columns, final=is_final(body.query))
+
+
+def _begin(run: ImportRun, statement: Statement) -> None:
+    if "INSERT" in statement.head.split():
+        _insert_into(run, statement)
+    else:
+        run.skip("BEGIN")
+
+
+def _function(run: ImportRun, statement: Statement) -> None:
+    raise LeftOut(JAVA.reason, JAVA.remedy)
+
+
+STATEMENTS: dict[str, Handler] = {
+    "CREATE TABLE": _create_table,
+    "CREATE OR REPLACE TABLE": _create_table,
+    "CREATE TEMPORARY TABLE": _create_table,
+    "CREATE VIEW": _create_view,
+    "CREATE OR REPLACE VIEW": _create_view,
+    "CREATE TEMPORARY VIEW": _create_view,
+    "CREATE FUNCTION": _function,
+    "CREATE TEMPORARY FUNCTION": _function,
+    "CREATE TEMPORARY SYSTEM FUNCTION": _function,
+    "INSERT INTO": _insert_into,
+    "INSERT OVERWRITE": _insert_into,
+    "EXECUTE INSERT": _insert_into,
+    "EXECUTE STATEMENT SET": _insert_into,
+    "BEGIN": _begin,
+    **dict.fromkeys(
+        (
+            *("SET", "RESET", "USE", "END", "ADD", "REMOVE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN"),
+            *("DROP", "SELECT", "WITH", "CREATE CATALOG", "CREATE DATABASE", "LOAD", "UNLOAD"),
+            *("ALTER", "ANALYZE", "QUIT"),
+        ),
+        skip,
+    ),
+}
+
+FLINK = System(
+    name="flink",
+    title="Flink",
+    grammar=Grammar(headwater_dialect(FUNCTIONS), edits=EDITS, rewrites=REWRITES),
+    types=TYPES,
+    statements=STATEMENTS,
+    signs=(r"'connector'\s*=\s*'", r"WATERMARK\s+FOR\s+`"),
+)
