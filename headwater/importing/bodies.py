@@ -21,7 +21,7 @@ from headwater.dialect import Headwater, to_sql
 from headwater.dialect.json_paths import paths_as_text
 from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
-from headwater.dialect.parser import BodyParser
+from headwater.dialect.parser import BodyParser, body_parser
 from headwater.dialect.position import offsets_of
 from headwater.dialect.vocabulary import DialectError
 from headwater.importing.contract import LeftOut, Note, RefusedCall
@@ -83,18 +83,26 @@ class Edits:
 
 
 @dataclass
-class Scope:
+class QueryScope:
     """What earlier statements say that later queries need.
 
     Attributes:
         names: by name there, in lower case, the name of an object in the project.
         clocks: columns that hold the clock.
         times: by table or view, the column of its event time.
+        columns: by table or view, its columns, if they are known.
+        streams: tables and views whose rows only come.
+        base: tables that are read from outside.
+        wanted: by table, metadata that queries read without its being declared.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     clocks: set[str] = field(default_factory=set)
     times: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    streams: set[str] = field(default_factory=set)
+    base: set[str] = field(default_factory=set)
+    wanted: dict[str, set[str]] = field(default_factory=dict)
 
     def name_of(self, written: str) -> str:
         """Return the name in the project of an object by its name there."""
@@ -102,7 +110,7 @@ class Scope:
 
 
 Edit = Callable[[Cursor, Edits, dict[str, Any]], None]
-Rewrite = Callable[[Body, Scope], None]
+Rewrite = Callable[[Body, QueryScope], None]
 
 
 @dataclass(frozen=True)
@@ -113,21 +121,25 @@ class Grammar:
         dialect: the sqlglot dialect of its words, or the name of one.
         body: the dialect of Headwater that gives its words their meaning.
         edits: change the text of a query before it is parsed, and remember what they took out.
+        first: changes the tree before its words get their meaning.
         rewrites: change the tree of a query.
     """
 
     dialect: Any
     body: str = "trino"
     edits: Sequence[Edit] = ()
+    first: Callable[[exp.Expr], None] | None = None
     rewrites: Sequence[Rewrite] = ()
 
 
 @cache
 def _parser(dialect: Any) -> BodyParser:  # noqa: ANN401
+    if isinstance(dialect, str):
+        return body_parser(dialect)
     return BodyParser(Dialect.get_or_raise(dialect))
 
 
-def read_body(grammar: Grammar, scope: Scope, cursor: Cursor) -> Body:
+def read_body(grammar: Grammar, scope: QueryScope, cursor: Cursor) -> Body:
     """Read the query at a cursor, up to the end.
 
     Args:
@@ -141,7 +153,7 @@ def read_body(grammar: Grammar, scope: Scope, cursor: Cursor) -> Body:
     body = _read(grammar, cursor)
     if not isinstance(body.query, exp.Query):
         raise LeftOut("this is no query", "write a SELECT", cursor.bounds[0])
-    for rewrite in (*_REWRITES, *grammar.rewrites):
+    for rewrite in (*_REWRITES, *grammar.rewrites, _order):
         rewrite(body, scope)
     return body
 
@@ -171,6 +183,8 @@ def _parsed(grammar: Grammar, text: str, places: list[tuple[int, int]]) -> exp.E
         tree = _parser(grammar.dialect).parse(text, 0, len(text))
         while isinstance(tree, exp.Subquery) and tree.is_wrapper:
             tree = tree.this
+        if grammar.first:
+            grammar.first(tree)
         paths_as_text(tree)
         give_trinos_meaning(tree, grammar.body)
         normalize(tree, Headwater.Tokenizer)
@@ -204,7 +218,7 @@ def _collect(body: Body, places: list[tuple[int, int]]) -> None:
 # -- rewrites that all systems share
 
 
-def _names(body: Body, scope: Scope) -> None:
+def _names(body: Body, scope: QueryScope) -> None:
     """Leave databases out of the names of tables, and give tables names that a project can have."""
     inner = {cte.alias for cte in body.query.find_all(exp.CTE)}
     for table in body.query.find_all(exp.Table):
@@ -228,7 +242,7 @@ def _names(body: Body, scope: Scope) -> None:
 _NO_NAME = (exp.Column, exp.Alias, exp.Star, exp.Dot, exp.Aliases)
 
 
-def _column_names(body: Body, scope: Scope) -> None:
+def _column_names(body: Body, scope: QueryScope) -> None:
     """Name every column of a SELECT list, as PostgreSQL does."""
     for select in body.query.find_all(exp.Select):
         inside = isinstance(select.parent, exp.Exists | exp.In)
@@ -257,20 +271,75 @@ def _default_name(node: exp.Expr) -> str:
     return "case" if isinstance(inner, exp.Case) else "column"
 
 
-def _order(body: Body, scope: Scope) -> None:
+def _order(body: Body, scope: QueryScope) -> None:
     """Leave out an order without LIMIT: the rows of a table have none."""
     query = body.query
-    if query.args.get("order") and not query.args.get("limit") and not query.args.get("fetch"):
+    for each in query.find_all(exp.Query):
+        fetch = each.args.get("limit")
+        if isinstance(fetch, exp.Fetch) and fetch.args.get("count"):
+            each.set("limit", exp.Limit(expression=fetch.args["count"].copy()))
+    if query.args.get("order") and not query.args.get("limit"):
         query.set("order", None)
         body.note("ORDER BY is left out: rows of a table have no order", "order when you read")
 
 
-def _subquery_names(body: Body, scope: Scope) -> None:
-    """Leave out words that say nothing: FETCH FIRST n ROWS ONLY is LIMIT n."""
-    for query in body.query.find_all(exp.Query):
-        fetch = query.args.get("limit")
-        if isinstance(fetch, exp.Fetch) and fetch.args.get("count"):
-            query.set("limit", exp.Limit(expression=fetch.args["count"].copy()))
+_SMALL = (exp.DType.TINYINT, exp.DType.SMALLINT)
+_TEXTS = (exp.DType.VARCHAR, exp.DType.CHAR, exp.DType.JSON, exp.DType.JSONB)
+_UNSIZED = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ)
 
 
-_REWRITES = (_names, _column_names, _order, _subquery_names)
+def _types(body: Body, scope: QueryScope) -> None:
+    """Write the types that there are: text without a length, times without digits."""
+    for kind in body.query.find_all(exp.DataType):
+        literal = isinstance(kind.parent, exp.Cast) and kind.parent.this.is_string
+        if kind.this in _SMALL:
+            kind.set("this", exp.DType.INT)
+        elif kind.this in _TEXTS:
+            kind.set("this", exp.DType.VARCHAR)
+            kind.set("expressions", [])
+        elif kind.this in _UNSIZED and not literal:
+            kind.set("expressions", [])
+
+
+def _fields(body: Body, scope: QueryScope) -> None:
+    """Write ``(a).b`` as ``a.b``, with the field's name."""
+    for dot in list(body.query.find_all(exp.Dot)):
+        inner = dot.this
+        if isinstance(inner, exp.Paren) and isinstance(inner.this, exp.Column):
+            dot.set("this", inner.this.copy())
+        if isinstance(dot.parent, exp.Select):
+            dot.replace(exp.alias_(dot.copy(), dot.expression.name))
+
+
+def _elements(body: Body, scope: QueryScope) -> None:
+    """Write ``a[1]`` as ``element_at(a, 1)``, which is NULL if there is none."""
+    for node in list(body.query.find_all(exp.Bracket)):
+        index = node.expressions[0] if len(node.expressions) == 1 else None
+        if index is None or isinstance(index, exp.Slice):
+            continue
+        if isinstance(index, exp.Literal) and index.is_int:
+            index = exp.Literal.number(int(index.name) + 1)  # sqlglot counts from 0
+        elif not index.is_string:
+            index = exp.Add(this=exp.paren(index.copy()), expression=exp.Literal.number(1))
+        node.replace(exp.Anonymous(this="element_at", expressions=[node.this.copy(), index.copy()]))
+
+
+def _json_paths(body: Body, scope: QueryScope) -> None:
+    """Join the paths of ``a -> 'b' ->> 'c'``; a cast of ``->`` is one of ``->>``."""
+    for node in list(body.query.find_all(exp.JSONExtract)):
+        above = node.parent
+        while isinstance(above, exp.Paren):
+            above = above.parent
+        if type(node) is exp.JSONExtract and isinstance(above, exp.Cast):
+            parts = {"this": node.this.copy(), "expression": node.expression.copy()}
+            node.replace(exp.JSONExtractScalar(**parts))
+    for scalar in list(body.query.find_all(exp.JSONExtractScalar)):
+        inner = scalar.this.unnest()
+        while isinstance(inner, exp.JSONExtract) and inner.expression.is_string:
+            path = inner.expression.name + scalar.expression.name.removeprefix("$")
+            scalar.set("expression", exp.Literal.string(path))
+            inner = inner.this.unnest()
+            scalar.set("this", inner.copy())
+
+
+_REWRITES = (_names, _column_names, _types, _fields, _elements, _json_paths)

@@ -154,13 +154,13 @@ class ViewDraft(Draft):
     Attributes:
         query: its SELECT, in Headwater's dialect.
         final: whether its rows appear when they are final.
-        late: the clause ``LATE ROWS``, or an empty string.
+        grace: for how long late rows count, as an interval; empty for the default.
         comment: its comment.
     """
 
     query: exp.Query = field(default_factory=exp.Select)
     final: bool = False
-    late: str = ""
+    grace: str = ""
     comment: str = ""
     kind = "view"
 
@@ -213,7 +213,8 @@ class RefusedCall:
 
 Build = Callable[[list[exp.Expr]], exp.Expr]
 Functions = Mapping[
-    str, "str | CallMapping | RefusedCall | Build | Mapping[int, str | CallMapping]"
+    str,
+    "str | CallMapping | RefusedCall | Build | Mapping[int, str | CallMapping | RefusedCall]",
 ]
 """By upper-case name: SQL with ``_1``, ``_2``; by number of arguments if they matter."""
 

@@ -13,14 +13,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
-from headwater.importing.contract import Draft, LeftOut, Note, Outcome, ReportLine, ViewDraft
+from headwater.importing.contract import (
+    Draft,
+    LeftOut,
+    Note,
+    Outcome,
+    ReportLine,
+    TableDraft,
+    ViewDraft,
+)
 from headwater.importing.render import render, view_sql
 from headwater.importing.run import Gap, ImportRun, System
-from headwater.importing.statements import Statement, split_text
+from headwater.importing.statements import Statement, plain_name, split_text
 from headwater.importing.systems import SYSTEMS
 from headwater.plan.planner import plan_sound
 from headwater.project import read_project
 
+_CREATED = re.compile(
+    r"(?:CREATE|INSERT|EXECUTE INSERT) (?:OR REPLACE |TEMPORARY |TEMP |SYSTEM )*"
+    r"(MATERIALIZED VIEW|SOURCE CONNECTOR|SINK CONNECTOR|SOURCE TABLE|SOURCE STREAM|[A-Z]+) "
+    r"(?:IF NOT EXISTS )?([`\"\w.${}-]+)"
+)
+_MISSING = re.compile(r'table "(\w+)" does not exist')
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -65,18 +79,33 @@ def import_files(
         ConfigError: NOTHING_TO_IMPORT, OTHER_SYSTEM.
     """
     run = ImportRun(system, variables)
-    for path in paths:
-        for statement in split_text(str(path), _text(path, variables), system.grammar.dialect):
+    if system.collect:
+        system.collect(run, paths)
+    files = () if system.collect else _sql_files(paths)
+    for path in files:
+        text = _text(path, variables, system.defines)
+        for statement in split_text(str(path), text, system.grammar.dialect):
             read_statement(run, statement)
     if system.finish:
         system.finish(run)
+    run.parts = [
+        each
+        for each in run.parts
+        if not isinstance(each, TableDraft) or each.name not in run.targets
+    ]
     if not run.statements:
         raise _nothing(paths, system)
     _printable(run)
     return _write(run, directory)
 
 
-def _text(path: Path, variables: Mapping[str, str]) -> str:
+def _sql_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, and those that end in .sql of each folder."""
+    found = [sorted(each.rglob("*.sql")) if each.is_dir() else [each] for each in paths]
+    return [path for group in found for path in group]
+
+
+def _text(path: Path, variables: Mapping[str, str], defines: str = "") -> str:
     data = path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -88,12 +117,14 @@ def _text(path: Path, variables: Mapping[str, str]) -> str:
         place = Span(str(path), text.count("\n", 0, text.index("\0")) + 1, 1)
         hint = "name a text file"
         raise SqlError("INVALID_TEXT", "the file contains a NUL character", hint=hint, span=place)
+    if defines:
+        variables = {**dict(re.findall(defines, text, re.IGNORECASE | re.MULTILINE)), **variables}
     return _VARIABLE.sub(lambda each: variables.get(each[1], each[0]), text.replace("\r\n", "\n"))
 
 
 def _nothing(paths: Sequence[Path], system: System) -> ConfigError:
     names = ", ".join(str(path) for path in paths)
-    text = "\n".join(_text(path, {}) for path in paths)
+    text = "\n".join(_text(path, {}) for path in _sql_files(paths))
     for other in SYSTEMS.values():
         if other is not system and any(re.search(sign, text, re.I) for sign in other.signs):
             message = f"{names} is written for {other.title}, not for {system.title}"
@@ -112,12 +143,13 @@ def read_statement(run: ImportRun, statement: Statement) -> None:
         reason = f"{run.system.title} has no such statement, or it is not known here"
         run.leave_out(statement, _what(head), LeftOut(reason, "write it by hand"))
         return
-    before = len(run.parts)
+    before, skipped = list(run.parts), run.skipped.total()
+    run.statements += 1
     try:
         run.system.statements[phrase](run, statement)
+        run.statements -= run.skipped.total() - skipped
     except LeftOut as why:
-        del run.parts[before:]
-        run.statements += 1
+        run.parts = before
         run.leave_out(statement, _what(head), why)
 
 
@@ -127,11 +159,7 @@ def _begins(head: str, phrase: str) -> bool:
 
 def _what(head: str) -> str:
     """Return the kind and the name that a statement begins with, for the report."""
-    found = re.match(
-        r"(?:CREATE|INSERT)\s+(?:OR REPLACE |TEMPORARY |SOURCE (?=TABLE))*([A-Z ]+?)"
-        r"(?: IF NOT EXISTS)? ([`\"\w.${}-]+)",
-        head,
-    )
+    found = _CREATED.match(head)
     return f"{found[1].lower()} {found[2].lower()}" if found else head[:40].lower()
 
 
@@ -155,6 +183,7 @@ def _write(run: ImportRun, directory: Path) -> Imported:
     settings = directory / "headwater.toml"
     settings.write_text("# The folder's name is the name of the project.\n", encoding="utf-8")
     faults = _settle(run, directory)
+    faults = [(part, _told(run, errors)) for part, errors in faults]
     findings = [*run.findings]
     for part in run.parts:
         findings += [
@@ -169,6 +198,17 @@ def _write(run: ImportRun, directory: Path) -> Imported:
     kinds = Counter(part.kind for part in run.parts if not isinstance(part, Gap))
     files = sorted(path for path in directory.iterdir() if path.suffix in (".sql", ".toml"))
     return Imported(run.statements, Counter(run.skipped), kinds, _in_order(findings), files)
+
+
+def _told(run: ImportRun, errors: list[HeadwaterError]) -> list[HeadwaterError]:
+    """Say of a view that reads what was left out only that."""
+    lost = {plain_name(each.name.split(" ")[-1]) for each in run.parts if isinstance(each, Gap)}
+    for error in errors:
+        found = _MISSING.match(error.message)
+        if error.condition == "UNKNOWN_TABLE" and found and found[1] in lost:
+            hint = f"import {found[1]} first"
+            return [SqlError("UNKNOWN_TABLE", f'"{found[1]}" was left out', hint=hint)]
+    return errors
 
 
 def _in_order(findings: Sequence[ReportLine]) -> list[ReportLine]:

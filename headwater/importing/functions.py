@@ -96,11 +96,16 @@ def filled(sql: str, arguments: list[exp.Expr]) -> exp.Expr:
             value = arguments[int(found[1]) - 1].copy()
             inside = isinstance(node.parent, exp.Binary | exp.Unary)
             inside = inside and not isinstance(node.parent, exp.Paren)
-            node.replace(exp.paren(value) if inside and isinstance(value, exp.Binary) else value)
+            node.replace(exp.paren(value) if inside and _binds(value) else value)
     for sum_ in list(root.find_all(exp.Add, exp.Sub)):
         _fold(sum_)
     inner = root.this
-    return root if isinstance(inner, exp.Binary) else inner.pop()
+    return root if _binds(inner) else inner.pop()
+
+
+def _binds(node: exp.Expr) -> bool:
+    """Whether an expression needs brackets beside an operator."""
+    return isinstance(node, exp.Binary | exp.Unary) and not isinstance(node, exp.Func | exp.Paren)
 
 
 def _fold(node: exp.Expr) -> None:
@@ -147,17 +152,22 @@ def java_pattern(pattern: str) -> str:
     return found
 
 
-def formatted(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
+def formatted(name: str, sql: str = "date_format(_1, _2)") -> Callable[[list[exp.Expr]], exp.Expr]:
     """Return the builder of a function that writes a time by a pattern of Java."""
 
     def build(arguments: list[exp.Expr]) -> exp.Expr:
         pattern = arguments[1] if len(arguments) > 1 else None
         turned = java_pattern(pattern.name) if pattern is not None and pattern.is_string else ""
-        if not turned:
-            why = RefusedCall(
-                "the pattern of the time has no equal here", "use yyyy MM dd HH mm ss"
-            )
+        if not turned or len(arguments) > 2:
+            why = RefusedCall("the pattern of the time has no equal here", "write it in UTC")
             return refused(name, arguments, why)
-        return filled("date_format(_1, _2)", [arguments[0], exp.Literal.string(turned)])
+        return filled(sql, [arguments[0], exp.Literal.string(turned)])
 
     return build
+
+
+MILLISECONDS = (
+    "CAST(concat(date_format(from_unixtime(_1 / 1000), '%Y-%m-%d %H:%i:%s'), '.',"
+    " lpad(CAST(_1 % 1000 AS VARCHAR), 3, '0'), ' UTC') AS TIMESTAMP WITH TIME ZONE)"
+)
+"""The time that lies so many milliseconds after 1970-01-01 00:00:00 UTC."""

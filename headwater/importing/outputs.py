@@ -50,8 +50,6 @@ def write_into(
         columns: names of the columns, in order; by default those of the table.
         final: whether the rows are shown once they are final.
     """
-    if table in run.parts:
-        run.parts.remove(table)
     run.targets[table.name] = table
     declared = [each.name.strip('"') for each in table.columns if not each.computed]
     rename(body, columns or declared)

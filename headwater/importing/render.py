@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlglot import exp
 
 from headwater.dialect import to_sql
-from headwater.dialect.syntax import CreateStreamingView
+from headwater.dialect.syntax import CreateStreamingView, LateRowsClause
 from headwater.importing.contract import (
     ColumnDraft,
     Draft,
@@ -151,7 +151,7 @@ def view_sql(view: ViewDraft) -> str:
         expression=view.query,
         comment=view.comment or None,
         emit="on window close" if view.final else None,
-        late=exp.var(view.late) if view.late else None,
+        late=LateRowsClause(mode="accept", allowed=exp.var(view.grace)) if view.grace else None,
     )
     try:
         return to_sql(statement)

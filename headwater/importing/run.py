@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from headwater.importing.bodies import Body, Grammar, Scope, read_body, read_expression
+from headwater.importing.bodies import Body, Grammar, QueryScope, read_body, read_expression
 from headwater.importing.contract import (
     Draft,
     LeftOut,
     Outcome,
     ReportLine,
-    SinkDraft,
     TableDraft,
     Types,
     ViewDraft,
@@ -35,7 +35,9 @@ class System:
         types: its types by name.
         statements: by its first words, what turns a statement; the longest match counts.
         signs: patterns that only texts of this system match.
+        defines: pattern of a line that gives a variable a value, as two groups.
         finish: called when every statement was read.
+        collect: reads the files, if they are no plain SQL.
     """
 
     name: str
@@ -44,7 +46,9 @@ class System:
     types: Types
     statements: Mapping[str, Handler]
     signs: Sequence[str]
+    defines: str = ""
     finish: Callable[[ImportRun], None] | None = None
+    collect: Callable[[ImportRun, Sequence[Path]], None] | None = None
 
 
 @dataclass
@@ -61,6 +65,7 @@ class ImportRun:
         scope: what earlier statements say that queries need.
         targets: tables that rows are only written to, by name.
         foreign: by table, the options of its connector as written.
+        types: the system's types, and those that the files define.
     """
 
     system: System
@@ -69,9 +74,13 @@ class ImportRun:
     findings: list[ReportLine] = field(default_factory=list)
     statements: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    scope: Scope = field(default_factory=Scope)
+    scope: QueryScope = field(default_factory=QueryScope)
     targets: dict[str, TableDraft] = field(default_factory=dict)
     foreign: dict[str, dict[str, str]] = field(default_factory=dict)
+    types: Types = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.types = self.types or self.system.types
 
     @property
     def tables(self) -> dict[str, TableDraft]:
@@ -85,9 +94,10 @@ class ImportRun:
 
     def add(self, part: Draft) -> None:
         """Add a part; a name that is defined twice is left out the second time."""
-        taken = {each.name for each in self.parts if not isinstance(each, SinkDraft | Gap)}
-        if part.name in taken and not isinstance(part, SinkDraft):
-            raise LeftOut(f'"{part.name}" is defined twice', "rename one of them")
+        for each in self.parts:
+            written = isinstance(each, TableDraft) and each.name in self.targets
+            if each.name == part.name and not written and not isinstance(each, Gap):
+                raise LeftOut(f'"{part.name}" is defined twice', "rename one of them")
         self.parts.append(part)
 
     def body(self, cursor: Cursor) -> Body:
@@ -99,7 +109,7 @@ class ImportRun:
         return read_expression(self.system.grammar, cursor)
 
     def view(
-        self, statement: Statement, name: str, body: Body, *, final: bool = False, late: str = ""
+        self, statement: Statement, name: str, body: Body, *, final: bool = False, grace: str = ""
     ) -> ViewDraft:
         """Add a view."""
         view = ViewDraft(
@@ -109,7 +119,7 @@ class ImportRun:
             list(body.notes),
             query=body.query,
             final=final,
-            late=late,
+            grace=grace,
         )
         self.add(view)
         return view

@@ -28,7 +28,9 @@ def read_type(cursor: Cursor, types: Types, notes: list[str]) -> str:
     """
     found = _nested(cursor, types, notes) or _plain(cursor, types, notes)
     while (token := cursor.peek()) and token.token_type is TokenType.L_BRACKET:
-        cursor.until("]")
+        cursor.step()
+        if cursor.word() != "]":
+            cursor.step()
         cursor.need("]")
         found = f"ARRAY({found})"
     return found

@@ -15,7 +15,7 @@ from headwater.importing.contract import (
     RefusedCall,
     Types,
 )
-from headwater.importing.functions import formatted
+from headwater.importing.functions import MILLISECONDS, formatted
 from headwater.importing.kafka import SECURITY
 
 # -- types
@@ -173,10 +173,6 @@ METADATA = {
 
 # -- functions
 
-_MILLIS = (
-    "CAST(concat(date_format(from_unixtime(_1 / 1000), '%Y-%m-%d %H:%i:%s'), '.',"
-    " lpad(CAST(_1 % 1000 AS VARCHAR), 3, '0'), ' UTC') AS TIMESTAMP WITH TIME ZONE)"
-)
 _CLOCK = RefusedCall("the clock is no part of the data", "use the event time, or watermark()")
 JAVA = RefusedCall("a class of Java computes it", "write CREATE FUNCTION … RETURN expression")
 
@@ -214,7 +210,7 @@ FUNCTIONS: Functions = {
     ),
     "TO_DATE": {1: "CAST(_1 AS DATE)"},
     "TO_TIMESTAMP": {1: "CAST(_1 AS TIMESTAMP)"},
-    "TO_TIMESTAMP_LTZ": _MILLIS,
+    "TO_TIMESTAMP_LTZ": MILLISECONDS,
     "TRUNCATE": {1: "truncate(_1)"},
     "UNIX_TIMESTAMP": {1: "CAST(to_unixtime(CAST(_1 AS TIMESTAMP)) AS BIGINT)"},
     "NOW": _CLOCK,

@@ -9,7 +9,12 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from headwater.dialect.syntax import WindowTable
-from headwater.importing.bodies import Body, Edits, Scope
+from headwater.importing.bodies import Body, Edits, QueryScope
+from headwater.importing.clock import (
+    join_present_rows,
+    leave_out_clock_columns,
+    refuse_clock,
+)
 from headwater.importing.contract import LeftOut
 from headwater.importing.statements import Cursor
 
@@ -24,7 +29,6 @@ _PARTS = {
 _AUXILIARY = re.compile(r"(tumble|hop|session)_(start|end|rowtime|proctime)")
 _ARGUMENTS = ("DATA", "TIMECOL", "SLIDE", "STEP", "SIZE", "GAP", "OFFSET")
 _PROCTIME = re.compile(r"PROCTIME\s*\(\s*\)", re.IGNORECASE)
-_LOOKUP = "the table is joined as it is now, and rows are corrected when it changes"
 
 
 def is_proctime(text: str) -> bool:
@@ -89,50 +93,7 @@ EDITS = (_named_arguments, _window_calls)
 # -- rewrites of the tree
 
 
-def _clock_columns(body: Body, scope: Scope) -> None:
-    """Leave columns of the clock out of SELECT lists."""
-    names = scope.clocks
-    for select in body.query.find_all(exp.Select):
-        for item in list(select.expressions):
-            inner = item.unalias()
-            called = isinstance(inner, exp.Anonymous) and inner.name == "proctime"
-            if called:
-                names.add(item.alias_or_name)
-            if called or (isinstance(inner, exp.Column) and inner.name in names):
-                if len(select.expressions) == 1:
-                    raise LeftOut("the query shows the clock only", "show the event time")
-                select.set("expressions", [each for each in select.expressions if each is not item])
-                body.note(f"{item.alias_or_name} is left out: the clock is no part of the data")
-
-
-def _is_clock(node: exp.Expr | None, scope: Scope) -> bool:
-    if node is None:
-        return False
-    called = any(each.name == "proctime" for each in node.find_all(exp.Anonymous))
-    names = scope.clocks
-    return called or any(each.name in names for each in node.find_all(exp.Column))
-
-
-def _lookups(body: Body, scope: Scope) -> None:
-    """Join the present rows of a table where Flink looks them up by the clock."""
-    for table in body.query.find_all(exp.Table):
-        version = table.args.get("version")
-        if version is not None and _is_clock(version.args.get("expression"), scope):
-            table.set("version", None)
-            body.note(f"FOR SYSTEM_TIME AS OF the clock: {_LOOKUP}")
-
-
-def _clock_uses(body: Body, scope: Scope) -> None:
-    """Leave out queries whose windows or order are of the clock."""
-    for window in body.query.find_all(WindowTable):
-        if _is_clock(window.args["time"], scope):
-            raise LeftOut("a window of the clock (PROCTIME)", "use the event time of the table")
-    for order in body.query.find_all(exp.Order):
-        if _is_clock(order, scope):
-            raise LeftOut("rows are ordered by the clock (PROCTIME)", "order by the event time")
-
-
-def _group_windows(body: Body, scope: Scope) -> None:
+def _group_windows(body: Body, scope: QueryScope) -> None:
     """Turn ``GROUP BY TUMBLE(ts, …)`` into a window in FROM."""
     for select in body.query.find_all(exp.Select):
         group = select.args.get("group")
@@ -188,4 +149,4 @@ def _windowed(select: exp.Select, time: exp.Column) -> exp.Expr:
     raise LeftOut(reason, "write TUMBLE in FROM")
 
 
-REWRITES = (_clock_columns, _lookups, _group_windows, _clock_uses)
+REWRITES = (leave_out_clock_columns, join_present_rows, _group_windows, refuse_clock)

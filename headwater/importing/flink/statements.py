@@ -6,7 +6,7 @@ In: a statement. Out: drafts of tables, views and sinks.
 from __future__ import annotations
 
 from headwater.importing.bodies import Grammar
-from headwater.importing.contract import LeftOut, TableDraft
+from headwater.importing.contract import ConnectorMapping, LeftOut, TableDraft
 from headwater.importing.flink.mapping import (
     CONNECTORS,
     ENCODINGS,
@@ -58,8 +58,8 @@ def _create_table(run: ImportRun, statement: Statement) -> None:
         if cursor.is_open():
             cursor.group()
     run.foreign[table.name] = dict(table.foreign)
-    _connect(table)
-    run.statements += 1
+    if not _connect(table).sink:
+        run.targets[table.name] = table
     if cursor.take("AS"):
         body = run.body(cursor)
         write_into(run, statement, table, body, columns=[], final=is_final(body.query))
@@ -77,7 +77,7 @@ def _like(run: ImportRun, table: TableDraft, other: str) -> None:
     table.foreign = {**run.foreign.get(base.name, {}), **table.foreign}
 
 
-def _connect(table: TableDraft) -> None:
+def _connect(table: TableDraft) -> ConnectorMapping:
     written = table.foreign
     name = written.pop("connector", "")
     name = name or written.pop("connector.type", "")
@@ -91,7 +91,7 @@ def _connect(table: TableDraft) -> None:
     }
     if not name:
         placeholder(table, "the table does not say where its rows come from")
-        return
+        return ConnectorMapping()
     if name == "datagen":
         _generated(table, written)
     entry = apply_connector(table, name, CONNECTORS)
@@ -104,6 +104,7 @@ def _connect(table: TableDraft) -> None:
         table.note("PRIMARY KEY is left out: Flink does not enforce it, and rows only come")
     if table.options.get("path"):
         table.options["path"] = table.options["path"].removeprefix("file://")
+    return entry
 
 
 _KINDS = {"sequence": "sequence", "random": "random"}
@@ -138,7 +139,6 @@ def _create_view(run: ImportRun, statement: Statement) -> None:
     cursor.need("AS")
     body = run.body(cursor)
     rename(body, columns)
-    run.statements += 1
     view = run.view(statement, name, body, final=is_final(body.query))
     view.comment = comment
 
@@ -159,8 +159,8 @@ def _insert_into(run: ImportRun, statement: Statement) -> None:
         run.skip("INSERT VALUES")
         return
     table = run.targets.get(name) or run.tables.get(name) or TableDraft(name, statement.place())
+    run.targets[name] = table
     body = run.body(cursor)
-    run.statements += 1
     write_into(run, statement, table, body, columns=columns, final=is_final(body.query))
 
 

@@ -1,0 +1,71 @@
+"""dbt: one line for each thing that is mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ADAPTERS = {
+    "athena": "trino",
+    "bigquery": "bigquery",
+    "databricks": "spark",
+    "duckdb": "duckdb",
+    "materialize": "postgres",
+    "postgres": "postgres",
+    "presto": "trino",
+    "redshift": "postgres",
+    "risingwave": "postgres",
+    "snowflake": "snowflake",
+    "spark": "spark",
+    "trino": "trino",
+}
+"""By ``type`` in profiles.yml, the dialect of the models."""
+
+MATERIALIZED = {
+    "view": "",
+    "table": "",
+    "ephemeral": "",
+    "materialized_view": "",
+    "materialized view": "",
+    "dynamic_table": "",
+    "streaming_table": "",
+    "streaming": "",
+    "incremental": (
+        "materialized as incremental: the view is maintained row by row without is_incremental()"
+    ),
+    "microbatch": "materialized by batches: the view is maintained row by row",
+}
+"""By ``materialized``, what differs of a streaming view; empty if nothing does."""
+
+CONFIGS: Mapping[str, str] = {
+    "unique_key": "unique_key is left out: dbt replaces older rows, the view has all of its SELECT",
+    "pre_hook": "pre_hook is left out",
+    "post_hook": "post_hook is left out",
+    "on_schema_change": "",
+    "materialized": "",
+    "incremental_strategy": "",
+    "schema": "",
+    "alias": "",
+    "tags": "",
+    "enabled": "",
+    "cluster_by": "cluster_by is left out: write PARTITIONED BY",
+    "partition_by": "partition_by is left out: write PARTITIONED BY",
+}
+"""By key of ``config()``, what differs; keys that are not here change no rows."""
+
+TYPES = {
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "bool": "BOOLEAN",
+    "date32[day]": "DATE",
+    "timestamp[s]": "TIMESTAMP",
+    "timestamp[ns]": "TIMESTAMP",
+    "timestamp[s, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
+    "timestamp[ns, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
+    "null": "VARCHAR",
+}
+"""By Arrow's type of a column of a seed, the type here."""
+
+COMPILE = "run dbt compile, and import the file in target/compiled"
+"""What to do about Jinja that is not read."""
