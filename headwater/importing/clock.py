@@ -13,6 +13,8 @@ from headwater.importing.bodies import Body, QueryScope
 from headwater.importing.contract import LeftOut
 
 _LOOKUP = "the table is joined as it is now, and rows are corrected when it changes"
+_NO_FILTER = "rows wait for no time here, and leave by the event time of a table only"
+BY_WATERMARK = "the present time is the watermark here: rows leave when newer rows come"
 _NOW = ("now", "mz_now", "current_timestamp", "localtimestamp", "proctime")
 _FLIPPED: dict[type[exp.Expr], type[exp.Binary]] = {
     exp.GT: exp.LT,
@@ -80,7 +82,7 @@ def filter_by_watermark(body: Body, scope: QueryScope) -> None:
             _split(between)
         for kind in _FLIPPED:
             for node in list(where.find_all(kind)):
-                _by_watermark(body, node)
+                _by_watermark(body, scope, node)
 
 
 def _split(node: exp.Expr) -> None:
@@ -91,7 +93,7 @@ def _split(node: exp.Expr) -> None:
         node.replace(exp.and_(low, high, copy=False))
 
 
-def _by_watermark(body: Body, node: exp.Expr) -> None:
+def _by_watermark(body: Body, scope: QueryScope, node: exp.Expr) -> None:
     left, right = _bare(node.this), _bare(node.args["expression"])
     kind: type[exp.Binary] = type(node)  # type: ignore[assignment]
     if any(is_now(each) for each in left.walk()):
@@ -102,16 +104,10 @@ def _by_watermark(body: Body, node: exp.Expr) -> None:
         move = _MOVED[type(left)]
         right = move(this=right.copy(), expression=left.args["expression"].copy())
         left = _bare(left.this)
-    if kind in (exp.LT, exp.LTE) and isinstance(left, exp.Column) and is_now(right):
+    if kind in (exp.LT, exp.LTE) or not isinstance(left, exp.Column):
         _leave_out(node)
-        body.note(f"{left.name} is not compared with the present time: rows show when they come")
+        body.note(f"{node.sql()} is left out: {_NO_FILTER}", "filter when you read")
         return
-    if kind in (exp.LT, exp.LTE):
-        reason = "rows that the present time has not reached are kept back: there is no such filter"
-        raise LeftOut(reason, "leave the condition out, or filter when you read")
-    if not isinstance(left, exp.Column):
-        reason = "the present time is compared with an expression that is no column"
-        raise LeftOut(reason, "compare the event time: ts > watermark() - INTERVAL '1' HOUR")
     right = right.copy()
     for each in list(right.walk()):
         if is_now(each):
@@ -119,7 +115,17 @@ def _by_watermark(body: Body, node: exp.Expr) -> None:
             right = watermark if each is right else right
             each.replace(watermark)
     node.replace(kind(this=left.copy(), expression=right))
-    body.note("the present time is the watermark here: rows leave when newer rows come")
+    body.note(BY_WATERMARK)
+
+
+def without_filters(query: exp.Query) -> exp.Query:
+    """Return a query without the conditions that read the watermark."""
+    bare = query.copy()
+    for kind in _FLIPPED:
+        for node in list(bare.find_all(kind)):
+            if any(each.name == "watermark" for each in node.find_all(exp.Anonymous)):
+                _leave_out(node)
+    return bare
 
 
 def _leave_out(node: exp.Expr) -> None:

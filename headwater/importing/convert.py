@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
@@ -23,6 +23,7 @@ from headwater.importing.contract import (
     ViewDraft,
 )
 from headwater.importing.render import render, view_sql
+from headwater.importing.repairs import REPAIRS, Repair
 from headwater.importing.run import Gap, ImportRun, System
 from headwater.importing.statements import Statement, plain_name, split_text
 from headwater.importing.systems import SYSTEMS
@@ -220,26 +221,29 @@ def _in_order(findings: Sequence[ReportLine]) -> list[ReportLine]:
 
 
 def _settle(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterError]]]:
-    """Write the project until ``check`` accepts what it can; views that cannot be final are not."""
-    tried: set[str] = set()
+    """Write the project, and mend what ``check`` refuses as far as the table of repairs goes."""
+    tried: set[tuple[str, str]] = set()
+    faults = _check(run, directory)
     while True:
-        faults = _check(run, directory)
-        views = [part for part, _ in faults if isinstance(part, ViewDraft) and part.final]
-        fresh = [view for view in views if view.name not in tried]
-        if not fresh:
+        changed: list[tuple[ViewDraft, ViewDraft, Repair]] = []
+        for part, errors in faults:
+            if not isinstance(part, ViewDraft):
+                continue
+            for repair in REPAIRS:
+                if (part.name, repair.name) not in tried and repair.fits(part, errors):
+                    tried.add((part.name, repair.name))
+                    changed.append((part, replace(part, notes=list(part.notes)), repair))
+                    repair.change(part)
+                    part.note(repair.note.format(run.system.title))
+                    break
+        if not changed:
             return faults
-        tried |= {view.name for view in fresh}
-        for view in fresh:
-            view.final = False
-        left = {part.name for part, _ in _check(run, directory)}
-        for view in fresh:
-            if view.name in left:
-                view.final = True
-            else:
-                view.note(
-                    f"{run.system.title} shows rows once they are final; here they appear at once"
-                    " and are corrected"
-                )
+        faults = _check(run, directory)
+        left = {part.name: errors for part, errors in faults}
+        for part, before, repair in changed:
+            if repair.fits_again(left.get(part.name, [])):
+                part.query, part.final, part.notes = before.query, before.final, before.notes
+        faults = _check(run, directory)
 
 
 def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterError]]]:
@@ -254,7 +258,8 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
     faults |= {n: each.error for n, each in project.broken.items() if each.error}
     named = {id(error) for error in faults.values()}
     for name, error in faults.items():
-        found[name] = (by_name[name], [error])
+        if name in by_name:
+            found[name] = (by_name[name], [error])
     for error in project.errors:
         if (
             id(error) not in named

@@ -135,6 +135,11 @@ _JAVA = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%M", "MMM": "%b", "MM": "%m", "dd": "%d", "HH": "%H",
     "hh": "%h", "mm": "%i", "ss": "%s", "a": "%p", "EEEE": "%W", "EEE": "%a",
 }  # fmt: skip
+_MILLIS = ".SSS"
+_WITH_MILLIS = (
+    "concat(_1, '.', lpad(CAST(CAST(truncate(to_unixtime(_2) * 1000) AS BIGINT) % 1000 AS VARCHAR),"
+    " 3, '0'))"
+)
 _JAVA_PARTS = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
@@ -157,11 +162,13 @@ def formatted(name: str, sql: str = "date_format(_1, _2)") -> Callable[[list[exp
 
     def build(arguments: list[exp.Expr]) -> exp.Expr:
         pattern = arguments[1] if len(arguments) > 1 else None
-        turned = java_pattern(pattern.name) if pattern is not None and pattern.is_string else ""
+        written = pattern.name if pattern is not None and pattern.is_string else ""
+        turned = java_pattern(written.removesuffix(_MILLIS))
         if not turned or len(arguments) > 2:
             why = RefusedCall("the pattern of the time has no equal here", "write it in UTC")
             return refused(name, arguments, why)
-        return filled(sql, [arguments[0], exp.Literal.string(turned)])
+        text = filled(sql, [arguments[0], exp.Literal.string(turned)])
+        return filled(_WITH_MILLIS, [text, arguments[0]]) if written.endswith(_MILLIS) else text
 
     return build
 
@@ -171,3 +178,5 @@ MILLISECONDS = (
     " lpad(CAST(_1 % 1000 AS VARCHAR), 3, '0'), ' UTC') AS TIMESTAMP WITH TIME ZONE)"
 )
 """The time that lies so many milliseconds after 1970-01-01 00:00:00 UTC."""
+UNIX_MILLISECONDS = "CAST(truncate(to_unixtime(_1) * 1000) AS BIGINT)"
+"""The milliseconds between 1970-01-01 00:00:00 UTC and a time."""

@@ -50,7 +50,7 @@ def write_into(
         columns: names of the columns, in order; by default those of the table.
         final: whether the rows are shown once they are final.
     """
-    run.targets[table.name] = table
+    run.targets.setdefault(table.name, table)
     declared = [each.name.strip('"') for each in table.columns if not each.computed]
     rename(body, columns or declared)
     if view := run.views.get(table.name):

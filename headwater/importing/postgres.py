@@ -8,8 +8,8 @@ from headwater.importing.bodies import Body, QueryScope
 from headwater.importing.contract import CallMapping, Functions, RefusedCall, Types
 from headwater.importing.functions import NOTE
 
-_DIGITS = (38, 10)
-_NUMERIC = "numeric without digits has 38 here, 10 of them behind the point"
+_DIGITS = (18, 6)
+_NUMERIC = "numeric without digits has 18 here, 6 of them behind the point"
 
 TYPES: Types = {
     "BOOLEAN": "BOOLEAN",
@@ -28,8 +28,8 @@ TYPES: Types = {
     "FLOAT8": "DOUBLE",
     "DOUBLE": "DOUBLE",
     "DOUBLE PRECISION": "DOUBLE",
-    "NUMERIC": ("DECIMAL(38, 10)", _NUMERIC),
-    "DECIMAL": ("DECIMAL(38, 10)", _NUMERIC),
+    "NUMERIC": ("DECIMAL(18, 6)", _NUMERIC),
+    "DECIMAL": ("DECIMAL(18, 6)", _NUMERIC),
     "VARCHAR": "VARCHAR",
     "CHARACTER VARYING": "VARCHAR",
     "CHARACTER": "VARCHAR",
@@ -52,12 +52,15 @@ TYPES: Types = {
 _VOLATILE = RefusedCall("every call gives another value", "bring it with the data")
 
 FUNCTIONS: Functions = {
+    "ACOS": "atan2(sqrt(1 - _1 * _1), _1)",
+    "ASIN": "atan2(_1, sqrt(1 - _1 * _1))",
     "ARRAY_LENGTH": {1: "cardinality(_1)", 2: "cardinality(_1)"},
     "ARRAY_CONTAINS": {2: "contains(_1, _2)"},
     "BTRIM": {1: "trim(_1)"},
     "CARDINALITY": "cardinality(_1)",
     "CEILING": "ceil(_1)",
     "CHARACTER_LENGTH": "length(_1)",
+    "CONVERT_FROM": "_1",
     "DATE_BIN": RefusedCall("there is no date_bin", "write date_trunc, or TUMBLE in FROM"),
     "GEN_RANDOM_UUID": _VOLATILE,
     "JSONB_ARRAY_LENGTH": RefusedCall("JSON arrays are text here", "declare an ARRAY column"),

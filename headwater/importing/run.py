@@ -65,6 +65,7 @@ class ImportRun:
         scope: what earlier statements say that queries need.
         targets: tables that rows are only written to, by name.
         foreign: by table, the options of its connector as written.
+        topics: by topic, the view that is written to it.
         types: the system's types, and those that the files define.
     """
 
@@ -77,6 +78,7 @@ class ImportRun:
     scope: QueryScope = field(default_factory=QueryScope)
     targets: dict[str, TableDraft] = field(default_factory=dict)
     foreign: dict[str, dict[str, str]] = field(default_factory=dict)
+    topics: dict[str, str] = field(default_factory=dict)
     types: Types = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -74,7 +74,9 @@ class Statement:
     @property
     def head(self) -> str:
         """Its first words in upper case, without comments."""
-        words = re.sub(r"--[^\n]*|/\*.*?\*/", " ", self.text[self.start : self.start + 400])
+        words = re.sub(
+            r"--[^\n]*|/\*.*?\*/", " ", self.text[self.start : min(self.end, self.start + 400)]
+        )
         return " ".join(words.upper().split())
 
 

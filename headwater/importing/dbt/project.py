@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from headwater.errors import ConfigError, SqlError
 from headwater.importing.bodies import Grammar
+from headwater.importing.clock import filter_by_watermark
 from headwater.importing.contract import ColumnDraft, LeftOut, Outcome, TableDraft
 from headwater.importing.dbt.jinja import Model, read_model
 from headwater.importing.dbt.mapping import ADAPTERS, CONFIGS, MATERIALIZED
@@ -27,6 +28,7 @@ from headwater.importing.tables import placeholder
 from headwater.importing.types import read_type
 
 DIALECT = "postgres"
+REWRITES = (filter_by_watermark, first_of_each)
 _SKIPPED = ("target", "dbt_packages", "dbt_modules", "logs", "tests", "analyses", "macros")
 
 
@@ -80,7 +82,7 @@ def collect(run: ImportRun, paths: Sequence[Path]) -> None:
         if read is not None:
             views.append(read)
     for key, source in sources.items():
-        if key in used or len(files.models) == 0:
+        if key in used and source.name not in run.tables:
             _source_table(run, source, used.get(key, []), [each for _, each in views])
     for statement, each_model in views:
         _view(run, statement, each_model, comments)
@@ -150,7 +152,7 @@ def _set_dialect(run: ImportRun, name: str) -> None:
     if dialect is None:
         hint = f"use one of {', '.join(sorted(ADAPTERS))}"
         raise ConfigError("UNKNOWN_DIALECT", f'dialect "{name}" is not known', hint=hint)
-    grammar = Grammar(dialect, dialect, rewrites=(first_of_each,))
+    grammar = Grammar(dialect, dialect, rewrites=REWRITES)
     run.system = replace(run.system, grammar=grammar)
 
 
@@ -191,6 +193,8 @@ def _name_sources(
     taken = {*files.models, *files.seeds}
     for (group, table), source in sources.items():
         name = plain_name(table)
+        if table in files.seeds and table not in files.models:
+            continue  # the seed is what fills the table
         name = plain_name(f"{group}_{table}") if name in taken else name
         taken.add(name)
         source.name = name
@@ -262,15 +266,22 @@ def _columns_read(run: ImportRun, name: str, models: list[Model]) -> list[str]:
             tree = run.body(statement.cursor()).query
         except LeftOut:
             continue
+        starred = {
+            cte.alias
+            for cte in tree.find_all(exp.CTE)
+            if isinstance(cte.this, exp.Select)
+            and cte.this.is_star
+            and cte.this.args["from_"].this.name == name
+        }
         for select in tree.find_all(exp.Select):
             start = select.args.get("from_")
             joins = select.args.get("joins") or []
             relations = [start.this, *(each.this for each in joins)] if start else []
-            own = [each for each in relations if each.name == name]
+            own = [each for each in relations if each.name in {name, *starred}]
             for column in select.find_all(exp.Column) if own else ():
                 here = column.find_ancestor(exp.Select) is select
-                whose = own[0].alias_or_name if len(relations) == 1 else ""
-                if here and column.table in (whose, own[0].alias_or_name) and column.name != "*":
+                whose = {own[0].alias_or_name, *([""] if len(relations) == 1 else ())}
+                if here and column.table in whose and not isinstance(column.this, exp.Star):
                     found[column_name(column.name)] = None
     return list(found)
 
@@ -335,7 +346,7 @@ def _view(run: ImportRun, statement: Statement, model: Model, comments: Mapping[
 DBT = System(
     name="dbt",
     title="dbt",
-    grammar=Grammar(DIALECT, DIALECT, rewrites=(first_of_each,)),
+    grammar=Grammar(DIALECT, DIALECT, rewrites=REWRITES),
     types=TYPES,
     statements={},
     signs=(r"\{\{\s*(ref|source|config)\s*\(",),

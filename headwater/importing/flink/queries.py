@@ -28,12 +28,15 @@ _PARTS = {
 }
 _AUXILIARY = re.compile(r"(tumble|hop|session)_(start|end|rowtime|proctime)")
 _ARGUMENTS = ("DATA", "TIMECOL", "SLIDE", "STEP", "SIZE", "GAP", "OFFSET")
-_PROCTIME = re.compile(r"PROCTIME\s*\(\s*\)", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(PROCTIME|NOW|CURRENT_ROW_TIMESTAMP)\s*\(\s*\)|CURRENT_TIMESTAMP|LOCALTIMESTAMP",
+    re.IGNORECASE,
+)
 
 
-def is_proctime(text: str) -> bool:
+def is_clock(text: str) -> bool:
     """Whether an expression is the clock."""
-    return bool(_PROCTIME.fullmatch(text.strip()))
+    return bool(_CLOCK.fullmatch(text.strip()))
 
 
 def is_final(query: exp.Query) -> bool:

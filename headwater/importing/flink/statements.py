@@ -5,8 +5,10 @@ In: a statement. Out: drafts of tables, views and sinks.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headwater.importing.bodies import Grammar
-from headwater.importing.contract import ConnectorMapping, LeftOut, TableDraft
+from headwater.importing.contract import ColumnDraft, ConnectorMapping, LeftOut, TableDraft
 from headwater.importing.flink.mapping import (
     CONNECTORS,
     ENCODINGS,
@@ -15,7 +17,7 @@ from headwater.importing.flink.mapping import (
     METADATA,
     TYPES,
 )
-from headwater.importing.flink.queries import EDITS, REWRITES, is_final, is_proctime
+from headwater.importing.flink.queries import EDITS, REWRITES, is_clock, is_final
 from headwater.importing.functions import headwater_dialect
 from headwater.importing.outputs import rename, skip, write_into
 from headwater.importing.run import Handler, ImportRun, System
@@ -41,8 +43,8 @@ def _create_table(run: ImportRun, statement: Statement) -> None:
     if cursor.is_open():
 
         def expression(part: Cursor) -> str:
-            if is_proctime(part.rest):
-                table.note("a column of PROCTIME() is left out: the clock is no part of the data")
+            if is_clock(part.rest):
+                table.note("a column of the clock is left out: the clock is no part of the data")
                 return ""
             return run.expression(part)
 
@@ -58,13 +60,33 @@ def _create_table(run: ImportRun, statement: Statement) -> None:
         if cursor.is_open():
             cursor.group()
     run.foreign[table.name] = dict(table.foreign)
+    _clock_time(table)
     if not _connect(table).sink:
         run.targets[table.name] = table
+        if table.name in run.views:  # what was written before into one of this name is a view
+            return
     if cursor.take("AS"):
         body = run.body(cursor)
         write_into(run, statement, table, body, columns=[], final=is_final(body.query))
     else:
         run.add(table)
+
+
+def _clock_time(table: TableDraft) -> None:
+    """Generate the event time that was the clock; without a generator there is none."""
+    names = {each.name for each in table.columns}
+    if table.watermark is None or table.watermark[0] in names:
+        return
+    name = table.watermark[0]
+    if table.foreign.get("connector") == "datagen":
+        table.columns.append(ColumnDraft(name, "TIMESTAMP"))
+        table.options[f"fields.{name}.kind"] = "time"
+        table.notes.clear()
+        table.note(
+            f"column {name}: Flink generates the present time; here times follow one another"
+        )
+    else:
+        table.watermark = None
 
 
 def _like(run: ImportRun, table: TableDraft, other: str) -> None:
@@ -77,10 +99,16 @@ def _like(run: ImportRun, table: TableDraft, other: str) -> None:
     table.foreign = {**run.foreign.get(base.name, {}), **table.foreign}
 
 
+def _present(key: str) -> str:
+    """Return the present name of an option: ``connector.path`` was ``path`` in Flink 1.10."""
+    if key.endswith(".type") and key.split(".")[0] in ("connector", "format"):
+        return key.removesuffix(".type")
+    return key.removeprefix("connector.")
+
+
 def _connect(table: TableDraft) -> ConnectorMapping:
-    written = table.foreign
+    table.foreign = written = {_present(key): value for key, value in table.foreign.items()}
     name = written.pop("connector", "")
-    name = name or written.pop("connector.type", "")
     encoding = written.pop("format", "") or written.pop("value.format", "")
     prefixes = (f"{encoding}.", f"value.{encoding}.")
     own = {
@@ -97,6 +125,7 @@ def _connect(table: TableDraft) -> ConnectorMapping:
     entry = apply_connector(table, name, CONNECTORS)
     if not entry.sink:
         table.notes.clear()
+        table.options.clear()
     if entry.to in ("kafka", "files") and encoding:
         apply_encoding(table, encoding, ENCODINGS, own)
     if table.key and table.format == "PLAIN":
@@ -160,6 +189,9 @@ def _insert_into(run: ImportRun, statement: Statement) -> None:
         return
     table = run.targets.get(name) or run.tables.get(name) or TableDraft(name, statement.place())
     run.targets[name] = table
+    if not table.options and name in run.views:  # a table that nothing reads holds nothing
+        number = sum(each == name or each.startswith(f"{name}_") for each in run.views)
+        table = replace(table, name=f"{name}_{number + 1}")
     body = run.body(cursor)
     write_into(run, statement, table, body, columns=columns, final=is_final(body.query))
 

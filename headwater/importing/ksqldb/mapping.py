@@ -14,7 +14,7 @@ from headwater.importing.contract import (
     RefusedCall,
     Types,
 )
-from headwater.importing.functions import MILLISECONDS, formatted
+from headwater.importing.functions import MILLISECONDS, UNIX_MILLISECONDS, formatted
 from headwater.importing.ksqldb.times import parsed_time, time_as_text
 
 # -- types
@@ -96,7 +96,7 @@ _NO_CLOCK = RefusedCall("the clock is no part of the data", "use the event time,
 _CHANCE = RefusedCall("every call gives another value", "bring it with the data")
 _LAMBDA = RefusedCall("there are no lambdas", "UNNEST the array in a view")
 _URL = RefusedCall("there are no functions for addresses", "write regexp_extract(x, p, 1)")
-_MASK = RefusedCall("there is no masking", "write regexp_replace(x, '[0-9]', 'n')")
+_MASK = RefusedCall("there is no masking of a part", "write regexp_replace(x, '[0-9]', 'n')")
 _HALF = (
     "(power(sin(radians(_3 - _1) / 2), 2)"
     " + cos(radians(_1)) * cos(radians(_3)) * power(sin(radians(_4 - _2) / 2), 2))"
@@ -124,7 +124,11 @@ FUNCTIONS: Functions = {
         4: CallMapping(
             f"2 * 6371 * atan2(sqrt({_HALF}), sqrt(1 - {_HALF}))",
             "GEO_DISTANCE is computed on a sphere, in km",
-        )
+        ),
+        5: CallMapping(
+            f"if(_5 = 'km', 2 * 6371, 2 * 3959) * atan2(sqrt({_HALF}), sqrt(1 - {_HALF}))",
+            "GEO_DISTANCE is computed on a sphere",
+        ),
     },
     "GREATEST": {
         2: "greatest(coalesce(_1, _2), coalesce(_2, _1))",
@@ -140,13 +144,17 @@ FUNCTIONS: Functions = {
     "JSON_ARRAY_LENGTH": RefusedCall("JSON arrays are text here", "declare an ARRAY column"),
     "LCASE": "lower(_1)",
     "LEN": "length(_1)",
-    "MASK": _MASK,
+    "MASK": {
+        1: "regexp_replace(regexp_replace(regexp_replace(regexp_replace(_1, '[^A-Za-z0-9]', '-'),"
+        " '[A-Z]', 'X'), '[a-z]', 'x'), '[0-9]', 'n')"
+    },
     "MASK_KEEP_LEFT": _MASK,
     "MASK_KEEP_RIGHT": _MASK,
     "PARSE_DATE": parsed_time("PARSE_DATE", "DATE"),
     "PARSE_TIMESTAMP": parsed_time("PARSE_TIMESTAMP", "TIMESTAMP"),
     "RANDOM": _CHANCE,
     "REDUCE": _LAMBDA,
+    "REGEXREPLACE": "regexp_replace(_1, _2, _3)",
     "REGEXP_EXTRACT": {
         2: "regexp_extract(_2, _1, 0)",
         3: "regexp_extract(_2, _1, _3)",
@@ -164,7 +172,7 @@ FUNCTIONS: Functions = {
     "UNIX_DATE": _NO_CLOCK,
     "UNIX_TIMESTAMP": {
         0: _NO_CLOCK,
-        1: "CAST(truncate(to_unixtime(_1) * 1000) AS BIGINT)",
+        1: UNIX_MILLISECONDS,
     },
     "URL_DECODE_PARAM": _URL,
     "URL_EXTRACT_HOST": _URL,

@@ -11,6 +11,7 @@ from sqlglot.tokenizer_core import TokenType
 from headwater.dialect.syntax import WindowTable
 from headwater.importing.bodies import Body, Edits, QueryScope
 from headwater.importing.contract import LeftOut
+from headwater.importing.functions import UNIX_MILLISECONDS, filled
 from headwater.importing.ksqldb.mapping import UNITS, WINDOWS
 from headwater.importing.statements import Cursor
 
@@ -163,6 +164,8 @@ def _bounded(
 def time_of(relation: exp.Expr, scope: QueryScope) -> str:
     """Return the column with the event time of a relation."""
     found = scope.times.get(relation.name)
+    if found is None and relation.name not in scope.columns:
+        raise LeftOut(f'"{relation.name}" is not defined before this', "name the files in order")
     if found is None:
         reason = f'"{relation.alias_or_name}" has no event time here'
         raise LeftOut(reason, "show its rowtime in the view that defines it")
@@ -239,12 +242,13 @@ def _pseudo(body: Body, scope: QueryScope, column: exp.Column) -> None:
         time = scope.times.get(name, "rowtime")
         if time != "rowtime":
             shown = column.parent is select
-            column.replace(
-                exp.alias_(exp.column(time, column.table or None), "rowtime")
-                if shown
-                else exp.column(time, column.table or None)
-            )
-        body.note("ROWTIME is a time here, milliseconds there")
+            time_column = exp.column(time, column.table or None)
+            column.replace(exp.alias_(time_column, "rowtime") if shown else time_column)
+            column = time_column
+        if _is_number(column):
+            column.replace(filled(UNIX_MILLISECONDS, [column]))
+        else:
+            body.note("ROWTIME is a time here, milliseconds there")
     elif name in scope.base:
         scope.wanted.setdefault(name, set()).add(column.name)
     else:
@@ -252,8 +256,38 @@ def _pseudo(body: Body, scope: QueryScope, column: exp.Column) -> None:
         column.replace(exp.column(scope.times.get(name, "rowtime"), column.table or None))
 
 
+def _is_number(column: exp.Expr) -> bool:
+    """Whether a time is calculated with."""
+    above = column.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    return isinstance(above, exp.Sub | exp.Add | exp.Mul | exp.Div | exp.Mod)
+
+
 def _is_windowed(relation: exp.Expr) -> bool:
     return isinstance(relation, exp.Table) and isinstance(relation.this, WindowTable)
+
+
+def _texts(body: Body, scope: QueryScope) -> None:
+    """Turn ``'a' + b`` into ``'a' || b``."""
+    for node in reversed(list(body.query.find_all(exp.Add))):
+        if any(_is_text(each) for each in (node.this, node.args["expression"])):
+            node.replace(
+                exp.DPipe(this=node.this.copy(), expression=node.args["expression"].copy())
+            )
+
+
+def _is_text(node: exp.Expr) -> bool:
+    to_text = isinstance(node, exp.Cast) and node.to.this is exp.DType.VARCHAR
+    return node.is_string or to_text or isinstance(node, exp.DPipe)
+
+
+def _constant_groups(body: Body, scope: QueryScope) -> None:
+    """Leave out ``GROUP BY 'X'``: all rows are one group."""
+    for select in body.query.find_all(exp.Select):
+        group = select.args.get("group")
+        if isinstance(group, exp.Group) and all(each.is_string for each in group.expressions):
+            group.pop()
 
 
 def _explosions(body: Body, scope: QueryScope) -> None:
@@ -282,6 +316,8 @@ def _keep_time(body: Body, scope: QueryScope) -> None:
     query = body.query
     if not isinstance(query, exp.Select) or query.args.get("group"):
         return
+    if any(each.find(exp.AggFunc) for each in query.expressions):
+        return
     relations = _relations(query)
     if not relations or relations[0].name not in scope.streams:
         return
@@ -295,10 +331,12 @@ def _keep_time(body: Body, scope: QueryScope) -> None:
 
 REWRITES = (
     _explosions,
+    _texts,
+    _constant_groups,
     _table_joins,
     _stars,
-    _interval_joins,
     _pseudo_columns,
+    _interval_joins,
     _keep_time,
     _windows,
 )

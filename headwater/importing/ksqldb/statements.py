@@ -50,6 +50,10 @@ def _create(run: ImportRun, statement: Statement) -> None:
     if not table.columns:
         reason = "the columns are not in the text: the schema registry has them"
         raise LeftOut(reason, "write the columns into the statement")
+    topic = table.foreign.get("kafka_topic", table.name).lower()
+    if (made_by := run.topics.get(topic)) and made_by != table.name:
+        _over_view(run, statement, table, made_by, stream=stream)
+        return
     written = dict(table.foreign)
     _connect(run, table, stream=stream)
     if stream:
@@ -58,6 +62,19 @@ def _create(run: ImportRun, statement: Statement) -> None:
     run.scope.columns[table.name] = [each.name.strip('"') for each in table.columns]
     run.scope.base.add(table.name)
     run.add(table)
+
+
+def _over_view(
+    run: ImportRun, statement: Statement, table: TableDraft, made_by: str, *, stream: bool
+) -> None:
+    """Read the view whose topic it is, instead of the topic."""
+    columns = ", ".join(each.name for each in table.columns)
+    text = f"SELECT {columns} FROM {made_by}"
+    inner = Statement(statement.file, text, 0, len(text), statement.dialect)
+    view = run.view(statement, table.name, run.body(inner.cursor()))
+    if made_by not in run.scope.streams:
+        view.note(f"the topic holds every change of {made_by}; here it is the rows that it has now")
+    _remember(run, view, stream=stream)
 
 
 def _columns(run: ImportRun, cursor: Cursor, table: TableDraft) -> None:
@@ -146,8 +163,13 @@ def _as_select(
     final = bool(body.marks.get("final"))
     view = run.view(statement, table.name, body, final=final, grace=_grace(body, final=final))
     _remember(run, view, stream=stream)
+    run.topics[table.foreign.get("kafka_topic", table.name).lower()] = view.name
     if "kafka_topic" in table.foreign:
         _connect(run, table, stream=True)
+        if table.options["connector"] != "kafka":
+            why = LeftOut("a sink writes JSON or AVRO", "choose VALUE_FORMAT = 'JSON'")
+            run.leave_out(statement, f"sink {table.name}_out", why)
+            return
         table.format = "PLAIN" if stream else "UPSERT"
         sink = sink_of(f"{table.name}_out", statement.place(), view.name, table)
         sink.notes += [each for each in table.notes if each.result is Outcome.EDIT]

@@ -65,7 +65,7 @@ TOPIC: Options = {
 FORMATS: Mapping[str, tuple[str, str, str]] = {
     "JSON": ("data", "VARCHAR", "RAW"),
     "TEXT": ("text", "VARCHAR", "RAW"),
-    "BYTES": ("data", "VARBINARY", "RAW"),
+    "BYTES": ("data", "VARCHAR", "RAW"),
 }
 INCLUDED = {
     "KEY": ("key", "VARBINARY", "key"),
