@@ -80,9 +80,14 @@ def filter_by_watermark(body: Body, scope: QueryScope) -> None:
     for where in body.query.find_all(exp.Where, exp.Having, exp.Join):
         for between in list(where.find_all(exp.Between)):
             _split(between)
-        for kind in _FLIPPED:
-            for node in list(where.find_all(kind)):
-                _by_watermark(body, scope, node)
+        while (node := _compared(where)) is not None:
+            _by_watermark(body, node)
+
+
+def _compared(where: exp.Expr) -> exp.Expr | None:
+    """Return the next comparison with the present time."""
+    found = (node for kind in _FLIPPED for node in where.find_all(kind))
+    return next((node for node in found if any(is_now(each) for each in node.walk())), None)
 
 
 def _split(node: exp.Expr) -> None:
@@ -93,13 +98,11 @@ def _split(node: exp.Expr) -> None:
         node.replace(exp.and_(low, high, copy=False))
 
 
-def _by_watermark(body: Body, scope: QueryScope, node: exp.Expr) -> None:
+def _by_watermark(body: Body, node: exp.Expr) -> None:
     left, right = _bare(node.this), _bare(node.args["expression"])
     kind: type[exp.Binary] = type(node)  # type: ignore[assignment]
     if any(is_now(each) for each in left.walk()):
         left, right, kind = right, left, _FLIPPED[kind]
-    if not any(is_now(each) for each in right.walk()):
-        return
     while type(left) in _MOVED and isinstance(left.args["expression"], exp.Interval):
         move = _MOVED[type(left)]
         right = move(this=right.copy(), expression=left.args["expression"].copy())
@@ -134,10 +137,10 @@ def _leave_out(node: exp.Expr) -> None:
     if isinstance(parent, exp.And):
         other = parent.args["expression"] if node is parent.this else parent.this
         parent.replace(other.copy())
-    elif isinstance(parent, exp.Where):
-        parent.pop()
     else:
         node.replace(exp.true())
+        if isinstance(parent, exp.Where):
+            parent.pop()
 
 
 def _bare(node: exp.Expr) -> exp.Expr:

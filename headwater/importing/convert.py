@@ -80,6 +80,7 @@ def import_files(
         ConfigError: NOTHING_TO_IMPORT, OTHER_SYSTEM.
     """
     run = ImportRun(system, variables)
+    _right_system(paths, system)
     if system.collect:
         system.collect(run, paths)
     files = () if system.collect else _sql_files(paths)
@@ -94,8 +95,11 @@ def import_files(
         for each in run.parts
         if not isinstance(each, TableDraft) or each.name not in run.targets
     ]
-    if not run.statements:
-        raise _nothing(paths, system)
+    if not run.parts or not run.known:
+        names = ", ".join(str(path) for path in paths)
+        message = f"there is no statement of {system.title} in {names}"
+        hint = "name files that define tables and views"
+        raise ConfigError("NOTHING_TO_IMPORT", message, hint=hint)
     _printable(run)
     return _write(run, directory)
 
@@ -123,15 +127,19 @@ def _text(path: Path, variables: Mapping[str, str], defines: str = "") -> str:
     return _VARIABLE.sub(lambda each: variables.get(each[1], each[0]), text.replace("\r\n", "\n"))
 
 
-def _nothing(paths: Sequence[Path], system: System) -> ConfigError:
-    names = ", ".join(str(path) for path in paths)
-    text = "\n".join(_text(path, {}) for path in _sql_files(paths))
-    for other in SYSTEMS.values():
-        if other is not system and any(re.search(sign, text, re.I) for sign in other.signs):
-            message = f"{names} is written for {other.title}, not for {system.title}"
-            return ConfigError("OTHER_SYSTEM", message, hint=f"write --from {other.name}")
-    message = f"there is no statement of {system.title} in {names}"
-    return ConfigError("NOTHING_TO_IMPORT", message, hint="name a file with CREATE statements")
+def _right_system(paths: Sequence[Path], system: System) -> None:
+    """Refuse files that show signs of another system only."""
+    found = [each for each in _sql_files(paths) if each.suffix not in (".yml", ".yaml", ".csv")]
+    text = "\n".join(_text(path, {}) for path in found)
+
+    def shown(other: System) -> bool:
+        return any(re.search(sign, text, re.IGNORECASE | re.DOTALL) for sign in other.signs)
+
+    others = [each for each in SYSTEMS.values() if each is not system and shown(each)]
+    if others and not shown(system):
+        names, other = ", ".join(str(path) for path in paths), others[0]
+        message = f"{names} is written for {other.title}, not for {system.title}"
+        raise ConfigError("OTHER_SYSTEM", message, hint=f"write --from {other.name}")
 
 
 def read_statement(run: ImportRun, statement: Statement) -> None:
@@ -144,6 +152,7 @@ def read_statement(run: ImportRun, statement: Statement) -> None:
         reason = f"{run.system.title} has no such statement, or it is not known here"
         run.leave_out(statement, _what(head), LeftOut(reason, "write it by hand"))
         return
+    run.known += 1
     before, skipped = list(run.parts), run.skipped.total()
     run.statements += 1
     try:

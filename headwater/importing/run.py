@@ -61,6 +61,7 @@ class ImportRun:
         parts: what the project will define, in order.
         findings: what could not be turned.
         statements: number of statements that define something.
+        known: number of statements that the system has, turned or not.
         skipped: by first word, number of statements that define nothing, such as ``SET``.
         scope: what earlier statements say that queries need.
         targets: tables that rows are only written to, by name.
@@ -74,6 +75,7 @@ class ImportRun:
     parts: list[Draft] = field(default_factory=list)
     findings: list[ReportLine] = field(default_factory=list)
     statements: int = 0
+    known: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     scope: QueryScope = field(default_factory=QueryScope)
     targets: dict[str, TableDraft] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.context import Command, Context, pass_context
+from headwater.cli.output import JsonOutput
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ FROM = ("flink", "risingwave", "ksqldb", "materialize", "dbt")
     type=click.Path(exists=True, path_type=Path),
     metavar="FILE...",
 )
-@click.option("--from", "system", type=click.Choice(FROM), required=True, help="The system.")
+@click.option(
+    "--from",
+    "system",
+    type=click.Choice(FROM),
+    help="System that the files are written for. [required]",
+)
 @click.option(
     "--to",
     "directory",
@@ -53,7 +59,7 @@ FROM = ("flink", "risingwave", "ksqldb", "materialize", "dbt")
 def import_(
     context: Context,
     files: tuple[Path, ...],
-    system: str,
+    system: str | None,
     directory: Path | None,
     variables: tuple[str, ...],
 ) -> int:
@@ -65,6 +71,9 @@ def import_(
     """
     from headwater.importing import SYSTEMS, import_files
 
+    if system is None:
+        hint = f"write --from with one of {', '.join(FROM)}"
+        raise ConfigError("USAGE", 'missing option "--from"', hint=hint)
     target = directory or Path(files[0].resolve().stem)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         message = f'"{target}" exists and is not an empty folder'
@@ -85,22 +94,19 @@ def _variables(given: tuple[str, ...]) -> dict[str, str]:
 
 def _show(context: Context, found: Imported, directory: Path) -> None:
     rows = [[str(getattr(each, column)) for column in COLUMNS] for each in found.findings]
-    if not context.output.for_people:
-        report = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-        context.output.document(
-            {
-                "directory": str(directory),
-                "files": [str(path) for path in found.files],
-                "statements": found.statements,
-                "turned": found.statements - found.lost,
-                "skipped": dict(found.skipped),
-                "parts": dict(found.parts),
-                "report": report,
-            },
-            "",
-        )
+    if isinstance(context.output, JsonOutput):
+        document = {
+            "directory": str(directory),
+            "files": [str(path) for path in found.files],
+            "statements": found.statements,
+            "turned": found.statements - found.lost,
+            "skipped": dict(found.skipped),
+            "parts": dict(found.parts),
+            "report": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
+        }
+        context.output.document(document, "")
         return
-    if rows:
+    if rows or not context.output.for_people:
         context.output.rows(COLUMNS, rows, null="")
     parts = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in found.parts.items())
     turned = found.statements - found.lost

@@ -121,7 +121,7 @@ def _arguments(text: str, at: int) -> tuple[list[Any], dict[str, Any]]:
         call = ast.parse(f"f({text.strip()})", mode="eval").body
         assert isinstance(call, ast.Call)
         named = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
-        return [_literal(each) for each in call.args], named
+        return [ast.literal_eval(each) for each in call.args], named
     except (SyntaxError, AssertionError, ValueError, RecursionError) as error:
         raise LeftOut("an argument of Jinja is no literal", COMPILE, at) from error
 

@@ -30,9 +30,9 @@ MATERIALIZED = {
     "streaming_table": "",
     "streaming": "",
     "incremental": (
-        "materialized as incremental: the view is maintained row by row without is_incremental()"
+        "is_incremental() is left out with its filter: the view is maintained as rows come"
     ),
-    "microbatch": "materialized by batches: the view is maintained row by row",
+    "microbatch": "batches are left out: the view is maintained as rows come",
 }
 """By ``materialized``, what differs of a streaming view; empty if nothing does."""
 
@@ -52,8 +52,7 @@ CONFIGS: Mapping[str, str] = {
 }
 """By key of ``config()``, what differs; keys that are not here change no rows."""
 
-TYPES = {
-    "int32": "INTEGER",
+SEED_TYPES = {
     "int64": "BIGINT",
     "double": "DOUBLE",
     "string": "VARCHAR",
@@ -61,11 +60,9 @@ TYPES = {
     "date32[day]": "DATE",
     "timestamp[s]": "TIMESTAMP",
     "timestamp[ns]": "TIMESTAMP",
-    "timestamp[s, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
     "timestamp[ns, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
-    "null": "VARCHAR",
 }
-"""By Arrow's type of a column of a seed, the type here."""
+"""By Arrow's type of a column of a seed, the type here; any other is text."""
 
 COMPILE = "run dbt compile, and import the file in target/compiled"
 """What to do about Jinja that is not read."""

@@ -56,6 +56,7 @@ class _Files:
 def collect(run: ImportRun, paths: Sequence[Path]) -> None:
     """Read the files of a dbt project."""
     files = _files(paths)
+    run.known = len(files.models) + len(files.seeds)
     variables: dict[str, Any] = {}
     sources: dict[tuple[str, str], _Source] = {}
     comments: dict[str, str] = {}

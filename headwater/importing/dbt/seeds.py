@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwater.importing.contract import ColumnDraft, LeftOut
-from headwater.importing.dbt.mapping import TYPES
+from headwater.importing.dbt.mapping import SEED_TYPES
 from headwater.importing.statements import column_name
 
 
@@ -25,6 +25,6 @@ def seed_columns(path: Path) -> list[ColumnDraft]:
     except (ArrowException, OSError) as error:
         raise LeftOut("the seed is no CSV with a header", "correct the file") from error
     return [
-        ColumnDraft(column_name(each.name), TYPES.get(str(each.type), "VARCHAR"))
+        ColumnDraft(column_name(each.name), SEED_TYPES.get(str(each.type), "VARCHAR"))
         for each in table.schema
     ]

@@ -174,6 +174,7 @@ METADATA = {
 # -- functions
 
 _CLOCK = RefusedCall("the clock is no part of the data", "use the event time, or watermark()")
+_CHANCE = RefusedCall("every call gives another value", "bring it with the data")
 JAVA = RefusedCall("a class of Java computes it", "write CREATE FUNCTION … RETURN expression")
 
 FUNCTIONS: Functions = {
@@ -198,7 +199,7 @@ FUNCTIONS: Functions = {
         2: CallMapping("listagg(_1, _2) WITHIN GROUP (ORDER BY _1)", "LISTAGG is ordered by value"),
     },
     "LOWER": "lower(_1)",
-    "MD5": RefusedCall("there is no MD5"),
+    "MD5": RefusedCall("there is no MD5", "compute it before the rows arrive"),
     "REGEXP": "regexp_like(_1, _2)",
     "REGEXP_EXTRACT": {
         2: "regexp_extract(_1, _2, 0)",
@@ -212,9 +213,9 @@ FUNCTIONS: Functions = {
     "TO_TIMESTAMP": {1: "CAST(_1 AS TIMESTAMP)"},
     "TO_TIMESTAMP_LTZ": MILLISECONDS,
     "TRUNCATE": {1: "truncate(_1)"},
-    "UNIX_TIMESTAMP": {1: "CAST(to_unixtime(CAST(_1 AS TIMESTAMP)) AS BIGINT)"},
+    "UNIX_TIMESTAMP": {1: "CAST(floor(to_unixtime(CAST(_1 AS TIMESTAMP))) AS BIGINT)"},
     "NOW": _CLOCK,
     "CURRENT_ROW_TIMESTAMP": _CLOCK,
-    "UUID": RefusedCall("every call gives another value"),
-    "RAND": RefusedCall("every call gives another value"),
+    "UUID": _CHANCE,
+    "RAND": _CHANCE,
 }

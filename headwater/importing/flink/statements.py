@@ -238,5 +238,5 @@ FLINK = System(
     grammar=Grammar(headwater_dialect(FUNCTIONS), edits=EDITS, rewrites=REWRITES),
     types=TYPES,
     statements=STATEMENTS,
-    signs=(r"'connector'\s*=\s*'", r"WATERMARK\s+FOR\s+`"),
+    signs=(r"'connector(\.type)?'\s*=\s*'", r"WATERMARK\s+FOR\s+`"),
 )

@@ -278,5 +278,5 @@ RISINGWAVE = System(
     ),
     types=TYPES,
     statements=STATEMENTS,
-    signs=(r"connector\s*=\s*'\w+'.*FORMAT\s+\w+\s+ENCODE", r"EMIT\s+ON\s+WINDOW\s+CLOSE"),
+    signs=(r"(?<!')\bconnector\s*=\s*'", r"EMIT\s+ON\s+WINDOW\s+CLOSE"),
 )

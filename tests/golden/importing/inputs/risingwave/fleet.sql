@@ -42,7 +42,7 @@ WITH (
     connector = 'datagen',
     fields.scooter_id.kind = 'sequence', fields.scooter_id.start = '1', fields.scooter_id.end = '100',
     fields.battery.kind = 'random', fields.battery.min = '0', fields.battery.max = '100',
-    datagen.rows.per.second = '10'
+    datagen.rows.per.second = '10', datagen.split.num = '1'
 ) ROW FORMAT JSON;
 
 CREATE SOURCE accounts WITH (
