@@ -6,8 +6,8 @@ the SQL files, and what could not be turned, each with place, reason and remedy.
 
 from __future__ import annotations
 
-from headwater.importing.contract import Outcome, ReportLine
+from headwater.importing.contract import ImportResult, ReportLine
 from headwater.importing.convert import Imported, import_files
 from headwater.importing.systems import SYSTEMS
 
-__all__ = ["SYSTEMS", "ReportLine", "Imported", "Outcome", "import_files"]
+__all__ = ["SYSTEMS", "ReportLine", "Imported", "ImportResult", "import_files"]

@@ -48,7 +48,7 @@ class Body:
     notes: list[Note] = field(default_factory=list)
     marks: dict[str, Any] = field(default_factory=dict)
 
-    def note(self, reason: str, remedy: str = "") -> None:
+    def remark(self, reason: str, remedy: str = "") -> None:
         """Add a note, once."""
         note = Note(reason, remedy)
         if note not in self.notes:
@@ -164,15 +164,22 @@ def read_expression(grammar: Grammar, cursor: Cursor) -> str:
     return to_sql(body.query.expressions[0].unalias(), pretty=False)
 
 
-def _read(grammar: Grammar, cursor: Cursor, lead: str = "") -> Body:
-    """Edit and parse what a cursor covers; ``lead`` stands before it."""
+def read_values(grammar: Grammar, cursor: Cursor) -> list[exp.Expr]:
+    """Read ``VALUES (…), …`` and return its rows."""
+    body = _read(grammar, cursor, lead="SELECT * FROM (", tail=") AS t")
+    values = body.query.find(exp.Values)
+    return values.expressions if values else []
+
+
+def _read(grammar: Grammar, cursor: Cursor, lead: str = "", tail: str = "") -> Body:
+    """Edit and parse what a cursor covers, between two texts."""
     start, end = cursor.bounds
     edits, marks = Edits(), dict[str, Any]()
     for edit in grammar.edits:
         edit(Cursor(cursor.text, cursor.tokens[cursor.at :]), edits, marks)
     text, places = edits.apply(cursor.text, start, end)
     places = [(new + len(lead), old) for new, old in places]
-    tree = _parsed(grammar, lead + text, places)
+    tree = _parsed(grammar, lead + text + tail, places)
     body = Body(tree, marks=marks)  # type: ignore[arg-type]
     _collect(body, places)
     return body
@@ -212,7 +219,7 @@ def _collect(body: Body, places: list[tuple[int, int]]) -> None:
             at = _origin(found[0], places) if found else None
             raise LeftOut(f"{node.name}: {why.reason}", why.remedy, at)
         if note := node.meta.get(NOTE):
-            body.note(note)
+            body.remark(note)
 
 
 # -- rewrites that all systems share
@@ -280,7 +287,7 @@ def _order(body: Body, scope: QueryScope) -> None:
             each.set("limit", exp.Limit(expression=fetch.args["count"].copy()))
     if query.args.get("order") and not query.args.get("limit"):
         query.set("order", None)
-        body.note("ORDER BY is left out: rows of a table have no order", "order when you read")
+        body.remark("ORDER BY is left out: rows of a table have no order", "order when you read")
 
 
 _SMALL = (exp.DType.TINYINT, exp.DType.SMALLINT)

@@ -37,7 +37,7 @@ def leave_out_clock_columns(body: Body, scope: QueryScope) -> None:
                 if len(select.expressions) == 1:
                     raise LeftOut("the query shows the clock only", "show the event time")
                 select.set("expressions", [each for each in select.expressions if each is not item])
-                body.note(f"{item.alias_or_name} is left out: the clock is no part of the data")
+                body.remark(f"{item.alias_or_name} is left out: the clock is no part of the data")
 
 
 def _is_clock(node: exp.Expr | None, scope: QueryScope) -> bool:
@@ -53,7 +53,7 @@ def join_present_rows(body: Body, scope: QueryScope) -> None:
         version = table.args.get("version")
         if version is not None and _is_clock(version.args.get("expression"), scope):
             table.set("version", None)
-            body.note(f"FOR SYSTEM_TIME AS OF the clock: {_LOOKUP}")
+            body.remark(f"FOR SYSTEM_TIME AS OF the clock: {_LOOKUP}")
 
 
 def refuse_clock(body: Body, scope: QueryScope) -> None:
@@ -109,7 +109,7 @@ def _by_watermark(body: Body, node: exp.Expr) -> None:
         left = _bare(left.this)
     if kind in (exp.LT, exp.LTE) or not isinstance(left, exp.Column):
         _leave_out(node)
-        body.note(f"{node.sql()} is left out: {_NO_FILTER}", "filter when you read")
+        body.remark(f"{node.sql()} is left out: {_NO_FILTER}", "filter when you read")
         return
     right = right.copy()
     for each in list(right.walk()):
@@ -118,7 +118,7 @@ def _by_watermark(body: Body, node: exp.Expr) -> None:
             right = watermark if each is right else right
             each.replace(watermark)
     node.replace(kind(this=left.copy(), expression=right))
-    body.note(BY_WATERMARK)
+    body.remark(BY_WATERMARK)
 
 
 def without_filters(query: exp.Query) -> exp.Query:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 
-class Outcome(StrEnum):
+class ImportResult(StrEnum):
     """What became of a statement."""
 
     DIFFERS = "differs"
@@ -40,7 +40,7 @@ class ReportLine:
 
     place: str
     what: str
-    result: Outcome
+    result: ImportResult
     reason: str
     remedy: str = ""
 
@@ -57,7 +57,7 @@ class Note:
 
     reason: str
     remedy: str = ""
-    result: Outcome = Outcome.DIFFERS
+    result: ImportResult = ImportResult.DIFFERS
 
 
 class LeftOut(Exception):
@@ -108,7 +108,9 @@ class Draft:
         """Its kind and name."""
         return f"{self.kind} {self.name}"
 
-    def note(self, reason: str, remedy: str = "", result: Outcome = Outcome.DIFFERS) -> None:
+    def remark(
+        self, reason: str, remedy: str = "", result: ImportResult = ImportResult.DIFFERS
+    ) -> None:
         """Add a note, once."""
         note = Note(reason, remedy, result)
         if note not in self.notes:

@@ -6,7 +6,9 @@ says of the result is part of the report.
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,21 +17,26 @@ from pathlib import Path
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
 from headwater.importing.contract import (
     Draft,
+    ImportResult,
     LeftOut,
     Note,
-    Outcome,
     ReportLine,
     TableDraft,
     ViewDraft,
 )
 from headwater.importing.render import render, view_sql
-from headwater.importing.repairs import REPAIRS, Repair
+from headwater.importing.repairs import REPAIRS, ViewRepair
 from headwater.importing.run import Gap, ImportRun, System
 from headwater.importing.statements import Statement, plain_name, split_text
 from headwater.importing.systems import SYSTEMS
 from headwater.plan.planner import plan_sound
 from headwater.project import read_project
 
+_SURPRISES = (
+    *(ValueError, IndexError, KeyError, AttributeError, AssertionError),
+    *(TypeError, RecursionError),
+)
+"""What a malformed statement brings about that no rule has a word for."""
 _CREATED = re.compile(
     r"(?:CREATE|INSERT|EXECUTE INSERT) (?:OR REPLACE |TEMPORARY |TEMP |SYSTEM )*"
     r"(MATERIALIZED VIEW|SOURCE CONNECTOR|SINK CONNECTOR|SOURCE TABLE|SOURCE STREAM|[A-Z]+) "
@@ -60,7 +67,7 @@ class Imported:
     @property
     def lost(self) -> int:
         """Number of statements that were not turned, or whose result is refused."""
-        lost = (Outcome.LEFT_OUT, Outcome.REFUSED)
+        lost = (ImportResult.LEFT_OUT, ImportResult.REFUSED)
         return len({(each.place, each.what) for each in self.findings if each.result in lost})
 
 
@@ -161,6 +168,10 @@ def read_statement(run: ImportRun, statement: Statement) -> None:
     except LeftOut as why:
         run.parts = before
         run.leave_out(statement, _what(head), why)
+    except _SURPRISES:
+        run.parts = before
+        malformed = LeftOut("the statement cannot be read", "correct it, or write it by hand")
+        run.leave_out(statement, _what(head), malformed)
 
 
 def _begins(head: str, phrase: str) -> bool:
@@ -181,7 +192,7 @@ def _printable(run: ImportRun) -> None:
                 view_sql(part)
             except LeftOut as why:
                 finding = ReportLine(
-                    part.place, part.what, Outcome.LEFT_OUT, why.reason, why.remedy
+                    part.place, part.what, ImportResult.LEFT_OUT, why.reason, why.remedy
                 )
                 run.findings.append(finding)
                 gap = Gap(part.what, part.place, part.leading, reason=why.reason, remedy=why.remedy)
@@ -193,6 +204,7 @@ def _write(run: ImportRun, directory: Path) -> Imported:
     settings = directory / "headwater.toml"
     settings.write_text("# The folder's name is the name of the project.\n", encoding="utf-8")
     faults = _settle(run, directory)
+    _write_data(run, directory)
     faults = [(part, _told(run, errors)) for part, errors in faults]
     findings = [*run.findings]
     for part in run.parts:
@@ -201,13 +213,28 @@ def _write(run: ImportRun, directory: Path) -> Imported:
             for note in part.notes
         ]
     findings += [
-        ReportLine(part.place, part.what, Outcome.REFUSED, f"{e.condition}: {e.message}", e.hint)
+        ReportLine(
+            part.place, part.what, ImportResult.REFUSED, f"{e.condition}: {e.message}", e.hint
+        )
         for part, errors in faults
         for e in errors
     ]
     kinds = Counter(part.kind for part in run.parts if not isinstance(part, Gap))
-    files = sorted(path for path in directory.iterdir() if path.suffix in (".sql", ".toml"))
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
     return Imported(run.statements, Counter(run.skipped), kinds, _in_order(findings), files)
+
+
+def _write_data(run: ImportRun, directory: Path) -> None:
+    """Write the rows that were literals, and copy the files that tables read."""
+    for name, rows in run.rows.items():
+        path = directory / "data" / name / "imported.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for relative, source in run.copies.items():
+        path = directory / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, path)
 
 
 def _told(run: ImportRun, errors: list[HeadwaterError]) -> list[HeadwaterError]:
@@ -234,7 +261,7 @@ def _settle(run: ImportRun, directory: Path) -> list[tuple[Draft, list[Headwater
     tried: set[tuple[str, str]] = set()
     faults = _check(run, directory)
     while True:
-        changed: list[tuple[ViewDraft, ViewDraft, Repair]] = []
+        changed: list[tuple[ViewDraft, ViewDraft, ViewRepair]] = []
         for part, errors in faults:
             if not isinstance(part, ViewDraft):
                 continue
@@ -243,7 +270,7 @@ def _settle(run: ImportRun, directory: Path) -> list[tuple[Draft, list[Headwater
                     tried.add((part.name, repair.name))
                     changed.append((part, replace(part, notes=list(part.notes)), repair))
                     repair.change(part)
-                    part.note(repair.note.format(run.system.title))
+                    part.remark(repair.note.format(run.system.title))
                     break
         if not changed:
             return faults
@@ -270,11 +297,10 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
         if name in by_name:
             found[name] = (by_name[name], [error])
     for error in project.errors:
-        if (
-            id(error) not in named
-            and error.span
-            and (part := _part_at(rendered[Path(error.span.file).name][1], error.span))
-        ):
+        if id(error) not in named:
+            lines = rendered[Path(error.span.file).name][1] if error.span else {}
+            part = _part_at(lines, error.span) if error.span else None
+            part = part or Draft("project", str(directory))
             found.setdefault(part.name, (part, []))[1].append(error)
     return list(found.values())
 

@@ -71,7 +71,7 @@ def sink_of(name: str, place: str, view: str, to: TableDraft) -> SinkDraft:
         key: value for key, value in to.encode_options.items() if key.startswith("registry")
     }
     if to.options.get("connector") == "kafka" and to.encode not in ("JSON", "AVRO"):
-        sink.note(f"a sink writes JSON or AVRO, not {to.encode or 'bytes'}")
+        sink.remark(f"a sink writes JSON or AVRO, not {to.encode or 'bytes'}")
         to.encode = "JSON"
     if to.format == "UPSERT" and to.key:
         to.options["key"] = ", ".join(to.key)

@@ -17,8 +17,8 @@ from headwater.importing.contract import (
     ColumnDraft,
     Draft,
     FunctionDraft,
+    ImportResult,
     LeftOut,
-    Outcome,
     SinkDraft,
     TableDraft,
     ViewDraft,
@@ -64,7 +64,7 @@ def _comments(part: Draft) -> Iterator[str]:
     yield from part.leading.splitlines()
     yield f"-- {part.place}"
     if isinstance(part, Gap):
-        yield from _comment(Outcome.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
+        yield from _comment(ImportResult.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
     for note in part.notes:
         yield from _comment(note.result.value, note.reason, note.remedy)
 

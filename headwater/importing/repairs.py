@@ -17,7 +17,7 @@ from headwater.importing.contract import ViewDraft
 
 
 @dataclass(frozen=True)
-class Repair:
+class ViewRepair:
     """A change of a view.
 
     Attributes:
@@ -61,25 +61,25 @@ def _divide_doubles(view: ViewDraft) -> None:
 
 
 REPAIRS = (
-    Repair(
+    ViewRepair(
         "filter",
         "is not the event time of a table in FROM",
         _without_filters,
         "the filter by the present time is left out, as the column is no event time: all rows stay",
     ),
-    Repair(
+    ViewRepair(
         "filter",
         "watermark() bounds how old a row may be",
         _without_filters,
         "the filter by the present time is left out, as the column is no event time: all rows stay",
     ),
-    Repair(
+    ViewRepair(
         "quotient",
         "the quotient of decimals",
         _divide_doubles,
         "quotients are DOUBLE here, numeric there",
     ),
-    Repair(
+    ViewRepair(
         "final",
         "",
         _show_at_once,

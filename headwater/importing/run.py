@@ -14,8 +14,8 @@ from pathlib import Path
 from headwater.importing.bodies import Body, Grammar, QueryScope, read_body, read_expression
 from headwater.importing.contract import (
     Draft,
+    ImportResult,
     LeftOut,
-    Outcome,
     ReportLine,
     TableDraft,
     Types,
@@ -66,6 +66,8 @@ class ImportRun:
         scope: what earlier statements say that queries need.
         targets: tables that rows are only written to, by name.
         foreign: by table, the options of its connector as written.
+        rows: by table, rows that were written to it as literals.
+        copies: by path in the project, files that are copied.
         topics: by topic, the view that is written to it.
         types: the system's types, and those that the files define.
     """
@@ -80,6 +82,8 @@ class ImportRun:
     scope: QueryScope = field(default_factory=QueryScope)
     targets: dict[str, TableDraft] = field(default_factory=dict)
     foreign: dict[str, dict[str, str]] = field(default_factory=dict)
+    rows: dict[str, list[dict[str, object]]] = field(default_factory=dict)
+    copies: dict[str, Path] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
     types: Types = field(default_factory=dict)
 
@@ -135,7 +139,7 @@ class ImportRun:
     def leave_out(self, statement: Statement, what: str, why: LeftOut) -> None:
         """Report a statement that cannot be turned."""
         place = statement.place(why.at)
-        self.findings.append(ReportLine(place, what, Outcome.LEFT_OUT, why.reason, why.remedy))
+        self.findings.append(ReportLine(place, what, ImportResult.LEFT_OUT, why.reason, why.remedy))
         self.parts.append(Gap(what, place, statement.leading, reason=why.reason, remedy=why.remedy))
 
 

@@ -152,9 +152,9 @@ class Cursor:
     def need(self, phrase: str) -> None:
         """Step over words, or leave the statement out."""
         if not self.take(phrase):
-            self.fail(f"{phrase} is expected")
+            self.give_up(f"{phrase} is expected")
 
-    def fail(self, reason: str, remedy: str = "") -> None:
+    def give_up(self, reason: str, remedy: str = "") -> None:
         """Leave the statement out, with the word that stands here."""
         token = self.peek()
         where = f'at "{token.text[:40]}"' if token else "at the end"
@@ -165,7 +165,7 @@ class Cursor:
         """Return the next token and step over it."""
         token = self.peek()
         if token is None:
-            self.fail("the statement is not complete")
+            self.give_up("the statement is not complete")
         assert token is not None
         self.at += 1
         return token
@@ -182,14 +182,14 @@ class Cursor:
         token = self.step()
         if token.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.COMMA, *OPEN, *CLOSE):
             self.at -= 1
-            self.fail("a name is expected")
+            self.give_up("a name is expected")
         return token.text
 
     def string(self) -> str:
         """Return a text in quotes, or leave the statement out."""
         token = self.peek()
         if token is None or token.token_type is not TokenType.STRING:
-            self.fail("a text in quotes is expected")
+            self.give_up("a text in quotes is expected")
         return self.step().text
 
     def is_open(self) -> bool:
@@ -200,14 +200,14 @@ class Cursor:
     def group(self) -> Cursor:
         """Step over ``( … )`` and return a cursor over what is inside."""
         if not self.is_open():
-            self.fail('"(" is expected')
+            self.give_up('"(" is expected')
         start, depth = self.at + 1, 0
         while self:
             kind = self.step().token_type
             depth += (kind in OPEN) - (kind in CLOSE)
             if depth == 0:
                 return Cursor(self.text, self.tokens[start : self.at - 1])
-        self.fail("a bracket is not closed")
+        self.give_up("a bracket is not closed")
         raise AssertionError
 
     def items(self) -> list[Cursor]:

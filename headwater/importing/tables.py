@@ -15,10 +15,10 @@ from headwater.importing.contract import (
     ColumnDraft,
     ConnectorMapping,
     EncodingMapping,
+    ImportResult,
     LeftOut,
     OptionMapping,
     Options,
-    Outcome,
     TableDraft,
     Types,
 )
@@ -58,7 +58,7 @@ def read_columns(
             _watermark(item, table)
         elif item.take_any("UNIQUE (", "CHECK", "FOREIGN KEY", "PERIOD FOR", "LIKE"):
             item.at = start
-            table.note(f"{item.word().capitalize()} is left out: {item.rest}")
+            table.remark(f"{item.word().capitalize()} is left out: {item.rest}")
         elif item.peek() and item.rest != "*":
             _column(item, table, types, expression, metadata)
 
@@ -99,9 +99,9 @@ def _column(
             column.computed, column.type = expression(item.until("STORED", "COMMENT")), ""
             item.take("STORED")
         elif not item.take_any("NULL", "KEY", "UNIQUE", "HEADERS"):
-            item.fail("this part of a column is not known")
+            item.give_up("this part of a column is not known")
     for note in notes:
-        table.note(f"column {column.name}: {note}")
+        table.remark(f"column {column.name}: {note}")
 
 
 def _metadata(
@@ -126,9 +126,9 @@ def _watermark(item: Cursor, table: TableDraft) -> None:
     elif found := _UNIT.search(text):
         table.watermark = (column, interval(found[1], found[2]))
         if "-" not in text[: found.start()]:
-            table.note(f"the watermark was {text}", "check the delay")
+            table.remark(f"the watermark was {text}", "check the delay")
     else:
-        table.note(f"the watermark {text} is left out", "write one: ts - INTERVAL '5' SECOND")
+        table.remark(f"the watermark {text} is left out", "write one: ts - INTERVAL '5' SECOND")
 
 
 def interval(amount: str, unit: str) -> str:
@@ -191,10 +191,10 @@ def placeholder(table: TableDraft, reason: str, remedy: str = "") -> None:
     table.format, table.encode = "UPSERT" if table.key else "PLAIN", "JSON"
     table.encode_options, table.start_from = {}, ""
     table.columns = [each for each in table.columns if not each.metadata]
-    table.note(
+    table.remark(
         f"{reason}; the table reads JSON files in data/{table.name}",
         remedy or "choose a connector",
-        Outcome.EDIT,
+        ImportResult.EDIT,
     )
 
 
@@ -204,11 +204,11 @@ def apply_options(table: TableDraft, options: Options) -> None:
         entry = _entry(name, options)
         if entry is None:
             shown = "…" if _SECRET.search(name) else value
-            table.note(f"option {name} = '{shown}' is left out: there is none of this name here")
+            table.remark(f"option {name} = '{shown}' is left out: there is none of this name here")
             continue
         turned = entry.values.get(value.lower(), value) if entry.values else value
         if entry.note:
-            table.note(entry.note)
+            table.remark(entry.note)
         if entry.secret:
             _secret(table, entry.to, value)
         elif entry.to.startswith("@"):
@@ -231,7 +231,7 @@ def _secret(table: TableDraft, to: str, value: str) -> None:
         table.options["sasl_username"] = user[1]
     variable = f"{table.options.get('connector', 'service')}_{to}".upper()
     table.options[to] = f"${{env:{variable}}}"
-    table.note(f"a secret is not copied: {to}", f"set the variable {variable}", Outcome.EDIT)
+    table.remark(f"a secret is not copied: {to}", f"set the variable {variable}", ImportResult.EDIT)
 
 
 def apply_encoding(
@@ -253,7 +253,7 @@ def apply_encoding(
         placeholder(table, f"format {name} does not exist here", "choose an encoding")
         return
     if entry.note:
-        table.note(entry.note.reason, entry.note.remedy, entry.note.result)
+        table.remark(entry.note.reason, entry.note.remedy, entry.note.result)
     table.format = entry.format if entry.format != "PLAIN" or not table.format else table.format
     table.encode = entry.encode
     holder = TableDraft(table.name, table.place, foreign=dict(options))

@@ -69,7 +69,7 @@ def _field(cursor: Cursor, types: Types, notes: list[str]) -> str:
 def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
     written = cursor.take_any(*sorted(types, key=len, reverse=True))
     if not written:
-        cursor.fail("the type is not known", "write one that Headwater has")
+        cursor.give_up("the type is not known", "write one that Headwater has")
     sizes = ""
     if cursor.is_open():
         sizes = cursor.group().rest

@@ -17,7 +17,7 @@ from sqlglot import exp
 from headwater.errors import ConfigError, SqlError
 from headwater.importing.bodies import Grammar
 from headwater.importing.clock import filter_by_watermark
-from headwater.importing.contract import ColumnDraft, LeftOut, Outcome, TableDraft
+from headwater.importing.contract import ColumnDraft, ImportResult, LeftOut, TableDraft
 from headwater.importing.dbt.jinja import Model, read_model
 from headwater.importing.dbt.mapping import ADAPTERS, CONFIGS, MATERIALIZED
 from headwater.importing.dbt.seeds import seed_columns
@@ -214,8 +214,8 @@ def _seeds(run: ImportRun, files: _Files) -> None:
             continue
         table.options = {"connector": "files", "path": f"data/{table.name}"}
         table.format, table.encode = "PLAIN", "CSV"
-        reason = f"types are those of the values in the seed; copy {path.name} to data/{table.name}"
-        table.note(reason, "", Outcome.EDIT)
+        table.remark("types are those of the values in the seed", "check them", ImportResult.EDIT)
+        run.copies[f"data/{table.name}/{path.name}"] = path
         run.add(table)
 
 
@@ -243,9 +243,9 @@ def _source_table(run: ImportRun, source: _Source, used: list[str], models: list
     )
     if untyped:
         reason = f"no data_type in the YAML files, so VARCHAR: {', '.join(untyped[:8])}"
-        table.note(reason, "write the types", Outcome.EDIT)
+        table.remark(reason, "write the types", ImportResult.EDIT)
     for note in notes:
-        table.note(note)
+        table.remark(note)
     run.add(table)
 
 
@@ -336,12 +336,12 @@ def _view(run: ImportRun, statement: Statement, model: Model, comments: Mapping[
     view.comment = comments.get(name, "")
     how = str(model.config.get("materialized", "view")).lower()
     if how not in MATERIALIZED:
-        view.note(f'materialized as "{how}" is not known here: it is a streaming view')
+        view.remark(f'materialized as "{how}" is not known here: it is a streaming view')
     elif MATERIALIZED[how] or model.incremental:
-        view.note(MATERIALIZED[how] or MATERIALIZED["incremental"])
+        view.remark(MATERIALIZED[how] or MATERIALIZED["incremental"])
     for key in model.config:
         if note := CONFIGS.get(key):
-            view.note(note)
+            view.remark(note)
 
 
 DBT = System(

@@ -8,10 +8,10 @@ from headwater.importing.contract import (
     ConnectorMapping,
     EncodingMapping,
     Functions,
+    ImportResult,
     Note,
     OptionMapping,
     Options,
-    Outcome,
     RefusedCall,
     Types,
 )
@@ -80,7 +80,7 @@ REGISTRY: Options = {
 DEBEZIUM_MODES = Note(
     "Debezium's modes for decimals and times are taken to be its defaults",
     "check decimals and times",
-    Outcome.EDIT,
+    ImportResult.EDIT,
 )
 ENCODINGS = {
     "json": EncodingMapping("PLAIN", "JSON", JSON),
@@ -98,6 +98,8 @@ ENCODINGS = {
     "debezium-avro-confluent": EncodingMapping("DEBEZIUM", "AVRO", REGISTRY),
 }
 
+KEYS = {"json": "json", "raw": "text", "csv": "text"}
+"""By ``key.format``, the option ``key_encode``."""
 KAFKA: Options = {
     "topic": "topic",
     "topic-pattern": "topic_pattern",
@@ -178,6 +180,7 @@ _CHANCE = RefusedCall("every call gives another value", "bring it with the data"
 JAVA = RefusedCall("a class of Java computes it", "write CREATE FUNCTION … RETURN expression")
 
 FUNCTIONS: Functions = {
+    "AVG": CallMapping("avg(_1)", "AVG of whole numbers is DOUBLE here, a whole number there"),
     "CHAR_LENGTH": "length(_1)",
     "CHARACTER_LENGTH": "length(_1)",
     "CURRENT_WATERMARK": "watermark()",

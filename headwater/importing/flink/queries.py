@@ -70,7 +70,7 @@ def _named_arguments(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> Non
                 place = _ARGUMENTS.index(word)
                 if place < last and word != "DATA":
                     cursor.at -= 1
-                    cursor.fail(
+                    cursor.give_up(
                         "named arguments stand in another order", "write DATA, TIMECOL, SLIDE, SIZE"
                     )
                 last = place

@@ -14,12 +14,14 @@ from headwater.importing.flink.mapping import (
     ENCODINGS,
     FUNCTIONS,
     JAVA,
+    KEYS,
     METADATA,
     TYPES,
 )
 from headwater.importing.flink.queries import EDITS, REWRITES, is_clock, is_final
 from headwater.importing.functions import headwater_dialect
 from headwater.importing.outputs import rename, skip, write_into
+from headwater.importing.rows import take_rows
 from headwater.importing.run import Handler, ImportRun, System
 from headwater.importing.statements import Cursor, Statement, plain_name
 from headwater.importing.tables import (
@@ -44,7 +46,7 @@ def _create_table(run: ImportRun, statement: Statement) -> None:
 
         def expression(part: Cursor) -> str:
             if is_clock(part.rest):
-                table.note("a column of the clock is left out: the clock is no part of the data")
+                table.remark("a column of the clock is left out: the clock is no part of the data")
                 return ""
             return run.expression(part)
 
@@ -82,7 +84,7 @@ def _clock_time(table: TableDraft) -> None:
         table.columns.append(ColumnDraft(name, "TIMESTAMP"))
         table.options[f"fields.{name}.kind"] = "time"
         table.notes.clear()
-        table.note(
+        table.remark(
             f"column {name}: Flink generates the present time; here times follow one another"
         )
     else:
@@ -128,9 +130,11 @@ def _connect(table: TableDraft) -> ConnectorMapping:
         table.options.clear()
     if entry.to in ("kafka", "files") and encoding:
         apply_encoding(table, encoding, ENCODINGS, own)
+    if table.format == "UPSERT" and table.encode in ("JSON", "CSV"):
+        table.encode_options["key_encode"] = KEYS.get(written.get("key.format", ""), "json")
     if table.key and table.format == "PLAIN":
         table.key = []
-        table.note("PRIMARY KEY is left out: Flink does not enforce it, and rows only come")
+        table.remark("PRIMARY KEY is left out: Flink does not enforce it, and rows only come")
     if table.options.get("path"):
         table.options["path"] = table.options["path"].removeprefix("file://")
     return entry
@@ -152,7 +156,9 @@ def _generated(table: TableDraft, written: dict[str, str]) -> None:
             if value is not None:
                 table.options[prefix + ours] = value
         if column.type.startswith("TIMESTAMP") and not kind:
-            table.note(f"column {column.name}: Flink generates the present time; here times follow")
+            table.remark(
+                f"column {column.name}: Flink generates the present time; here times follow"
+            )
 
 
 def _create_view(run: ImportRun, statement: Statement) -> None:
@@ -185,7 +191,7 @@ def _insert_into(run: ImportRun, statement: Statement) -> None:
         cursor.group()
     columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
     if cursor.word() == "VALUES":
-        run.skip("INSERT VALUES")
+        _rows(run, name, columns, cursor)
         return
     table = run.targets.get(name) or run.tables.get(name) or TableDraft(name, statement.place())
     run.targets[name] = table
@@ -194,6 +200,11 @@ def _insert_into(run: ImportRun, statement: Statement) -> None:
         table = replace(table, name=f"{name}_{number + 1}")
     body = run.body(cursor)
     write_into(run, statement, table, body, columns=columns, final=is_final(body.query))
+
+
+def _rows(run: ImportRun, name: str, columns: list[str], cursor: Cursor) -> None:
+    take_rows(run, name, columns, cursor)
+    run.skip("INSERT VALUES")
 
 
 def _begin(run: ImportRun, statement: Statement) -> None:

@@ -7,10 +7,10 @@ from headwater.importing.contract import (
     CallMapping,
     EncodingMapping,
     Functions,
+    ImportResult,
     Note,
     OptionMapping,
     Options,
-    Outcome,
     RefusedCall,
     Types,
 )
@@ -58,14 +58,16 @@ OPTIONS: Options = {
 }
 _REGISTRY = {"registry": "http://localhost:8081"}
 _WHICH_REGISTRY = Note(
-    "ksqlDB's server knows the schema registry", "write its address", Outcome.EDIT
+    "ksqlDB's server knows the schema registry", "write its address", ImportResult.EDIT
 )
 ENCODINGS = {
     "json": EncodingMapping("PLAIN", "JSON"),
     "json_sr": EncodingMapping(
         "PLAIN",
         "JSON",
-        note=Note("JSON_SR puts five bytes before each record", "write plain JSON", Outcome.EDIT),
+        note=Note(
+            "JSON_SR puts five bytes before each record", "write plain JSON", ImportResult.EDIT
+        ),
     ),
     "avro": EncodingMapping("PLAIN", "AVRO", fixed=_REGISTRY, note=_WHICH_REGISTRY),
     "delimited": EncodingMapping("PLAIN", "CSV", fixed={"header": "false"}),

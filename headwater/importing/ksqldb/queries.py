@@ -46,7 +46,7 @@ def _window(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> None:
         return
     kind = cursor.step().text.upper()
     if kind not in WINDOWS:
-        cursor.fail(f"WINDOW {kind} is not known here")
+        cursor.give_up(f"WINDOW {kind} is not known here")
     parts = {"SIZE": "", "ADVANCE BY": "", "RETENTION": "", "GRACE PERIOD": ""}
     for item in cursor.group().items():
         word = item.take_any(*parts)
@@ -61,7 +61,7 @@ def duration(cursor: Cursor) -> str:
     unit = cursor.step().text.upper().removesuffix("S")
     if unit not in UNITS:
         cursor.at -= 1
-        cursor.fail("a unit of time is expected")
+        cursor.give_up("a unit of time is expected")
     return f"INTERVAL '{amount}' {UNITS[unit]}"
 
 
@@ -109,7 +109,7 @@ def _table_joins(body: Body, scope: QueryScope) -> None:
         if first.name in scope.streams and any(
             isinstance(each, exp.Table) and each.name not in scope.streams for each in others
         ):
-            body.note(_TABLE_JOIN)
+            body.remark(_TABLE_JOIN)
 
 
 def _stars(body: Body, scope: QueryScope) -> None:
@@ -183,7 +183,7 @@ def _windows(body: Body, scope: QueryScope) -> None:
     if not isinstance(relation, exp.Table):
         raise LeftOut("the window is over a subquery", "define a stream for it")
     if any(each.name in scope.streams for each in others):
-        body.note("the time of a joined row is that of the first stream, and not the later one")
+        body.remark("the time of a joined row is that of the first stream, and not the later one")
     group = select.args.get("group")
     keys = [each.copy() for each in group.expressions] if group else []
     table = exp.Table(
@@ -221,7 +221,7 @@ def _pseudo_columns(body: Body, scope: QueryScope) -> None:
     for column in list(body.query.find_all(exp.Column)):
         if column.name in _BOUNDS:
             name = _BOUNDS[column.name]
-            body.note(f"{column.name.upper()} is a time here, milliseconds there")
+            body.remark(f"{column.name.upper()} is a time here, milliseconds there")
             if column.parent is column.find_ancestor(exp.Select):
                 column.replace(exp.alias_(exp.column(name), column.name))
             else:
@@ -248,11 +248,11 @@ def _pseudo(body: Body, scope: QueryScope, column: exp.Column) -> None:
         if _is_number(column):
             column.replace(filled(UNIX_MILLISECONDS, [column]))
         else:
-            body.note("ROWTIME is a time here, milliseconds there")
+            body.remark("ROWTIME is a time here, milliseconds there")
     elif name in scope.base:
         scope.wanted.setdefault(name, set()).add(column.name)
     else:
-        body.note(f"{column.name.upper()} is not known here; the event time stands in its place")
+        body.remark(f"{column.name.upper()} is not known here; the event time stands in its place")
         column.replace(exp.column(scope.times.get(name, "rowtime"), column.table or None))
 
 

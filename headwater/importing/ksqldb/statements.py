@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.importing.bodies import Body, Grammar
-from headwater.importing.contract import ColumnDraft, LeftOut, Outcome, TableDraft, ViewDraft
+from headwater.importing.contract import ColumnDraft, ImportResult, LeftOut, TableDraft, ViewDraft
 from headwater.importing.functions import MILLISECONDS, headwater_dialect
 from headwater.importing.ksqldb.mapping import (
     DELIMITERS,
@@ -73,7 +73,9 @@ def _over_view(
     inner = Statement(statement.file, text, 0, len(text), statement.dialect)
     view = run.view(statement, table.name, run.body(inner.cursor()))
     if made_by not in run.scope.streams:
-        view.note(f"the topic holds every change of {made_by}; here it is the rows that it has now")
+        view.remark(
+            f"the topic holds every change of {made_by}; here it is the rows that it has now"
+        )
     _remember(run, view, stream=stream)
 
 
@@ -84,16 +86,16 @@ def _columns(run: ImportRun, cursor: Cursor, table: TableDraft) -> None:
         if item.take("PRIMARY KEY"):
             table.key.append(column.name)
         elif item.take("KEY"):
-            table.note(
+            table.remark(
                 f"column {column.name} is the record's key there, and is read from the value here",
                 "write the key into the value, too",
-                Outcome.EDIT,
+                ImportResult.EDIT,
             )
         elif item.take_any("HEADERS", "HEADER"):
             column.type, column.metadata = "ARRAY(ROW(key VARCHAR, value VARBINARY))", "headers"
         table.columns.append(column)
     for note in notes:
-        table.note(note)
+        table.remark(note)
 
 
 def _connect(run: ImportRun, table: TableDraft, *, stream: bool) -> None:
@@ -107,7 +109,7 @@ def _connect(run: ImportRun, table: TableDraft, *, stream: bool) -> None:
     table.options["bootstrap_servers"] = brokers = run.variables.get("brokers", _BROKERS)
     if brokers == _BROKERS and not run.scope.base and not run.targets:
         reason = "ksqlDB's server knows the brokers; every table here says localhost:9092"
-        table.note(reason, "import with --set brokers=HOST:PORT", Outcome.EDIT)
+        table.remark(reason, "import with --set brokers=HOST:PORT", ImportResult.EDIT)
     table.format = "PLAIN" if stream else "UPSERT"
     apply_encoding(table, encoding, ENCODINGS, {})
     if table.options["connector"] != "kafka":
@@ -124,10 +126,10 @@ def _connect(run: ImportRun, table: TableDraft, *, stream: bool) -> None:
 def _key(table: TableDraft, encoding: str) -> None:
     types = {each.name: each.type for each in table.columns}
     if encoding not in KEYS:
-        table.note(f"keys in {encoding} cannot be read", "write them as JSON", Outcome.EDIT)
+        table.remark(f"keys in {encoding} cannot be read", "write them as JSON", ImportResult.EDIT)
     elif encoding == "kafka" and any(types.get(each) != "VARCHAR" for each in table.key):
         reason = "a number as the key is four or eight bytes in KEY_FORMAT KAFKA"
-        table.note(reason, "write keys as text or JSON", Outcome.EDIT)
+        table.remark(reason, "write keys as text or JSON", ImportResult.EDIT)
     if table.encode != "AVRO":
         table.encode_options["key_encode"] = KEYS.get(encoding, "json")
 
@@ -147,7 +149,7 @@ def _event_time(run: ImportRun, table: TableDraft, written: dict[str, str]) -> N
     elif kind == "VARCHAR":
         computed = as_time(named, written.get("timestamp_format", ""))
     if kind and not computed:
-        table.note("the event time is that of the record: its pattern has no equal here")
+        table.remark("the event time is that of the record: its pattern has no equal here")
     if table.options.get("connector") != "kafka" and not computed:
         return
     metadata = "" if computed else "timestamp"
@@ -172,7 +174,7 @@ def _as_select(
             return
         table.format = "PLAIN" if stream else "UPSERT"
         sink = sink_of(f"{table.name}_out", statement.place(), view.name, table)
-        sink.notes += [each for each in table.notes if each.result is Outcome.EDIT]
+        sink.notes += [each for each in table.notes if each.result is ImportResult.EDIT]
         sink.to.encode_options.pop("key_encode", None)
         run.add(sink)
 
@@ -182,7 +184,7 @@ def _grace(body: Body, *, final: bool) -> str:
     if window is None:
         return ""
     if final and not window[3]:
-        body.note("windows stay open for 24 hours, as in ksqlDB without GRACE PERIOD")
+        body.remark("windows stay open for 24 hours, as in ksqlDB without GRACE PERIOD")
     return window[3] or (_GRACE if final else "")
 
 
@@ -222,7 +224,7 @@ def _insert(run: ImportRun, statement: Statement) -> None:
         return
     table.columns = [each for each in table.columns if each.name != "rowtime"]
     table.options = {}
-    body.note("rows that others write into the topic are not read")
+    body.remark("rows that others write into the topic are not read")
     write_into(run, statement, table, body, columns=[], final=False)
     _remember(run, run.views[name], stream=True)
 

@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from headwater.importing.bodies import Grammar
 from headwater.importing.clock import filter_by_watermark
-from headwater.importing.contract import ColumnDraft, LeftOut, Outcome, TableDraft
+from headwater.importing.contract import ColumnDraft, ImportResult, LeftOut, TableDraft
 from headwater.importing.functions import dialect_of
 from headwater.importing.materialize.mapping import (
     CONNECTION,
@@ -24,6 +24,7 @@ from headwater.importing.materialize.mapping import (
 )
 from headwater.importing.outputs import rename, sink_of, skip
 from headwater.importing.postgres import TYPES, first_of_each, size_numerics
+from headwater.importing.risingwave.statements import insert_rows
 from headwater.importing.run import Handler, ImportRun, System
 from headwater.importing.statements import Cursor, Statement, column_name, plain_name
 from headwater.importing.tables import apply_options, placeholder, read_columns
@@ -110,7 +111,9 @@ def _kafka(run: ImportRun, table: TableDraft, cursor: Cursor) -> None:
         apply_options(table, options)
     if "bootstrap_servers" not in table.options:
         table.options["bootstrap_servers"] = "localhost:9092"
-        table.note("the connection is not in the file", "write bootstrap_servers", Outcome.EDIT)
+        table.remark(
+            "the connection is not in the file", "write bootstrap_servers", ImportResult.EDIT
+        )
 
 
 def _records(run: ImportRun, table: TableDraft, cursor: Cursor, names: list[str]) -> None:
@@ -143,7 +146,10 @@ def _format(table: TableDraft, encoding: str, cursor: Cursor, names: list[str]) 
             given = _names(cursor) or names
             table.encode_options = {"header": "true"}
         else:
-            count = int(cursor.step().text)
+            number = cursor.step().text
+            if not number.isdigit():
+                cursor.give_up("the number of columns is expected")
+            count = int(number)
             cursor.take("COLUMNS")
             given = names or [f"column{each}" for each in range(1, count + 1)]
             table.encode_options = {"header": "false"}
@@ -161,7 +167,7 @@ def _include(table: TableDraft, cursor: Cursor) -> None:
     for item in cursor.items():
         word = item.step().text.upper()
         if word not in INCLUDED:
-            item.fail(f"INCLUDE {word} is not known here", "remove it")
+            item.give_up(f"INCLUDE {word} is not known here", "remove it")
         name, kind, key = INCLUDED[word]
         name = item.step().text if item.take("AS") else name
         table.columns.append(ColumnDraft(column_name(name), kind, metadata=key))
@@ -263,7 +269,7 @@ def _create_sink(run: ImportRun, statement: Statement) -> None:
         else:
             cursor.step()
     sink = sink_of(name, statement.place(), view, to)
-    sink.notes += [each for each in to.notes if each.result is Outcome.EDIT]
+    sink.notes += [each for each in to.notes if each.result is ImportResult.EDIT]
     run.add(sink)
 
 
@@ -280,11 +286,12 @@ STATEMENTS: dict[str, Handler] = {
         _create_view,
     ),
     "CREATE SINK": _create_sink,
+    "INSERT": insert_rows,
     **dict.fromkeys(
         (
             *("SET", "SHOW", "SELECT", "WITH", "SUBSCRIBE", "EXPLAIN", "DROP", "ALTER", "GRANT"),
             *("CREATE SECRET", "CREATE INDEX", "CREATE DEFAULT INDEX", "CREATE CLUSTER"),
-            *("CREATE SCHEMA", "CREATE DATABASE", "CREATE ROLE", "INSERT", "UPDATE", "DELETE"),
+            *("CREATE SCHEMA", "CREATE DATABASE", "CREATE ROLE", "UPDATE", "DELETE"),
             *("BEGIN", "COMMIT", "DECLARE", "FETCH", "COMMENT", "COPY", "TABLE", "CREATE TYPE"),
         ),
         skip,

@@ -7,10 +7,10 @@ from headwater.importing.contract import (
     ConnectorMapping,
     EncodingMapping,
     Functions,
+    ImportResult,
     Note,
     OptionMapping,
     Options,
-    Outcome,
 )
 from headwater.importing.kafka import SECURITY
 from headwater.importing.postgres import FUNCTIONS as POSTGRES
@@ -94,7 +94,7 @@ JSON: Options = {
 DEBEZIUM_MODES = Note(
     "Debezium's modes for decimals and times are taken to be its defaults",
     "check decimals and times",
-    Outcome.EDIT,
+    ImportResult.EDIT,
 )
 CSV: Options = {"without_header": OptionMapping("header", {"true": "false", "false": "true"})}
 ENCODINGS = {

@@ -14,11 +14,18 @@ from headwater.importing.clock import (
     leave_out_clock_columns,
     refuse_clock,
 )
-from headwater.importing.contract import ColumnDraft, FunctionDraft, LeftOut, Outcome, TableDraft
+from headwater.importing.contract import (
+    ColumnDraft,
+    FunctionDraft,
+    ImportResult,
+    LeftOut,
+    TableDraft,
+)
 from headwater.importing.functions import dialect_of
 from headwater.importing.outputs import rename, sink_of, skip, write_into
 from headwater.importing.postgres import TYPES, first_of_each, size_numerics
 from headwater.importing.risingwave.mapping import CONNECTORS, ENCODINGS, FUNCTIONS, INCLUDED
+from headwater.importing.rows import take_rows
 from headwater.importing.run import Handler, ImportRun, System
 from headwater.importing.statements import Cursor, Statement, column_name, plain_name
 from headwater.importing.tables import (
@@ -43,7 +50,7 @@ def _create_source(run: ImportRun, statement: Statement) -> None:
 
         def expression(part: Cursor) -> str:
             if part.rest.lower().startswith("proctime"):
-                table.note("a column of proctime() is left out: the clock is no part of the data")
+                table.remark("a column of proctime() is left out: the clock is no part of the data")
                 return ""
             return run.expression(part)
 
@@ -75,7 +82,7 @@ def _create_source(run: ImportRun, statement: Statement) -> None:
             cursor.until("WITH", "FORMAT", "AS", "INCLUDE")
     _connect(table, encoding, encoding_options)
     if kind == "SOURCE":
-        table.note("a source is landed as a table, so that every view of it can be maintained")
+        table.remark("a source is landed as a table, so that every view of it can be maintained")
     _columns_known(table)
     run.add(table)
 
@@ -100,7 +107,7 @@ def _row_format(cursor: Cursor) -> str:
 def _include(table: TableDraft, cursor: Cursor) -> None:
     word = cursor.step().text.upper()
     if word not in INCLUDED:
-        cursor.fail(f"INCLUDE {word} is not known here", "remove it")
+        cursor.give_up(f"INCLUDE {word} is not known here", "remove it")
     if cursor.word() not in ("AS", "INCLUDE", "WITH", "FORMAT"):
         cursor.until("AS", "INCLUDE", "WITH", "FORMAT")
     name = cursor.name() if cursor.take("AS") else f"_rw_kafka_{word.lower()}"
@@ -127,7 +134,8 @@ def _connect(table: TableDraft, encoding: str, encoding_options: dict[str, str])
         table.options["path"] = f"s3://{bucket}"
     if table.key and table.format == "PLAIN":
         table.format, table.encode_options = "UPSERT", table.encode_options
-        table.note("rows with a key that came before replace the older row, as with FORMAT UPSERT")
+        note = "a row replaces the older one of its key; here the key is that of the record"
+        table.remark(note, "write the key into the record's key, too", ImportResult.EDIT)
 
 
 def _is_field(key: str) -> bool:
@@ -197,7 +205,7 @@ def _create_sink(run: ImportRun, statement: Statement) -> None:
             raise LeftOut(f"a sink cannot deliver to {connector}", entry.remedy)
         return
     sink = sink_of(name, statement.place(), view, to)
-    sink.notes += [each for each in to.notes if each.result is Outcome.EDIT]
+    sink.notes += [each for each in to.notes if each.result is ImportResult.EDIT]
     run.add(sink)
 
 
@@ -242,6 +250,16 @@ def _needed_elsewhere(run: ImportRun, statement: Statement) -> None:
     raise LeftOut("connections and secrets belong to each table here", "write its options")
 
 
+def insert_rows(run: ImportRun, statement: Statement) -> None:
+    """Put the rows of ``INSERT INTO t VALUES`` into a file that the table reads."""
+    cursor = statement.cursor()
+    cursor.need("INSERT INTO")
+    name = run.scope.name_of(cursor.name())
+    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    take_rows(run, name, columns, cursor)
+    run.skip("INSERT")
+
+
 STATEMENTS: dict[str, Handler] = {
     "CREATE SOURCE": _create_source,
     "CREATE TABLE": _create_source,
@@ -251,13 +269,14 @@ STATEMENTS: dict[str, Handler] = {
     "CREATE SINK": _create_sink,
     "CREATE FUNCTION": create_function,
     "CREATE OR REPLACE FUNCTION": create_function,
+    "INSERT": insert_rows,
     "CREATE SECRET": _needed_elsewhere,
     "CREATE CONNECTION": _needed_elsewhere,
     **dict.fromkeys(
         (
             *("SET", "SHOW", "DESCRIBE", "EXPLAIN", "SELECT", "WITH", "DROP", "ALTER", "FLUSH"),
             *("CREATE INDEX", "CREATE SCHEMA", "CREATE DATABASE", "CREATE USER", "GRANT", "BEGIN"),
-            *("INSERT", "DELETE", "UPDATE", "COMMIT", "WAIT", "COMMENT", "USE", "REFRESH"),
+            *("DELETE", "UPDATE", "COMMIT", "WAIT", "COMMENT", "USE", "REFRESH"),
         ),
         skip,
     ),

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from headwater.importing import SYSTEMS, Imported, import_files
 from headwater.importing.contract import RefusedCall
+from headwater.importing.convert import read_statement
 from headwater.importing.dbt.mapping import ADAPTERS
+from headwater.importing.run import ImportRun
+from headwater.importing.statements import split_text
 from tests.support.golden_files import GOLDEN, check_golden
 
 FOLDER = GOLDEN / "importing"
@@ -35,7 +39,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(INPUTS)
 
 
-def transcript(found: Imported) -> str:
+def transcript(found: Imported, target: Path) -> str:
     lines = [
         f"turned {found.statements - found.lost} of {found.statements},"
         f" passed over {sum(found.skipped.values())}",
@@ -47,14 +51,14 @@ def transcript(found: Imported) -> str:
         ),
     ]
     for path in found.files:
-        lines += ["", f"--- {path.name}", path.read_text(encoding="utf-8").rstrip()]
+        lines += ["", f"--- {path.relative_to(target)}", path.read_text(encoding="utf-8").rstrip()]
     return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_becomes_a_project_and_a_report(case: str, tmp_path: Path) -> None:
     found = imported(case, tmp_path / "project")
-    text = transcript(found)
+    text = transcript(found, tmp_path / "project")
     assert SECRET not in text
     check_golden(FOLDER / f"{case}.txt", text)
 
@@ -115,3 +119,21 @@ def test_a_function_without_an_equal_says_what_to_write(system: str) -> None:
     refused = [each for each in functions.values() if isinstance(each, RefusedCall)]
     assert refused
     assert [each.reason for each in refused if not each.remedy] == []
+
+
+@pytest.mark.parametrize("system", ["flink", "risingwave", "ksqldb", "materialize"])
+def test_a_statement_that_is_cut_off_is_left_out_and_no_surprise(system: str) -> None:
+    random = Random(7)
+    for path in sorted((INPUTS / system).glob("*.sql")):
+        text = path.read_text(encoding="utf-8")
+        for statement in split_text("x", text, SYSTEMS[system].grammar.dialect):
+            whole = text[statement.start : statement.end]
+            run = ImportRun(SYSTEMS[system])
+            for _ in range(3):
+                start, end = sorted(random.sample(range(len(whole) + 1), 2))
+                for damaged in (whole[:end], whole[:start] + whole[end:]):
+                    for each in split_text("x", damaged, SYSTEMS[system].grammar.dialect):
+                        read_statement(run, each)
+            assert not [
+                each for each in run.findings if each.reason.startswith("the statement cannot")
+            ]
