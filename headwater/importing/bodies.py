@@ -106,7 +106,9 @@ class QueryScope:
 
     def name_of(self, written: str) -> str:
         """Return the name in the project of an object by its name there."""
-        return self.names.get(written.lower(), plain_name(written.rpartition(".")[2]))
+        parts = written.lower().split(".")
+        known = (self.names.get(".".join(parts[at:])) for at in range(len(parts)))
+        return next((each for each in known if each), plain_name(parts[-1]))
 
 
 Edit = Callable[[Cursor, Edits, dict[str, Any]], None]

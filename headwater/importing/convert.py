@@ -114,7 +114,7 @@ def import_files(
 def _sql_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files, and those that end in .sql of each folder."""
     found = [sorted(each.rglob("*.sql")) if each.is_dir() else [each] for each in paths]
-    return [path for group in found for path in group]
+    return [path for group in found for path in group if path.is_file()]
 
 
 def _text(path: Path, variables: Mapping[str, str], defines: str = "") -> str:

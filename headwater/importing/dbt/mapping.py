@@ -64,5 +64,5 @@ SEED_TYPES = {
 }
 """By Arrow's type of a column of a seed, the type here; any other is text."""
 
-COMPILE = "run dbt compile, and import the file in target/compiled"
+COMPILE = "run dbt compile, and name target/compiled behind the project"
 """What to do about Jinja that is not read."""

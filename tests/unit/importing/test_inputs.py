@@ -31,7 +31,9 @@ SECRET = "do-not-copy-me"
 def imported(case: str, target: Path) -> Imported:
     system, _, _ = case.partition("/")
     path = CASES[case].relative_to(INPUTS)
-    return import_files([path], SYSTEMS[system], target, VARIABLES)
+    compiled = path / "target" / "compiled"
+    paths = [path, compiled] if compiled.exists() else [path]
+    return import_files(paths, SYSTEMS[system], target, VARIABLES)
 
 
 @pytest.fixture(autouse=True)

@@ -130,7 +130,7 @@ FROM (
 CREATE TABLE q7 (auction BIGINT, bidder BIGINT, price BIGINT, `dateTime` TIMESTAMP(3), extra VARCHAR)
 WITH ('connector' = 'blackhole');
 INSERT INTO q7
-SELECT B.auction, B.price, B.bidder, B.`dateTime`, B.extra
+SELECT B.auction, B.bidder, B.price, B.`dateTime`, B.extra
 FROM bid B
 JOIN (
     SELECT MAX(price) AS maxprice, window_end AS `dateTime`
