@@ -131,7 +131,7 @@ class TableDraft(Draft):
         encode_options: options behind ``ENCODE``.
         start_from: the words after ``START FROM``.
         comment: its comment.
-        target: whether rows are only written to it, so that it is no table of the project.
+        outside: the connector there, if nothing here delivers to it.
         foreign: options as they were written, for what the mapping has to look up again.
     """
 
@@ -144,7 +144,7 @@ class TableDraft(Draft):
     encode_options: dict[str, str] = field(default_factory=dict)
     start_from: str = ""
     comment: str = ""
-    target: bool = False
+    outside: str = ""
     foreign: dict[str, str] = field(default_factory=dict)
     kind = "table"
 

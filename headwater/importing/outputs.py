@@ -58,7 +58,10 @@ def write_into(
         view.notes += [note for note in body.notes if note not in view.notes]
         view.final = view.final and final
         return
-    run.view(statement, table.name, body, final=final)
+    view = run.view(statement, table.name, body, final=final)
+    if table.outside:
+        reason = f"rows went to the connector {table.outside}; here they stay in the view"
+        view.remark(reason, "write CREATE SINK, or let the other side read the view")
     if table.options.get("connector") in ("kafka", "iceberg", "delta"):
         run.add(sink_of(f"{table.name}_out", statement.place(), table.name, table))
 

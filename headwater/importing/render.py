@@ -6,6 +6,7 @@ differs, and which line each part begins at.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -97,7 +98,7 @@ def text_of(value: str) -> str:
 
 def table_sql(table: TableDraft) -> str:
     """Return ``CREATE TABLE``."""
-    items = [_column(column) for column in table.columns]
+    items = [_column(column, table) for column in table.columns]
     if table.watermark:
         column, delay = table.watermark
         items.append(f"WATERMARK FOR {column} AS {column}" + (f" - {delay}" if delay else ""))
@@ -113,11 +114,23 @@ def table_sql(table: TableDraft) -> str:
     return "\n".join(lines)
 
 
-def _column(column: ColumnDraft) -> str:
+_TIMESTAMP = re.compile(r"TIMESTAMP(?:\((\d+)\))?")
+
+
+def type_of(column: ColumnDraft, table: TableDraft) -> str:
+    """Return the type of a column; only Debezium's events need the digits of a time."""
+    if (table.format, table.encode) != ("DEBEZIUM", "JSON"):
+        return _TIMESTAMP.sub("TIMESTAMP", column.type)
+    return _TIMESTAMP.sub(
+        lambda found: f"TIMESTAMP({3 if found[1] and int(found[1]) <= 3 else 6})", column.type
+    )
+
+
+def _column(column: ColumnDraft, table: TableDraft) -> str:
     if column.computed:
         text = f"{column.name} AS {column.computed}"
     else:
-        text = f"{column.name} {column.type}" + (" NOT NULL" if column.not_null else "")
+        text = f"{column.name} {type_of(column, table)}" + (" NOT NULL" if column.not_null else "")
     if column.metadata:
         text += f" METADATA FROM {text_of(column.metadata)}"
     return text + (f" COMMENT {text_of(column.comment)}" if column.comment else "")

@@ -110,7 +110,7 @@ def _metadata(
     if key not in metadata:
         raise LeftOut(f'metadata "{key}" of column {column.name} is not known here', "remove it")
     column.metadata, kind = metadata[key]
-    if kind != column.type:
+    if kind != re.sub(r"\(\d+\)", "", column.type):
         notes.append(f"metadata {column.metadata} is {kind} here, it was {column.type}")
         column.type = kind
 
@@ -229,7 +229,9 @@ def _secret(table: TableDraft, to: str, value: str) -> None:
     """Write a reference in the place of a secret, and the user's name that may be beside it."""
     if user := _JAAS_USER.search(value):
         table.options["sasl_username"] = user[1]
-    variable = f"{table.options.get('connector', 'service')}_{to}".upper()
+    if to == "registry_password" and ":" in value:
+        table.options["registry_username"] = value.partition(":")[0]
+    variable = "_".join([table.options.get("connector", ""), to]).strip("_").upper()
     table.options[to] = f"${{env:{variable}}}"
     table.remark(f"a secret is not copied: {to}", f"set the variable {variable}", ImportResult.EDIT)
 

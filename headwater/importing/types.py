@@ -80,8 +80,9 @@ def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
     found, note = (entry, "") if isinstance(entry, str) else entry
     if not found:
         raise LeftOut(f"type {written} has no equal here: {note}", "choose another type")
-    if zoned and found == "TIMESTAMP":
-        found = "TIMESTAMP WITH TIME ZONE"
+    if found.startswith("TIMESTAMP"):
+        digits = f"({sizes})" if sizes else ""
+        return f"TIMESTAMP{digits}{' WITH TIME ZONE' if zoned or found != 'TIMESTAMP' else ''}"
     if found in _SIZED and sizes:
         return f"{found}({sizes})"
     if note and not (found.startswith(_SIZED) and sizes):

@@ -5,6 +5,7 @@ In: a statement. Out: drafts of tables, views and sinks.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from headwater.importing.bodies import Grammar
@@ -74,6 +75,9 @@ def _create_table(run: ImportRun, statement: Statement) -> None:
         run.add(table)
 
 
+_PRESENT = "column {}: Flink generates the present time; here times follow one another"
+
+
 def _clock_time(table: TableDraft) -> None:
     """Generate the event time that was the clock; without a generator there is none."""
     names = {each.name for each in table.columns}
@@ -84,9 +88,7 @@ def _clock_time(table: TableDraft) -> None:
         table.columns.append(ColumnDraft(name, "TIMESTAMP"))
         table.options[f"fields.{name}.kind"] = "time"
         table.notes.clear()
-        table.remark(
-            f"column {name}: Flink generates the present time; here times follow one another"
-        )
+        table.remark(_PRESENT.format(name))
     else:
         table.watermark = None
 
@@ -125,12 +127,15 @@ def _connect(table: TableDraft) -> ConnectorMapping:
     if name == "datagen":
         _generated(table, written)
     entry = apply_connector(table, name, CONNECTORS)
+    if entry.to != "kafka":
+        table.outside = name
     if not entry.sink:
+        table.outside = ""
         table.notes.clear()
         table.options.clear()
     if entry.to in ("kafka", "files") and encoding:
         apply_encoding(table, encoding, ENCODINGS, own)
-    if table.format == "UPSERT" and table.encode in ("JSON", "CSV"):
+    if table.format == "UPSERT" and table.options.get("connector") == "kafka":
         table.encode_options["key_encode"] = KEYS.get(written.get("key.format", ""), "json")
     if table.key and table.format == "PLAIN":
         table.key = []
@@ -155,10 +160,9 @@ def _generated(table: TableDraft, written: dict[str, str]) -> None:
             value = written.get(prefix + name)
             if value is not None:
                 table.options[prefix + ours] = value
-        if column.type.startswith("TIMESTAMP") and not kind:
-            table.remark(
-                f"column {column.name}: Flink generates the present time; here times follow"
-            )
+        given = kind or f"{prefix}kind" in table.options
+        if column.type.startswith("TIMESTAMP") and not given:
+            table.remark(_PRESENT.format(column.name))
 
 
 def _create_view(run: ImportRun, statement: Statement) -> None:
@@ -179,10 +183,10 @@ def _create_view(run: ImportRun, statement: Statement) -> None:
 
 
 def _insert_into(run: ImportRun, statement: Statement) -> None:
+    begin = re.compile(r"\bINSERT\b", re.IGNORECASE).search(statement.text, statement.start)
+    if begin:  # EXECUTE STATEMENT SET BEGIN INSERT …
+        statement = replace(statement, start=begin.start())
     cursor = statement.cursor()
-    cursor.take_any("EXECUTE")
-    cursor.take_any("STATEMENT SET BEGIN", "STATEMENT SET")
-    cursor.take("BEGIN")
     cursor.need("INSERT")
     cursor.take_any("INTO", "OVERWRITE")
     cursor.take("TABLE")

@@ -77,12 +77,12 @@ INCLUDED = {
 """``INCLUDE word [AS column]``: the column, its type, the key of the metadata."""
 DEBEZIUM = "run Debezium, and read its topics with connector = 'kafka' and FORMAT DEBEZIUM"
 OUTSIDE = {
-    "POSTGRES": DEBEZIUM,
-    "MYSQL": DEBEZIUM,
-    "SQL SERVER": DEBEZIUM,
-    "WEBHOOK": "write the events to Kafka or to files",
+    "POSTGRES": ("PostgreSQL", DEBEZIUM),
+    "MYSQL": ("MySQL", DEBEZIUM),
+    "SQL SERVER": ("SQL Server", DEBEZIUM),
+    "WEBHOOK": ("a webhook", "write the events to Kafka or to files"),
 }
-"""By where a source reads from, what to do instead."""
+"""By where a source reads from, its name for people, and what to do instead."""
 
 GENERATORS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "AUCTION": {

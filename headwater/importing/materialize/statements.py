@@ -46,10 +46,13 @@ def _pairs(cursor: Cursor) -> dict[str, str]:
     return found
 
 
+_VALUES = (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.EQ, TokenType.L_PAREN)
+
+
 def _is_value(item: Cursor) -> bool:
     token = item.peek()
     assert token is not None
-    return token.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.EQ, TokenType.L_PAREN)
+    return token.token_type in _VALUES
 
 
 def _create_connection(run: ImportRun, statement: Statement) -> None:
@@ -83,7 +86,8 @@ def _create_source(run: ImportRun, statement: Statement) -> None:
         _generate(run, statement, table, cursor.step().text.upper())
         return
     if other := cursor.take_any(*OUTSIDE):
-        raise LeftOut(f"the source reads from {other.title()}", OUTSIDE[other])
+        title, remedy = OUTSIDE[other]
+        raise LeftOut(f"the source reads from {title}", remedy)
     cursor.need("KAFKA")
     _kafka(run, table, cursor)
     if not cursor:  # the formats follow in CREATE TABLE … FROM SOURCE
@@ -144,7 +148,7 @@ def _format(table: TableDraft, encoding: str, cursor: Cursor, names: list[str]) 
         cursor.need("WITH")
         if cursor.take("HEADER"):
             given = _names(cursor) or names
-            table.encode_options = {"header": "true"}
+            table.encode_options = {"header": "false"}  # the records of a topic have none
         else:
             number = cursor.step().text
             if not number.isdigit():

@@ -43,7 +43,7 @@ _EMIT = "EMIT ON WINDOW CLOSE"
 def _create_source(run: ImportRun, statement: Statement) -> None:
     cursor = statement.cursor()
     cursor.need("CREATE")
-    kind = cursor.take_any("SOURCE", "TABLE")
+    cursor.take_any("SOURCE", "TABLE")
     cursor.take("IF NOT EXISTS")
     table = TableDraft(plain_name(cursor.name()), statement.place(), statement.leading)
     if cursor.is_open():
@@ -81,8 +81,6 @@ def _create_source(run: ImportRun, statement: Statement) -> None:
         elif not cursor.take_any("APPEND ONLY", "NOT NULL"):
             cursor.until("WITH", "FORMAT", "AS", "INCLUDE")
     _connect(table, encoding, encoding_options)
-    if kind == "SOURCE":
-        table.remark("a source is landed as a table, so that every view of it can be maintained")
     _columns_known(table)
     run.add(table)
 

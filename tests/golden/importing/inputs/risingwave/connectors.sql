@@ -37,7 +37,7 @@ WITH (
     connector = 'kafka', topic = 'a', properties.bootstrap.server = 'b:9092', scan.startup.mode = 'earliest',
     scan.startup.timestamp.millis = '0', group.id.prefix = 'g', consumer.group.id = 'g', properties.group.id = 'g',
     properties.sync.call.timeout = '5s', properties.message.timeout.ms = '1', properties.retry.max = '3',
-    source_rate_limit = '10', properties.security.protocol = 'ssl', properties.sasl.mechanism = 'plain',
+    source_rate_limit = '10', properties.security.protocol = 'sasl_ssl', properties.sasl.mechanism = 'plain',
     properties.sasl.jaas.config = 'username="u" password="do-not-copy-me"', properties.sasl.username = 'u',
     properties.sasl.password = 'do-not-copy-me', properties.ssl.ca.location = 'ca.pem',
     properties.ssl.truststore.location = 't', properties.ssl.truststore.password = 'do-not-copy-me',
