@@ -98,6 +98,8 @@ def _column(
         elif item.take("AS") or item.take("GENERATED ALWAYS AS"):
             column.computed, column.type = expression(item.until("STORED", "COMMENT")), ""
             item.take("STORED")
+            if not column.computed:
+                table.columns.remove(column)
         elif not item.take_any("NULL", "KEY", "UNIQUE", "HEADERS"):
             item.give_up("this part of a column is not known")
     for note in notes:

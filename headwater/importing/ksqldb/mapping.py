@@ -14,8 +14,8 @@ from headwater.importing.contract import (
     RefusedCall,
     Types,
 )
-from headwater.importing.functions import MILLISECONDS, UNIX_MILLISECONDS, formatted
-from headwater.importing.ksqldb.times import parsed_time, time_as_text
+from headwater.importing.functions import UNIX_MILLISECONDS, formatted
+from headwater.importing.ksqldb.times import from_milliseconds, parsed_time, time_as_text
 
 # -- types
 
@@ -121,7 +121,7 @@ FUNCTIONS: Functions = {
     "FILTER": _LAMBDA,
     "FORMAT_DATE": formatted("FORMAT_DATE", "date_format(CAST(_1 AS TIMESTAMP), _2)"),
     "FORMAT_TIMESTAMP": formatted("FORMAT_TIMESTAMP"),
-    "FROM_UNIXTIME": MILLISECONDS,
+    "FROM_UNIXTIME": from_milliseconds,
     "GEO_DISTANCE": {
         4: CallMapping(
             f"2 * 6371 * atan2(sqrt({_HALF}), sqrt(1 - {_HALF}))",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.importing.contract import RefusedCall
-from headwater.importing.functions import NOTE, filled, java_pattern, refused
+from headwater.importing.functions import MILLISECONDS, NOTE, filled, java_pattern, refused
 
 TIMES = ("rowtime", "windowstart", "windowend")
 """Columns of ksqlDB that are numbers there and times here."""
@@ -27,6 +27,14 @@ def as_time(column: str, pattern: str) -> str:
     """Return the expression that reads a column of text by a pattern; empty if there is none."""
     found = _READ.get(pattern.replace("''", "'"), "")
     return found.format(type="TIMESTAMP").replace("_1", column)
+
+
+def from_milliseconds(arguments: list[exp.Expr]) -> exp.Expr:
+    """Build a time of milliseconds; what is a time here stays one."""
+    (value,) = arguments
+    if any(column.name.lower() in TIMES for column in value.find_all(exp.Column)):
+        return value
+    return filled(MILLISECONDS, [value])
 
 
 def parsed_time(name: str, kind: str) -> Callable[[list[exp.Expr]], exp.Expr]:
