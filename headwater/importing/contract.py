@@ -130,6 +130,7 @@ class TableDraft(Draft):
         encode: ``JSON`` and the like.
         encode_options: options behind ``ENCODE``.
         start_from: the words after ``START FROM``.
+        idle: the interval after ``IDLE TIMEOUT``.
         comment: its comment.
         outside: the connector there, if nothing here delivers to it.
         foreign: options as they were written, for what the mapping has to look up again.
@@ -143,6 +144,7 @@ class TableDraft(Draft):
     encode: str = ""
     encode_options: dict[str, str] = field(default_factory=dict)
     start_from: str = ""
+    idle: str = ""
     comment: str = ""
     outside: str = ""
     foreign: dict[str, str] = field(default_factory=dict)
@@ -231,12 +233,14 @@ class OptionMapping:
         values: values by the other system's, if they differ.
         note: what differs, or an empty string.
         secret: whether the value must not be written to a file.
+        read: reads the value into the table, if that is more than a name.
     """
 
     to: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     secret: bool = False
+    read: Callable[[TableDraft, str], None] | None = None
 
 
 Types = Mapping[str, "str | tuple[str, str]"]

@@ -102,7 +102,7 @@ def import_files(
         for each in run.parts
         if not isinstance(each, TableDraft) or each.name not in run.targets
     ]
-    if not run.parts or not run.known:
+    if not run.known or not run.statements or not run.parts:
         names = ", ".join(str(path) for path in paths)
         message = f"there is no statement of {system.title} in {names}"
         hint = "name files that define tables and views"
@@ -202,7 +202,8 @@ def _printable(run: ImportRun) -> None:
 def _write(run: ImportRun, directory: Path) -> Imported:
     directory.mkdir(parents=True, exist_ok=True)
     settings = directory / "headwater.toml"
-    settings.write_text("# The folder's name is the name of the project.\n", encoding="utf-8")
+    name = plain_name(directory.resolve().name)
+    settings.write_text(f'name = "{name}"\n', encoding="utf-8")
     faults = _settle(run, directory)
     _write_data(run, directory)
     faults = [(part, _told(run, errors)) for part, errors in faults]

@@ -81,6 +81,14 @@ def sink_of(name: str, place: str, view: str, to: TableDraft) -> SinkDraft:
     return sink
 
 
+def setting(statement: Statement) -> tuple[str, str]:
+    """Return name and value of ``SET name = value``, in lower case."""
+    text = statement.text[statement.start : statement.end]
+    name, _, value = text.partition("=")
+    name = name.strip()[len("SET") :].strip().strip("'\"").lower()
+    return name, value.strip().strip("'\"").lower()
+
+
 def skip(run: ImportRun, statement: Statement) -> None:
     """Pass over a statement that defines nothing."""
     run.skip(statement.head.split(" ")[0])

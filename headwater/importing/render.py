@@ -18,7 +18,6 @@ from headwater.importing.contract import (
     ColumnDraft,
     Draft,
     FunctionDraft,
-    ImportResult,
     LeftOut,
     SinkDraft,
     TableDraft,
@@ -65,7 +64,7 @@ def _comments(part: Draft) -> Iterator[str]:
     yield from part.leading.splitlines()
     yield f"-- {part.place}"
     if isinstance(part, Gap):
-        yield from _comment(ImportResult.LEFT_OUT.value, f"{part.name}: {part.reason}", part.remedy)
+        yield from _comment(part.result.value, f"{part.name}: {part.reason}", part.remedy)
     for note in part.notes:
         yield from _comment(note.result.value, note.reason, note.remedy)
 
@@ -101,7 +100,9 @@ def table_sql(table: TableDraft) -> str:
     items = [_column(column, table) for column in table.columns]
     if table.watermark:
         column, delay = table.watermark
-        items.append(f"WATERMARK FOR {column} AS {column}" + (f" - {delay}" if delay else ""))
+        idle = f" IDLE TIMEOUT {table.idle}" if table.idle else ""
+        late = f" - {delay}" if delay else ""
+        items.append(f"WATERMARK FOR {column} AS {column}{late}{idle}")
     if table.key:
         items.append(f"PRIMARY KEY ({', '.join(table.key)})")
     body = ",\n".join(f"  {item}" for item in items)

@@ -68,6 +68,7 @@ class ImportRun:
         foreign: by table, the options of its connector as written.
         rows: by table, rows that were written to it as literals.
         copies: by path in the project, files that are copied.
+        settings: by name, values of ``SET`` that change what queries mean.
         topics: by topic, the view that is written to it.
         types: the system's types, and those that the files define.
     """
@@ -84,6 +85,7 @@ class ImportRun:
     foreign: dict[str, dict[str, str]] = field(default_factory=dict)
     rows: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     copies: dict[str, Path] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
     types: Types = field(default_factory=dict)
 
@@ -136,6 +138,12 @@ class ImportRun:
         """Count a statement that defines nothing."""
         self.skipped[word] += 1
 
+    def differs(self, statement: Statement, what: str, reason: str) -> None:
+        """Report a statement that defines nothing, and still changes what queries mean."""
+        result = ImportResult.DIFFERS
+        self.findings.append(ReportLine(statement.place(), what, result, reason))
+        self.parts.append(Gap(what, statement.place(), reason=reason, result=result))
+
     def leave_out(self, statement: Statement, what: str, why: LeftOut) -> None:
         """Report a statement that cannot be turned."""
         place = statement.place(why.at)
@@ -145,10 +153,11 @@ class ImportRun:
 
 @dataclass(slots=True)
 class Gap(Draft):
-    """The place of a statement that is left out: a comment."""
+    """The place of a statement that defines nothing here: a comment."""
 
     reason: str = ""
     remedy: str = ""
+    result: ImportResult = ImportResult.LEFT_OUT
     kind = "gap"
 
 

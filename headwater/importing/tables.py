@@ -211,10 +211,12 @@ def apply_options(table: TableDraft, options: Options) -> None:
         turned = entry.values.get(value.lower(), value) if entry.values else value
         if entry.note:
             table.remark(entry.note)
-        if entry.secret:
+        if entry.read:
+            entry.read(table, value)
+        elif entry.secret:
             _secret(table, entry.to, value)
         elif entry.to.startswith("@"):
-            setattr(table, entry.to[1:], turned)
+            setattr(table, entry.to[1:], turned or getattr(table, entry.to[1:]))
         elif entry.to and turned:
             table.options[entry.to] = turned
 

@@ -83,12 +83,10 @@ def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
     if found.startswith("TIMESTAMP"):
         digits = f"({sizes})" if sizes else ""
         return f"TIMESTAMP{digits}{' WITH TIME ZONE' if zoned or found != 'TIMESTAMP' else ''}"
-    if found in _SIZED and sizes:
-        return f"{found}({sizes})"
-    if note and not (found.startswith(_SIZED) and sizes):
-        notes.append(note)
-    elif found.startswith(_SIZED) and sizes:
+    if found.startswith(_SIZED) and sizes:
         return f"DECIMAL({sizes})"
+    if note:
+        notes.append(note)
     return found
 
 

@@ -74,7 +74,8 @@ def import_(
     if system is None:
         hint = f"write --from with one of {', '.join(FROM)}"
         raise ConfigError("USAGE", 'missing option "--from"', hint=hint)
-    target = directory or Path(files[0].resolve().stem)
+    first = files[0].resolve()
+    target = directory or Path(f"{first.name}_headwater" if first.is_dir() else first.stem)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         message = f'"{target}" exists and is not an empty folder'
         raise ConfigError("NOT_EMPTY", message, hint="name a new folder with --to DIR")

@@ -17,6 +17,7 @@ from headwater.importing.contract import (
 )
 from headwater.importing.functions import MILLISECONDS, formatted
 from headwater.importing.kafka import SECURITY
+from headwater.importing.starts import idle_after, start_at, start_at_offsets
 
 # -- types
 
@@ -31,9 +32,9 @@ TYPES: Types = {
     "REAL": "REAL",
     "DOUBLE": "DOUBLE",
     "DOUBLE PRECISION": "DOUBLE",
-    "DECIMAL": ("DECIMAL(10, 0)", "DECIMAL without digits has 10, as in Flink"),
-    "DEC": ("DECIMAL(10, 0)", "DECIMAL without digits has 10, as in Flink"),
-    "NUMERIC": ("DECIMAL(10, 0)", "DECIMAL without digits has 10, as in Flink"),
+    "DECIMAL": "DECIMAL(10, 0)",
+    "DEC": "DECIMAL(10, 0)",
+    "NUMERIC": "DECIMAL(10, 0)",
     "STRING": "VARCHAR",
     "VARCHAR": "VARCHAR",
     "CHAR": "VARCHAR",
@@ -111,13 +112,13 @@ KAFKA: Options = {
             "earliest-offset": "",
             "group-offsets": "",
             "latest-offset": "LATEST",
-            "timestamp": "TIMESTAMP",
-            "specific-offsets": "OFFSETS",
+            "timestamp": "",
+            "specific-offsets": "",
         },
     ),
-    "scan.startup.timestamp-millis": OptionMapping(
-        note="START FROM TIMESTAMP needs the time as text: '2026-01-31 12:00:00+00:00'"
-    ),
+    "scan.startup.timestamp-millis": OptionMapping(read=start_at),
+    "scan.startup.specific-offsets": OptionMapping(read=start_at_offsets),
+    "scan.watermark.idle-timeout": OptionMapping(read=idle_after),
     "key.fields": NO_MEANING,
     "key.format": NO_MEANING,
     "key.*": NO_MEANING,
@@ -162,6 +163,13 @@ CONNECTORS = {
     "elasticsearch-7": ConnectorMapping(remedy="let Elasticsearch read a topic of CREATE SINK"),
     "iceberg": ConnectorMapping(remedy="connector = 'iceberg', table = 'namespace.table'"),
 }
+
+SETTINGS = {
+    "table.exec.source.idle-timeout": "",  # becomes IDLE TIMEOUT of every table
+    "table.exec.state.ttl": "Flink forgets state after a time; here nothing is forgotten",
+    "table.local-time-zone": "Flink's session has a time zone; here it is UTC",
+}
+"""By name of ``SET``, what differs; settings that are not here change no rows."""
 
 METADATA = {
     "topic": ("topic", "VARCHAR"),

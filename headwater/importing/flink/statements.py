@@ -17,13 +17,15 @@ from headwater.importing.flink.mapping import (
     JAVA,
     KEYS,
     METADATA,
+    SETTINGS,
     TYPES,
 )
 from headwater.importing.flink.queries import EDITS, REWRITES, is_clock, is_final
 from headwater.importing.functions import headwater_dialect
-from headwater.importing.outputs import rename, skip, write_into
+from headwater.importing.outputs import rename, setting, skip, write_into
 from headwater.importing.rows import take_rows
 from headwater.importing.run import Handler, ImportRun, System
+from headwater.importing.starts import duration
 from headwater.importing.statements import Cursor, Statement, plain_name
 from headwater.importing.tables import (
     apply_connector,
@@ -222,6 +224,30 @@ def _function(run: ImportRun, statement: Statement) -> None:
     raise LeftOut(JAVA.reason, JAVA.remedy)
 
 
+def _set(run: ImportRun, statement: Statement) -> None:
+    """Read ``SET 'name' = 'value'``; some settings change what queries mean."""
+    name, value = setting(statement)
+    run.skip("SET")
+    if name not in SETTINGS:
+        return
+    run.settings[name] = value
+    if SETTINGS[name]:
+        run.differs(statement, f"setting {name}", SETTINGS[name])
+
+
+def _finish(run: ImportRun) -> None:
+    idle = duration(run.settings.get("table.exec.source.idle-timeout", ""))
+    for table in run.tables.values():
+        table.idle = table.idle or idle
+        written = run.foreign.get(table.name, {})
+        mode = written.get("scan.startup.mode", "group-offsets")
+        if written.get("connector") == "kafka" and mode == "group-offsets":
+            table.remark(_GROUP)
+
+
+_GROUP = "Flink begins where its group left off; here the table begins with the oldest record"
+
+
 STATEMENTS: dict[str, Handler] = {
     "CREATE TABLE": _create_table,
     "CREATE OR REPLACE TABLE": _create_table,
@@ -232,6 +258,7 @@ STATEMENTS: dict[str, Handler] = {
     "CREATE FUNCTION": _function,
     "CREATE TEMPORARY FUNCTION": _function,
     "CREATE TEMPORARY SYSTEM FUNCTION": _function,
+    "SET": _set,
     "INSERT INTO": _insert_into,
     "INSERT OVERWRITE": _insert_into,
     "EXECUTE INSERT": _insert_into,
@@ -239,7 +266,7 @@ STATEMENTS: dict[str, Handler] = {
     "BEGIN": _begin,
     **dict.fromkeys(
         (
-            *("SET", "RESET", "USE", "END", "ADD", "REMOVE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN"),
+            *("RESET", "USE", "END", "ADD", "REMOVE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN"),
             *("DROP", "SELECT", "WITH", "CREATE CATALOG", "CREATE DATABASE", "LOAD", "UNLOAD"),
             *("ALTER", "ANALYZE", "QUIT"),
         ),
@@ -253,5 +280,6 @@ FLINK = System(
     grammar=Grammar(headwater_dialect(FUNCTIONS), edits=EDITS, rewrites=REWRITES),
     types=TYPES,
     statements=STATEMENTS,
+    finish=_finish,
     signs=(r"'connector(\.type)?'\s*=\s*'", r"WATERMARK\s+FOR\s+`"),
 )

@@ -21,7 +21,7 @@ from headwater.importing.ksqldb.mapping import (
 )
 from headwater.importing.ksqldb.queries import EDITS, REWRITES
 from headwater.importing.ksqldb.times import as_time
-from headwater.importing.outputs import sink_of, skip, write_into
+from headwater.importing.outputs import setting, sink_of, skip, write_into
 from headwater.importing.run import Handler, ImportRun, System
 from headwater.importing.statements import Cursor, Statement, column_name, plain_name
 from headwater.importing.tables import apply_encoding, apply_options, placeholder, read_options
@@ -243,14 +243,32 @@ def _connector(run: ImportRun, statement: Statement) -> None:
     raise LeftOut("Kafka Connect runs outside of Headwater", "create the connector there")
 
 
+def _set(run: ImportRun, statement: Statement) -> None:
+    name, value = setting(statement)
+    run.settings[name] = value
+    run.skip("SET")
+
+
 def _finish(run: ImportRun) -> None:
-    """Declare the metadata that queries read."""
+    """Say where reading begins, and declare the metadata that queries read."""
+    begin = run.settings.get("auto.offset.reset", "")
+    for number, each in enumerate(run.tables.values()):
+        if begin == "latest" and each.options.get("connector") == "kafka":
+            each.start_from = "LATEST"
+        elif not begin and number == 0:
+            each.remark(_LATEST, "import a file that says SET 'auto.offset.reset' = 'latest'")
     for name, columns in run.scope.wanted.items():
         table = run.tables.get(name)
         for column in sorted(columns) if table else ():
             key, kind = PSEUDO[column]
             assert table is not None
             table.columns.append(ColumnDraft(column, kind, metadata=key))
+
+
+_LATEST = (
+    "ksqlDB begins with the newest record unless auto.offset.reset says earliest; here every table"
+    " begins with the oldest one"
+)
 
 
 STATEMENTS: dict[str, Handler] = {
@@ -263,11 +281,12 @@ STATEMENTS: dict[str, Handler] = {
     ),
     "CREATE TYPE": _create_type,
     "INSERT INTO": _insert,
+    "SET": _set,
     "CREATE SOURCE CONNECTOR": _connector,
     "CREATE SINK CONNECTOR": _connector,
     **dict.fromkeys(
         (
-            *("SELECT", "SET", "UNSET", "SHOW", "LIST", "DESCRIBE", "PRINT", "EXPLAIN", "DROP"),
+            *("SELECT", "UNSET", "SHOW", "LIST", "DESCRIBE", "PRINT", "EXPLAIN", "DROP"),
             *("TERMINATE", "PAUSE", "RESUME", "DEFINE", "UNDEFINE", "RUN", "ASSERT", "EXIT"),
             "ALTER",
         ),

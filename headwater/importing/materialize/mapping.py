@@ -12,6 +12,7 @@ from headwater.importing.contract import (
     RefusedCall,
 )
 from headwater.importing.postgres import FUNCTIONS as POSTGRES
+from headwater.importing.starts import start_at
 
 # -- connections: CREATE CONNECTION … TO KAFKA (…), names without blanks
 
@@ -49,7 +50,7 @@ REGISTRY: Options = {
 TOPIC: Options = {
     "topic": "topic",
     "start_offset": OptionMapping(note='START FROM OFFSETS \'{"topic": {"0": 17}}\' begins there'),
-    "start_timestamp": OptionMapping(note="START FROM TIMESTAMP needs the time as text"),
+    "start_timestamp": OptionMapping(read=start_at),
     "group_id_prefix": NO_MEANING,
     "progress_group_id_prefix": NO_MEANING,
     "transactional_id_prefix": NO_MEANING,

@@ -14,6 +14,7 @@ from headwater.importing.contract import (
 )
 from headwater.importing.kafka import SECURITY
 from headwater.importing.postgres import FUNCTIONS as POSTGRES
+from headwater.importing.starts import start_at
 
 # -- connectors
 
@@ -29,9 +30,7 @@ KAFKA: Options = {
         "@start_from", {"earliest": "", "latest": "LATEST", "timestamp": ""}
     ),
     "kafka.scan.startup.mode": OptionMapping("@start_from", {"earliest": "", "latest": "LATEST"}),
-    "scan.startup.timestamp.millis": OptionMapping(
-        note="START FROM TIMESTAMP needs the time as text: '2026-01-31 12:00:00+00:00'"
-    ),
+    "scan.startup.timestamp.millis": OptionMapping(read=start_at),
     "group.id.prefix": NO_MEANING,
     "consumer.group.id": NO_MEANING,
     "properties.group.id": NO_MEANING,

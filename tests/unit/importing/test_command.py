@@ -104,3 +104,15 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert BAD[command] in said[0]
     assert "hint: " in err
     assert not (folder / "x").exists()
+
+
+def test_a_folder_of_dbt_becomes_a_folder_beside_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "My Bakery" / "models").mkdir(parents=True)
+    (folder / "My Bakery" / "models" / "one.sql").write_text("select 1 as one")
+    assert main(["import", "My Bakery", "--from", "dbt"]) == 0
+    assert "cd My Bakery_headwater" in capsys.readouterr().err
+    settings = (folder / "My Bakery_headwater" / "headwater.toml").read_text()
+    assert settings == 'name = "my_bakery_headwater"\n'
+    assert main(["--project", "My Bakery_headwater", "check"]) == 0

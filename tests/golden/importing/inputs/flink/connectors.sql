@@ -1,5 +1,9 @@
 -- Every connector, option, format, type and statement that the tables of Flink have.
 USE CATALOG default_catalog;
+SET 'table.exec.source.idle-timeout' = '30 s';
+SET 'table.exec.state.ttl' = '1 d';
+SET table.local-time-zone = Europe/Berlin;
+SET 'parallelism.default' = '4';
 ADD JAR '/x.jar';
 CREATE CATALOG c WITH ('type' = 'generic_in_memory');
 CREATE DATABASE d;
@@ -42,7 +46,7 @@ CREATE TABLE kafka_json (
 ) COMMENT 'all options' WITH (
     'connector' = 'kafka', 'topic' = 'orders', 'properties.bootstrap.servers' = 'broker:9092',
     'properties.group.id' = 'g', 'properties.isolation.level' = 'read_uncommitted',
-    'scan.startup.mode' = 'latest-offset', 'scan.startup.timestamp-millis' = '0',
+    'scan.startup.mode' = 'latest-offset', 'scan.startup.timestamp-millis' = '1767225600000',
     'scan.topic-partition-discovery.interval' = '5 s',
     'key.fields' = 'id', 'key.format' = 'json', 'key.json.ignore-parse-errors' = 'true',
     'value.format' = 'json', 'value.json.ignore-parse-errors' = 'true', 'value.json.fail-on-missing-field' = 'false',
@@ -66,6 +70,9 @@ CREATE TABLE kafka_avro (id BIGINT) WITH ('connector' = 'kafka', 'topic' = 'a', 
 CREATE TABLE kafka_old_avro (id BIGINT) WITH ('connector' = 'kafka', 'topic' = 'a', 'properties.bootstrap.servers' = 'b:9092',
     'format' = 'avro-confluent', 'avro-confluent.schema-registry.url' = 'http://registry:8081',
     'avro-confluent.schema-registry.subject' = 'a-value');
+CREATE TABLE kafka_at_offsets (id BIGINT, at TIMESTAMP(3), WATERMARK FOR at AS at) WITH ('connector' = 'kafka',
+    'topic' = 'o', 'properties.bootstrap.servers' = 'b:9092', 'format' = 'json', 'scan.startup.mode' = 'specific-offsets',
+    'scan.startup.specific-offsets' = 'partition:0,offset:42;partition:1,offset:300', 'scan.watermark.idle-timeout' = '2 min');
 CREATE TABLE kafka_raw (line STRING) WITH ('connector' = 'kafka', 'topic' = 'r', 'properties.bootstrap.servers' = 'b:9092',
     'format' = 'raw', 'raw.charset' = 'UTF-8');
 CREATE TABLE kafka_debezium (id BIGINT, price DECIMAL(10, 2), at TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED) WITH (
