@@ -41,10 +41,10 @@ def _nested(cursor: Cursor, types: Types, notes: list[str]) -> str:
         return f"ROW({', '.join(_field(each, types, notes) for each in _inside(cursor))})"
     if cursor.take("ARRAY"):
         (element,) = _inside(cursor)
-        return f"ARRAY({read_type(element, types, notes)})"
+        return f"ARRAY({_inner(element, types, notes)})"
     if cursor.take("MAP"):
         key, value = _inside(cursor)
-        return f"MAP({read_type(key, types, notes)}, {read_type(value, types, notes)})"
+        return f"MAP({_inner(key, types, notes)}, {_inner(value, types, notes)})"
     return ""
 
 
@@ -63,7 +63,14 @@ def _inside(cursor: Cursor) -> list[Cursor]:
 def _field(cursor: Cursor, types: Types, notes: list[str]) -> str:
     name = cursor.step().text
     cursor.take(":")
-    return f"{column_name(name)} {read_type(cursor, types, notes)}"
+    return f"{column_name(name)} {_inner(cursor, types, notes)}"
+
+
+def _inner(cursor: Cursor, types: Types, notes: list[str]) -> str:
+    """Read a type within another one, which cannot say NOT NULL here."""
+    found = read_type(cursor, types, notes)
+    cursor.take("NOT NULL")
+    return found
 
 
 def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
@@ -75,7 +82,6 @@ def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
         sizes = cursor.group().rest
     zoned = bool(cursor.take_any(*_ZONES))
     cursor.take("WITHOUT TIME ZONE")
-    cursor.take("NOT NULL") if cursor.word(1) != "PRIMARY" and _last(cursor) else None
     entry = types[written]
     found, note = (entry, "") if isinstance(entry, str) else entry
     if not found:
@@ -88,8 +94,3 @@ def _plain(cursor: Cursor, types: Types, notes: list[str]) -> str:
     if note:
         notes.append(note)
     return found
-
-
-def _last(cursor: Cursor) -> bool:
-    """Whether NOT NULL ends a field of a row, which cannot say it here."""
-    return cursor.at + 2 == len(cursor.tokens)

@@ -110,7 +110,8 @@ def test_a_folder_of_dbt_becomes_a_folder_beside_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "My Bakery" / "models").mkdir(parents=True)
-    (folder / "My Bakery" / "models" / "one.sql").write_text("select 1 as one")
+    (folder / "My Bakery" / "models" / "one.sql").write_text("select id from {{ ref('ids') }}")
+    (folder / "My Bakery" / "ids.csv").write_text("id\n1\n")
     assert main(["import", "My Bakery", "--from", "dbt"]) == 0
     assert "cd My Bakery_headwater" in capsys.readouterr().err
     settings = (folder / "My Bakery_headwater" / "headwater.toml").read_text()
