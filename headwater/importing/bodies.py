@@ -42,11 +42,13 @@ class Body:
         query: the tree.
         notes: what differs.
         marks: what the edits of the text took out of it, by name.
+        clocks: columns that hold the clock, in its relations and in it.
     """
 
     query: exp.Query
     notes: list[Note] = field(default_factory=list)
     marks: dict[str, Any] = field(default_factory=dict)
+    clocks: set[str] = field(default_factory=set)
 
     def remark(self, reason: str, remedy: str = "") -> None:
         """Add a note, once."""
@@ -88,7 +90,7 @@ class QueryScope:
 
     Attributes:
         names: by name there, in lower case, the name of an object in the project.
-        clocks: columns that hold the clock.
+        clocks: by table or view, its columns that hold the clock.
         times: by table or view, the column of its event time.
         columns: by table or view, its columns, if they are known.
         streams: tables and views whose rows only come.
@@ -97,7 +99,7 @@ class QueryScope:
     """
 
     names: dict[str, str] = field(default_factory=dict)
-    clocks: set[str] = field(default_factory=set)
+    clocks: dict[str, set[str]] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
     columns: dict[str, list[str]] = field(default_factory=dict)
     streams: set[str] = field(default_factory=set)

@@ -27,31 +27,32 @@ _MOVED: dict[type[exp.Expr], type[exp.Binary]] = {exp.Add: exp.Sub, exp.Sub: exp
 
 def leave_out_clock_columns(body: Body, scope: QueryScope) -> None:
     """Leave columns of the clock out of SELECT lists."""
+    for table in body.query.find_all(exp.Table):
+        body.clocks |= scope.clocks.get(table.name, set())
     for select in body.query.find_all(exp.Select):
         for item in list(select.expressions):
             inner = item.unalias()
             called = isinstance(inner, exp.Anonymous) and inner.name == "proctime"
-            if called:
-                scope.clocks.add(item.alias_or_name)
-            if called or (isinstance(inner, exp.Column) and inner.name in scope.clocks):
+            if called or (isinstance(inner, exp.Column) and inner.name in body.clocks):
+                body.clocks.add(item.alias_or_name)
                 if len(select.expressions) == 1:
                     raise LeftOut("the query shows the clock only", "show the event time")
                 select.set("expressions", [each for each in select.expressions if each is not item])
                 body.remark(f"{item.alias_or_name} is left out: the clock is no part of the data")
 
 
-def _is_clock(node: exp.Expr | None, scope: QueryScope) -> bool:
+def _is_clock(node: exp.Expr | None, body: Body) -> bool:
     if node is None:
         return False
     called = any(each.name == "proctime" for each in node.find_all(exp.Anonymous))
-    return called or any(each.name in scope.clocks for each in node.find_all(exp.Column))
+    return called or any(each.name in body.clocks for each in node.find_all(exp.Column))
 
 
 def join_present_rows(body: Body, scope: QueryScope) -> None:
     """Join the present rows of a table that is looked up by the clock."""
     for table in body.query.find_all(exp.Table):
         version = table.args.get("version")
-        if version is not None and _is_clock(version.args.get("expression"), scope):
+        if version is not None and _is_clock(version.args.get("expression"), body):
             table.set("version", None)
             body.remark(f"FOR SYSTEM_TIME AS OF the clock: {_LOOKUP}")
 
@@ -59,10 +60,10 @@ def join_present_rows(body: Body, scope: QueryScope) -> None:
 def refuse_clock(body: Body, scope: QueryScope) -> None:
     """Refuse queries whose windows or order are of the clock."""
     for window in body.query.find_all(WindowTable):
-        if _is_clock(window.args["time"], scope):
+        if _is_clock(window.args["time"], body):
             raise LeftOut("a window of the clock (PROCTIME)", "use the event time of the table")
     for order in body.query.find_all(exp.Order):
-        if _is_clock(order, scope):
+        if _is_clock(order, body):
             raise LeftOut("rows are ordered by the clock (PROCTIME)", "order by the event time")
 
 

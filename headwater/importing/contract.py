@@ -132,6 +132,7 @@ class TableDraft(Draft):
         start_from: the words after ``START FROM``.
         idle: the interval after ``IDLE TIMEOUT``.
         comment: its comment.
+        clocks: its columns that hold the clock, which are left out.
         outside: the connector there, if nothing here delivers to it.
         foreign: options as they were written, for what the mapping has to look up again.
     """
@@ -146,6 +147,7 @@ class TableDraft(Draft):
     start_from: str = ""
     idle: str = ""
     comment: str = ""
+    clocks: list[str] = field(default_factory=list)
     outside: str = ""
     foreign: dict[str, str] = field(default_factory=dict)
     kind = "table"

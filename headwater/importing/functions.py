@@ -39,7 +39,6 @@ def dialect_of(base: type[Any], functions: Functions, *, backticks: bool = False
         "FUNCTION_PARSERS": {
             key: value for key, value in parser.FUNCTION_PARSERS.items() if key not in functions
         },
-        "NO_PAREN_FUNCTION_PARSERS": parser.NO_PAREN_FUNCTION_PARSERS,
     }
     made: dict[str, Any] = {
         "Parser": type("Parser", rules, own),

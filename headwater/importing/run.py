@@ -109,6 +109,8 @@ class ImportRun:
             if each.name == part.name and not written and not isinstance(each, Gap):
                 raise LeftOut(f'"{part.name}" is defined twice', "rename one of them")
         self.parts.append(part)
+        if isinstance(part, TableDraft):
+            self.scope.clocks[part.name] = set(part.clocks)
 
     def body(self, cursor: Cursor) -> Body:
         """Read a query."""
@@ -132,6 +134,7 @@ class ImportRun:
             grace=grace,
         )
         self.add(view)
+        self.scope.clocks[view.name] = body.clocks
         return view
 
     def skip(self, word: str) -> None:

@@ -76,7 +76,8 @@ def _column(
         comment = item.until("COMMENT")
         column.computed = expression(comment)
         if not column.computed:
-            return  # a column of the clock, which the system has noted
+            table.clocks.append(column.name)  # the system has noted that it is left out
+            return
     else:
         column.type = read_type(item, types, notes)
     table.columns.append(column)
@@ -100,6 +101,7 @@ def _column(
             item.take("STORED")
             if not column.computed:
                 table.columns.remove(column)
+                table.clocks.append(column.name)
         elif not item.take_any("NULL", "KEY", "UNIQUE", "HEADERS"):
             item.give_up("this part of a column is not known")
     for note in notes:

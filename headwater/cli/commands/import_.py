@@ -46,7 +46,7 @@ FROM = ("flink", "risingwave", "ksqldb", "materialize", "dbt")
     "directory",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder of the project, new or empty. [default: named after the first FILE]",
+    help="Folder of the project, new or empty. [default: named after the first FILE or folder]",
 )
 @click.option(
     "--set",

@@ -102,7 +102,7 @@ def add_seeds(run: ImportRun, files: DbtFiles) -> None:
             continue
         table.options = {"connector": "files", "path": f"data/{table.name}"}
         table.format, table.encode = "PLAIN", "CSV"
-        table.remark("types are those of the values in the seed", "check them", ImportResult.EDIT)
+        table.remark("types are those of the values in the seed", "check them")
         run.copies[f"data/{table.name}/{path.name}"] = path
         run.add(table)
 

@@ -98,7 +98,7 @@ EDITS = (_named_arguments, _window_calls)
 
 def _group_windows(body: Body, scope: QueryScope) -> None:
     """Turn ``GROUP BY TUMBLE(ts, …)`` into a window in FROM."""
-    for select in body.query.find_all(exp.Select):
+    for select in reversed(list(body.query.find_all(exp.Select))):  # the inner ones first
         group = select.args.get("group")
         if isinstance(group, exp.Group):
             for call in [each for each in group.expressions if _is_window(each)][:1]:
