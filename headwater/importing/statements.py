@@ -157,7 +157,10 @@ class Cursor:
     def give_up(self, reason: str, remedy: str = "") -> None:
         """Leave the statement out, with the word that stands here."""
         token = self.peek()
-        where = f'at "{token.text[:40]}"' if token else "at the end"
+        where = "at the end"
+        if token is not None:  # a text in quotes may be a secret
+            quoted = token.token_type is TokenType.STRING
+            where = "at a text in quotes" if quoted else f'at "{token.text[:40]}"'
         at = token.start if token else None
         raise LeftOut(f"{reason} {where}", remedy or "correct the statement", at)
 

@@ -19,6 +19,7 @@ _WITHIN = "within_time"
 _TABLE_JOIN = (
     "a row is joined with the table as it was then; here it is corrected when the table changes"
 )
+_JOINED_TIME = "the time of a joined row is that of the first stream, and not the later one"
 _BOUNDS = {"windowstart": "window_start", "windowend": "window_end"}
 
 
@@ -183,7 +184,7 @@ def _windows(body: Body, scope: QueryScope) -> None:
     if not isinstance(relation, exp.Table):
         raise LeftOut("the window is over a subquery", "define a stream for it")
     if any(each.name in scope.streams for each in others):
-        body.remark("the time of a joined row is that of the first stream, and not the later one")
+        body.remark(_JOINED_TIME)
     group = select.args.get("group")
     keys = [each.copy() for each in group.expressions] if group else []
     table = exp.Table(
@@ -323,6 +324,8 @@ def _keep_time(body: Body, scope: QueryScope) -> None:
         return
     names = {each.alias_or_name for each in query.expressions}
     stars = any(each.is_star for each in query.expressions)
+    if any(each.name in scope.streams for each in relations[1:]):
+        body.remark(_JOINED_TIME)
     time = scope.times.get(relations[0].name)
     if time and time not in names and "rowtime" not in names and not stars:
         column = exp.column(time, relations[0].alias_or_name)

@@ -117,3 +117,20 @@ def test_a_folder_of_dbt_becomes_a_folder_beside_it(
     settings = (folder / "My Bakery_headwater" / "headwater.toml").read_text()
     assert settings == 'name = "my_bakery_headwater"\n'
     assert main(["--project", "My Bakery_headwater", "check"]) == 0
+
+
+def test_no_secret_is_in_what_an_import_says(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "secret.sql").write_text(
+        "CREATE TABLE a (id INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',"
+        " 'properties.bootstrap.servers' = 'b:9092', 'x.api.key' = 'hush-1',"
+        " 'properties.sasl.jaas.config' = 'x username=\"u\" password=\"hush-2\"');\n"
+        "CREATE TABLE b (id 'hush-3') WITH ('connector' = 'jdbc', 'url' = 'jdbc:x:hush-4');\n"
+        "CREATE TABLE c (id INT) 'hush-5' WITH ('connector' = 'unheard', 'password' = 'hush-6');\n"
+    )
+    main(["import", "secret.sql", "--from", "flink"])
+    out, err = capsys.readouterr()
+    written = [path.read_text() for path in (folder / "secret").rglob("*") if path.is_file()]
+    assert "hush" not in " ".join([out, err, *written])
+    assert "${env:KAFKA_SASL_PASSWORD}" in " ".join(written)
