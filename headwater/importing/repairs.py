@@ -55,9 +55,10 @@ def _without_filters(view: ViewDraft) -> None:
 def _divide_doubles(view: ViewDraft) -> None:
     view.query = view.query.copy()
     for node in list(view.query.find_all(exp.Div)):
-        if not isinstance(node.this, exp.Cast):
-            double = exp.cast(node.this.unnest().copy(), exp.DType.DOUBLE)
-            node.set("this", double)
+        value = node.this.unnest()
+        if isinstance(value, exp.Cast) and value.is_type(exp.DType.DECIMAL):
+            value = value.this
+        node.set("this", exp.cast(value.copy(), exp.DType.DOUBLE))
 
 
 REPAIRS = (

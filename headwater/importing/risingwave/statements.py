@@ -171,9 +171,10 @@ def _create_sink(run: ImportRun, statement: Statement) -> None:
     name = plain_name(cursor.name())
     to = TableDraft(name, statement.place(), statement.leading)
     if cursor.take("INTO"):
-        raise LeftOut("rows are written into a table", "define the table as a view of that query")
+        _into_table(run, statement, cursor)
+        return
     if cursor.take("AS"):
-        part = cursor.until("WITH", "EMIT", "FORMAT")
+        part = cursor.until("WITH (", "EMIT", "FORMAT")
         body = run.body(part)
         final = bool(cursor.take(_EMIT))
         view = f"{name}_rows"
@@ -205,6 +206,24 @@ def _create_sink(run: ImportRun, statement: Statement) -> None:
     sink = sink_of(name, statement.place(), view, to)
     sink.notes += [each for each in to.notes if each.result is ImportResult.EDIT]
     run.add(sink)
+
+
+def _into_table(run: ImportRun, statement: Statement, cursor: Cursor) -> None:
+    """Make a view of a table that a sink writes into; of two sinks the later row of a key wins."""
+    name = run.scope.name_of(cursor.name())
+    table = run.targets.get(name) or run.tables.get(name)
+    if table is None or name in run.views:
+        reason = f'"{name}" is not defined before, or another sink writes into it'
+        raise LeftOut(reason, "define the table as one view of all its rows")
+    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    if cursor.take("AS"):
+        body = run.body(cursor.until("WITH (", "EMIT"))
+    else:
+        cursor.need("FROM")
+        text = f"SELECT * FROM {run.scope.name_of(cursor.name())}"
+        body = run.body(Statement(statement.file, text, 0, len(text), "postgres").cursor())
+    table.options, table.outside = {}, ""
+    write_into(run, statement, table, body, columns=columns, final=False)
 
 
 def create_function(run: ImportRun, statement: Statement) -> None:

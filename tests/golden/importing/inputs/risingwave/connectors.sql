@@ -82,5 +82,10 @@ CREATE SINK to_redis FROM ids WITH (connector = 'redis');
 CREATE SINK to_elastic FROM ids WITH (connector = 'elasticsearch');
 CREATE SINK to_click FROM ids WITH (connector = 'clickhouse');
 CREATE SINK into_table INTO made FROM ids;
+CREATE TABLE gathered (number INT PRIMARY KEY, twice INT);
+CREATE SINK into_gathered INTO gathered AS SELECT id, id * 2 FROM ids WITH (type = 'append-only');
+CREATE SINK of_names AS WITH x AS (SELECT id FROM ids) SELECT id FROM x
+WITH (connector = 'kafka', properties.bootstrap.server = 'b:9092', topic = 'n', type = 'append-only');
+CREATE SINK into_gathered_again INTO gathered FROM ids;
 CREATE SINK to_topic FROM ids WITH (connector = 'kafka', properties.bootstrap.server = 'b:9092', topic = 't', type = 'append-only', force_append_only = 'true');
 CREATE OR REPLACE FUNCTION plus_one(a INT) RETURNS INT RETURN a + 1;
