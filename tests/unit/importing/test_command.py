@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cli.commands.import_ import FROM
+from headwater.cli.commands.create.import_ import FROM
 from headwater.cli.main import main
 from headwater.importing import SYSTEMS
 
