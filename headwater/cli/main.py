@@ -16,13 +16,14 @@ import click
 from headwater import __version__
 from headwater.cli.commands.apply import apply
 from headwater.cli.commands.check import check
+from headwater.cli.commands.create.import_ import import_
+from headwater.cli.commands.create.init import init
 from headwater.cli.commands.cut import cut
 from headwater.cli.commands.dashboards import dashboards
 from headwater.cli.commands.dev import dev
 from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
-from headwater.cli.commands.init import init
 from headwater.cli.commands.jars import jars
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.plan import plan
@@ -46,7 +47,7 @@ _PROMISE = (
 )
 _STARTERS = (
     init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, test,
-    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
+    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
     explain_error,
 )  # fmt: skip
 

@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "patterns": {"errors", "dialect"},
     "project": {"errors", "config", "dialect", "patterns", "analyze"},
     "plan": {*BASE, "dialect", "patterns", "analyze"},
+    "importing": COMPILER,
     "lake": COMPILER,
     "checkpoints": {*COMPILER, "lake"},
     "formats": {*COMPILER, "lake"},
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *COMPILER,
         *ENGINES,
         "deploy",
+        "importing",
         "jars",
         "machine",
         "runtime",
@@ -58,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
 }
 
-NO_JVM = ("errors", "config", "project", "dialect", "analyze", "plan")
+NO_JVM = ("errors", "config", "project", "dialect", "analyze", "plan", "importing")
 SPARK_FOLDERS = ENGINES
 SPARK_FILES = ("runtime/session.py", "testing/harness.py")
 ROOM = 20

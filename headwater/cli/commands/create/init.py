@@ -10,7 +10,7 @@ import click
 from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import ConfigError
 
-TEMPLATE = Path(__file__).parents[1] / "template"
+TEMPLATE = Path(__file__).parents[2] / "template"
 _RENAMED = {"gitignore": ".gitignore"}
 
 

@@ -1,0 +1,1 @@
+{% macro nothing() %}{% endmacro %}

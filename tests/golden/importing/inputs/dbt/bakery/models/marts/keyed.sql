@@ -1,0 +1,1 @@
+select {{ dbt_utils.generate_surrogate_key(['shop', 'day']) }} as id from {{ ref('sales_per_day') }}

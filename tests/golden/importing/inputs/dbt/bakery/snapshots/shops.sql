@@ -1,0 +1,3 @@
+{% snapshot shops_snapshot %}
+select * from {{ source('till', 'shops') }}
+{% endsnapshot %}

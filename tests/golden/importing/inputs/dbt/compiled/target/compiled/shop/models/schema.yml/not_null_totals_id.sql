@@ -1,0 +1,1 @@
+select id from "shop"."dev"."totals" where id is null

@@ -1,0 +1,1 @@
+{{ config(materialized='dynamic_table') }} select id, word from {{ ref('kinds') }}

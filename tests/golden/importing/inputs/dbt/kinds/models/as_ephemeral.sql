@@ -1,0 +1,1 @@
+{{ config(materialized='ephemeral') }} select id, word from {{ ref('kinds') }}

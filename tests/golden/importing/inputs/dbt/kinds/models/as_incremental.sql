@@ -1,0 +1,1 @@
+{{ config(materialized='incremental') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+{{ config(materialized='materialized_view') }} select id, word from {{ ref('kinds') }}

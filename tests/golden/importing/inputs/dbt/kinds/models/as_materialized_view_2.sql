@@ -1,0 +1,1 @@
+{{ config(materialized='materialized view') }} select id, word from {{ ref('kinds') }}

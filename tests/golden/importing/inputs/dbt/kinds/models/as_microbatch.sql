@@ -1,0 +1,1 @@
+{{ config(materialized='microbatch') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+{{ config(materialized='streaming') }} select id, word from {{ ref('kinds') }}

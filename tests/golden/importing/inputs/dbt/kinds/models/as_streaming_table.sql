@@ -1,0 +1,1 @@
+{{ config(materialized='streaming_table') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+{{ config(materialized='table') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+{{ config(materialized='unheard_of') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+{{ config(materialized='view') }} select id, word from {{ ref('kinds') }}

@@ -1,0 +1,1 @@
+select {{ dbt.current_timestamp() }} as now

@@ -1,0 +1,1 @@
+select id from {{ ref('kinds') }} where day = '{{ var('nothing') }}'

@@ -1,0 +1,1 @@
+select id {% if is_incremental() %} from x
