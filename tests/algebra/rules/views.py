@@ -62,7 +62,7 @@ class _Trial:
                         return f"{text}; {over}: {view} after tick {number}: {found}"
                 held = [row[:4] for row in world.rows(f"FROM {KEYED}")]
                 expected = _newest(changes)
-                if sorted(map(repr, held)) != sorted(map(repr, expected)):
+                if sorted(map(_text, held)) != sorted(map(_text, expected)):
                     return f"{KEYED} after tick {number}: {held}, not {expected}"
         except (duckdb.Error, AssertionError) as error:
             return f"{text}; {over}: {error}"
@@ -87,6 +87,11 @@ def _columns(schema: Schema, name: str) -> str:
         change = "_change_type VARCHAR, _path VARCHAR, _row BIGINT"
         return f"{schema.in_duckdb(KEYED)}, {change}"
     return schema.in_duckdb(CORRECTED if name == FED else name)
+
+
+def _text(row: Row) -> str:
+    """A row in which both zeros of floating-point numbers are one value, as they are in SQL."""
+    return repr([value + 0.0 if isinstance(value, float) else value for value in row])
 
 
 def _newest(changes: Sequence[Row]) -> list[Row]:

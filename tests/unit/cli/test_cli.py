@@ -67,7 +67,6 @@ CASES = {
     "explain_error": "explain-error not_kept",
     "explain_error_json": "explain-error UNKNOWN_FUNCTION --output json",
     "explain_error_unknown": "explain-error DISK_FUL",
-    "not_yet": "plan --whatever",
     "help_of_dashboards": "dashboards push --help",
     "dashboards_without_trino": "dashboards push",
     "project_without_settings": "--project empty check",

@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 
 from headwater import __version__
-from headwater.cli.commands.later import LATER
 from headwater.cli.main import cli
 from headwater.lake.protocol.commits import COLUMNS
 from headwater.lake.protocol.marker import PREFIX, Marker
@@ -32,8 +31,7 @@ def test_the_columns_of_commits_are_those_of_the_code() -> None:
 
 
 def test_the_commands_are_those_of_the_code() -> None:
-    later = {command.name for command in LATER}
-    assert names("The command line") == [name for name in cli.commands if name not in later]
+    assert names("The command line") == list(cli.commands)
 
 
 def test_the_newest_release_of_the_changelog_is_this_version() -> None:
