@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.encodings import SOURCE_TIME
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.typing import types as t
@@ -37,7 +38,7 @@ def dated(log: Source) -> str:
     times = [each.name for each in log.columns if t.is_timestamp(each.type)]
     time, what = log.watermark.column if log.watermark else (times or ["changed_at"])[0], "NOT NULL"
     if not _has_columns(log):
-        key = "source.ts_ms" if log.format is RecordFormat.DEBEZIUM else "timestamp"
+        key = SOURCE_TIME if log.format is RecordFormat.DEBEZIUM else "timestamp"
         time, what = "changed_at", f"METADATA FROM '{key}'"
     return (
         f"declare {time} TIMESTAMP WITH TIME ZONE {what},"
