@@ -35,8 +35,11 @@ def _has_columns(log: Source) -> bool:
 
 def dated(log: Source) -> str:
     """Return a hint: the clauses that give all changes of a log an event time."""
+    if log.watermark and _has_columns(log):
+        time = log.watermark.column
+        return f"declare {time} NOT NULL: a deletion without it goes to the quarantine then"
     times = [each.name for each in log.columns if t.is_timestamp(each.type)]
-    time, what = log.watermark.column if log.watermark else (times or ["changed_at"])[0], "NOT NULL"
+    time, what = times[0] if times else "changed_at", "NOT NULL"
     if not _has_columns(log):
         key = SOURCE_TIME if log.format is RecordFormat.DEBEZIUM else "timestamp"
         time, what = "changed_at", f"METADATA FROM '{key}'"

@@ -104,7 +104,8 @@ class AsOfJoin:
         if self.by_system:
             log = log_of(right, self.catalog)
             if log is not None and (why := untold(log, right.node.name)):
-                self._refuse(why[0], right.node, why[1])
+                condition, message, hint = why
+                self._refuse(message, right.node, hint, condition)
                 return
             times = [*relation_times(exp.to_table(log.name) if log else right.node, self.catalog)]
             if len(times) != 1:
@@ -196,7 +197,8 @@ class AsOfJoin:
         """Refuse what is no version of the row of a key."""
         table = right.node.name
         if why := untold(log, table):
-            self._refuse(why[0], right.node, why[1])
+            condition, message, hint = why
+            self._refuse(message, right.node, hint, condition)
         elif log.watermark and time.name != log.watermark.column:
             message = f'a version of "{table}" begins at its "{log.watermark.column}"'
             hint = f"compare with {right.alias}.{log.watermark.column}"

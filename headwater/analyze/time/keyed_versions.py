@@ -42,21 +42,25 @@ def log_of(right: Relation, catalog: Catalog) -> Source | None:
     return catalog.sources[view.changes] if view is not None and view.changes else None
 
 
-def untold(log: Source, table: str) -> tuple[str, str] | None:
-    """Return why nothing tells when each row of a keyed table was changed, and a hint.
+def untold(log: Source, table: str) -> tuple[str, str, str] | None:
+    """Return why nothing tells when each row of a keyed table was changed.
 
     Args:
         table: its name.
+
+    Returns:
+        The condition, the message and a hint; None if the log tells it.
     """
-    time = log.watermark.column if log.watermark else ""
-    if not time:
-        return f'"{table}" does not say when its rows were changed', dated(log)
     if log.truncates or log.replaces:
         option = "truncate = 'apply'" if log.truncates else "snapshot = 'replace'"
-        message = f'the versions of "{table}" with {option} are not supported'
-        return message, f"leave {option} out, or join the log: {log.name}"
+        message = f"not supported: an as-of join of a keyed table with {option}"
+        return "NOT_YET", message, f"leave {option} out, or join the log {log.name}"
+    if log.watermark is None:
+        message = f'"{table}" does not say when its rows were changed'
+        return "UNSUPPORTED_SYNTAX", message, dated(log)
     if not dates_deletions(log):
-        return f'a deletion in "{table}" does not say its "{time}"', dated(log)
+        message = f'a deletion in "{table}" may have no "{log.watermark.column}"'
+        return "UNSUPPORTED_SYNTAX", message, dated(log)
     return None
 
 
