@@ -3,8 +3,8 @@
 In: a random generator and two logs. Out: a view in one of the spellings, and DuckDB's own
 ``ASOF JOIN`` at any commit: over the rows in time, of it what is final. Of versions of one time the
 one that arrived last is left before; of one arrival the greatest; of the changes of a keyed table
-the one that stands last. A deletion is a version whose columns are NULL, and no row of an inner join
-is left with it.
+the one that stands last. A deletion is a version whose columns are NULL; an inner join leaves out
+the rows that meet it.
 """
 
 from __future__ import annotations

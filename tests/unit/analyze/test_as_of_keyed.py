@@ -1,4 +1,4 @@
-"""As-of joins of keyed tables: which versions they see, what they read, when their rows are final."""
+"""As-of joins of keyed tables: which versions they see, what they read, when rows are final."""
 
 from __future__ import annotations
 
