@@ -134,8 +134,9 @@ class AsOfJoin:
         time = comparison.expression
         by = [key.expression for key in keys]
         log = log_of(right, self.catalog)
-        if log is not None and not self.by_system and not _keyed_by(log.primary_key, by):
-            log = None  # rows that are versions of something else
+        named = [column for key in by for column in key.find_all(exp.Column)]
+        if log is not None and not self.by_system and not _keyed_by(log.primary_key, named):
+            log = None  # its rows are versions of something else
         if log is not None and not self._check_history(right, log, by, time):
             return None
         found = _subquery(right, log, by, time, self.catalog, self.report)
