@@ -22,6 +22,7 @@ from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.as_of import AsOfJoin
+from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
 from headwater.analyze.time.sessions import session_of
 from headwater.analyze.time.versions import is_as_of
@@ -165,10 +166,11 @@ class RelationBinder:
         """
         if found := as_of.versions(right):
             right.node.replace(found)
-            read = {table.name: None for table in found.find_all(exp.Table)}
-            if right.node.name not in (*read, *known):
-                self.binder.inputs.pop(right.node.name, None)
-            self.binder.inputs |= read
+            log = log_of(right, self.binder.catalog)
+            if log and any(table.name == log.name for table in found.find_all(exp.Table)):
+                self.binder.inputs[log.name] = None
+                if right.node.name not in known:
+                    del self.binder.inputs[right.node.name]
             self.relations[-1] = replace(self.relations[-1], node=found)
 
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
