@@ -44,6 +44,8 @@ def option_blocks() -> dict[str, Block]:
     for name, form in FORMATS.items():
         if form.options:
             blocks[f"options.format-{name}"] = partial(options, form.options)
+        if form.metadata:
+            blocks[f"metadata.format-{name}"] = partial(metadata, form.metadata)
     return blocks
 
 

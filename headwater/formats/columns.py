@@ -25,6 +25,8 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.encodings import SOURCE_TIME
+from headwater.analyze.connectors.event_time import dates_deletions
 from headwater.analyze.definitions import (
     ARRIVAL_COLUMN,
     CHANGE_COLUMN,
@@ -36,6 +38,7 @@ from headwater.analyze.definitions import (
 from headwater.analyze.typing.types import NAMES, spark_type
 from headwater.formats.computed import computed_sql, failed_sql
 from headwater.formats.envelopes import (
+    CHANGED_AT,
     KEY,
     LEFT_OUT,
     OP,
@@ -58,6 +61,7 @@ COORDINATES = {
     "unchanged": LEFT_OUT,
     "snapshot": SNAPSHOT,
     "snapshot_end": SNAPSHOT_END,
+    SOURCE_TIME: CHANGED_AT,
     "topic": "_topic",
     "partition": "_partition",
     "offset": ROW,
@@ -277,10 +281,10 @@ class Decoder:
     def _event_time(self, column: str) -> list[tuple[str, str]]:
         """Refuse what no window can hold; Spark's watermark begins at 1970.
 
-        A deletion has no time of its own, and a change may leave an unchanged one out.
+        A deletion may have no time of its own, and a change may leave an unchanged one out.
         """
         missing = f"{name(column)} IS NULL"
-        if self.source.is_changes:
+        if self.source.is_changes and not dates_deletions(self.source):
             missing += f" AND {CHANGE_COLUMN} = {text(UPSERTED)}"
         if column in self.source.left_out:
             missing += f" AND NOT {leaves_out(column)}"

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from headwater.analyze.connectors.debezium import DEBEZIUM_FIELDS, SOURCE
-from headwater.analyze.connectors.encodings import UNAVAILABLE
+from headwater.analyze.connectors.encodings import SOURCE_TIME, UNAVAILABLE
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import (
     DELETED,
@@ -39,7 +39,7 @@ from headwater.analyze.definitions import (
 )
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.types import spark_type
-from headwater.formats.debezium import Reading, reading, unavailable
+from headwater.formats.debezium import Reading, from_units, reading, unavailable
 from headwater.formats.json_text import (
     as_written,
     has_other_case,
@@ -72,7 +72,8 @@ ABOUT_NO_ROW = (
 SNAPSHOT, SNAPSHOT_END = "_of_snapshot", "_ends_snapshot"
 """The snapshot that a record is of, and that it is the last one of; else NULL."""
 _INCREMENTAL, _LAST = "incremental", ("last", "last_in_data_collection")
-_ORIGIN = t.row({"snapshot": t.VARCHAR, "lsn": t.BIGINT})
+CHANGED_AT = "_changed_at"
+"""When the database made a change."""
 _DECLARED, _KEY_TEXT, _NOTHING = "_declared", "_key_text", "_nothing"
 _PART = t.row({"field": t.VARCHAR, "type": t.VARCHAR, "name": t.VARCHAR,
                "parameters": t.row({"scale": t.VARCHAR})})  # fmt: skip
@@ -202,7 +203,10 @@ def _debezium(source: Source) -> Envelope:
     parsed = [replace(c, type=readings[c.name].parsed) if c.name in readings else c for c in fields]
     keys = [column for column in parsed if column.name in source.primary_key]
     event = [Column(_BEFORE, _row(keys)), Column(_AFTER, _row(parsed)), Column(_KIND, t.VARCHAR)]
-    event += [Column(SOURCE, _ORIGIN)] if source.replaces else []
+    timed = any(column.metadata == SOURCE_TIME for column in source.columns)
+    origin = {"snapshot": t.VARCHAR, "lsn": t.BIGINT} if source.replaces else {}
+    origin |= {"ts_ms": t.BIGINT} if timed else {}
+    event += [Column(SOURCE, t.row(origin))] if origin else []
     events = _EVENTS | _TRUNCATE if source.truncates else _EVENTS
     opened = {OP: f"CASE {_cases(said, events)} END", SAID: said}
     opened |= {} if in_avro else {_DECLARED: _declared()}
@@ -218,6 +222,9 @@ def _debezium(source: Source) -> Envelope:
         named, nameless = _snapshot(part(SOURCE), said)
         opened |= named
         refused.append(nameless)
+    if timed:
+        opened[CHANGED_AT] = from_units(t.TIMESTAMPTZ, f"{part(SOURCE)}.ts_ms", 1_000)
+        refused.append((f"{CHANGED_AT} IS NULL", text(f"a change without a valid {SOURCE_TIME}")))
     if in_avro:
         return Envelope(tuple(event), opened, {}, tuple(refused), f"{SAID} = {text(NO_CHANGE)}")
     stored = (*event, Column(_PAYLOAD, _row(event)), Column(_SCHEMA, _PARTS))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from headwater.analyze.connectors.encodings import SOURCE_TIME
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.typing.types import VARCHAR
@@ -30,7 +31,7 @@ _AS_TEXT = {"decimals": "string", "times": "isostring"}
 """How a test writes what Debezium may write in several ways."""
 _OF_CHANGES = ("truncate", "snapshot", "unavailable_value")
 """Options that say what a change does, however its values are written."""
-_OF_FORMAT = ("change", "unchanged", "snapshot", "snapshot_end")
+_OF_FORMAT = ("change", "unchanged", "snapshot", "snapshot_end", SOURCE_TIME)
 """Metadata that is read of a change itself, not of the record around it."""
 _BARE = exp.DataType.NUMERIC_TYPES | {exp.DataType.Type.BOOLEAN}
 

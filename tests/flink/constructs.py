@@ -22,6 +22,10 @@ WITH (connector = 'files', path = 'shipments') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE rates (currency VARCHAR, rate BIGINT, ts TIMESTAMP WITH TIME ZONE,
   WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
 WITH (connector = 'files', path = 'rates') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE products (name VARCHAR PRIMARY KEY, price BIGINT,
+  changed_at TIMESTAMP WITH TIME ZONE METADATA FROM 'source.ts_ms',
+  WATERMARK FOR changed_at AS changed_at - INTERVAL '1' SECOND)
+WITH (connector = 'files', path = 'products') FORMAT DEBEZIUM ENCODE JSON;
 """
 
 CLOSE = "EMIT ON WINDOW CLOSE"
@@ -220,6 +224,13 @@ CONSTRUCTS = (
         "temporal join by event time",
         "SELECT o.id, o.price * r.rate AS amount FROM orders AS o LEFT JOIN rates"
         " FOR SYSTEM_TIME AS OF o.ts AS r ON r.currency = o.currency",
+    ),
+    Construct(
+        "Joins",
+        "temporal join by event time, of changes of a database",
+        "SELECT o.id, p.price FROM orders AS o LEFT JOIN products"
+        f" FOR SYSTEM_TIME AS OF o.ts AS p ON p.name = o.product {CLOSE}",
+        instead="`METADATA FROM 'source.ts_ms'` for `'value.source.timestamp'`",
     ),
     Construct(
         "Joins",

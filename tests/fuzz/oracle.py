@@ -80,8 +80,9 @@ def _named_windows(select: exp.Select) -> None:
     for window in [*select.find_all(exp.Window)]:
         definition = defined.get(window.alias) if window.parent_select is select else None
         if definition is not None and not any(map(window.args.get, ("order", "spec"))):
+            base = defined.get(definition.alias, definition)
             for key in ("partition_by", "order", "spec"):
-                part = definition.args.get(key)
+                part = definition.args.get(key) or base.args.get(key)
                 window.set(key, part.copy() if isinstance(part, exp.Expr) else part)
             window.set("alias", None)
 

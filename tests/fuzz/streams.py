@@ -45,6 +45,16 @@ class Log:
     kept: bool = True
 
     @property
+    def table(self) -> str:
+        """The name of the table that its rows land in."""
+        return self.name
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The columns that nobody declares and that stand before its own, and their types."""
+        return {}
+
+    @property
     def definition(self) -> str:
         """The statement."""
         items = [f"{column} {type_of(kind)}" for column, kind in self.kinds.items()]
@@ -62,6 +72,68 @@ class Log:
         values = [rnd.choice(KINDS[kind].values) for c, kind in self.kinds.items() if c != TIME]
         late = rnd.choice(_BEHIND) * SECOND - rnd.choice(_JITTER) * timedelta(microseconds=1)
         return (*values, None if rnd.random() < 0.05 else clock - late)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTable(Log):
+    """A keyed table: the log holds its changes, some of which delete.
+
+    Attributes:
+        key: its primary key.
+        leaves_out: whether a change may leave texts out that did not change.
+    """
+
+    key: str = "id"
+    leaves_out: bool = False
+
+    @property
+    def table(self) -> str:
+        """The name of the log."""
+        return f"{self.name}__changes"
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns that a change may leave out."""
+        found = (column for column, kind in self.kinds.items() if kind == "text")
+        return [column for column in found if self.leaves_out and column != self.key]
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The columns of the log that nobody declares, and their types."""
+        unchanged = {"_unchanged": "VARCHAR"} if self.texts else {}
+        return {"_change_type": "VARCHAR", **unchanged, "_path": "VARCHAR", "_row": "BIGINT"}
+
+    @property
+    def definition(self) -> str:
+        """The statement."""
+        items = [f"{c} {type_of(kind)}" for c, kind in self.kinds.items() if c != TIME]
+        said = "METADATA FROM 'source.ts_ms'" if self.leaves_out else "NOT NULL"
+        items.append(f"{TIME} {type_of(self.kinds[TIME])} {said}")
+        items.append(f"WATERMARK FOR {TIME} AS {TIME} - INTERVAL '{self.delay}' SECOND")
+        items.append(f"PRIMARY KEY ({self.key})")
+        read = "FORMAT UPSERT ENCODE JSON (delete_field = 'op')"
+        if self.leaves_out:
+            read = "FORMAT DEBEZIUM ENCODE JSON (decimals = 'string', times = 'isostring')"
+        place = f"WITH (connector = 'files', path = '{self.name}')"
+        return f"CREATE TABLE {self.name} ({', '.join(items)}) {place} {read};\n"
+
+    def row(self, rnd: Random, clock: datetime) -> Row:
+        """A change, whose place in the input has nothing to do with when it comes."""
+        at = [*self.kinds].index(self.key)
+        key = rnd.choice([each for each in KINDS[self.kinds[self.key]].values if each is not None])
+        values = [*super(KeyedTable, self).row(rnd, clock)]
+        values[at], values[-1] = key, values[-1] or clock
+        deletes, left_out = rnd.random() < 0.25, ""
+        if deletes and (self.leaves_out or rnd.random() < 0.5):
+            values[:-1] = [key if n == at else None for n, _ in enumerate(values[:-1])]
+        elif not deletes and self.texts:
+            absent = [column for column in self.texts if rnd.random() < 0.5]
+            left_out = ",".join(absent)
+            names = [*self.kinds]
+            values = [None if names[n] in absent else v for n, v in enumerate(values)]
+        kind = "DELETE" if deletes else "UPSERT"
+        place = (f"{rnd.randrange(3)}", rnd.randrange(10**12))
+        return (kind, *([left_out] if self.texts else []), *place, *values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +190,14 @@ def random_logs(rnd: Random, *, kept: bool = True) -> tuple[Log, Log]:
         for name in LOGS
     )
     return one, two
+
+
+def keyed_table(rnd: Random, log: Log) -> KeyedTable:
+    """Return a keyed table that has the columns of a log."""
+    keys = [key for key in ("k", "id") if log.kinds[key] != "float"]
+    return KeyedTable(
+        log.name, log.kinds, log.delay, key=rnd.choice(keys), leaves_out=rnd.random() < 0.5
+    )
 
 
 def random_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:

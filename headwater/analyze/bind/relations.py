@@ -22,6 +22,7 @@ from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.time.as_of import AsOfJoin
+from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
 from headwater.analyze.time.sessions import session_of
 from headwater.analyze.time.versions import is_as_of
@@ -140,6 +141,7 @@ class RelationBinder:
         as_of = AsOfJoin(join, self.binder.catalog, self.report) if is_as_of(join) else None
         if as_of:
             as_of.take()
+        known = frozenset(self.binder.inputs)
         relation = self._relation(join.this)
         before = [*(self.relations[self._group :] if visible is None else visible)]
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
@@ -151,15 +153,24 @@ class RelationBinder:
         if condition is not None:
             self._condition(join, condition, [*before, relation])
         if as_of and not any(each.broken for each in [*before, relation]):
-            self._versions(as_of, relation)
+            self._versions(as_of, relation, known)
         if join.side in ("RIGHT", "FULL"):
             joined = slice(self._group, -1)
             self.relations[joined] = [each.optional() for each in self.relations[joined]]
 
-    def _versions(self, as_of: AsOfJoin, right: Relation) -> None:
-        """Let the versions that held at a time stand for the right side of a bound join."""
+    def _versions(self, as_of: AsOfJoin, right: Relation, known: frozenset[str]) -> None:
+        """Let the versions that held at a time stand for the right side of a bound join.
+
+        Args:
+            known: what is read already, without it.
+        """
         if found := as_of.versions(right):
             right.node.replace(found)
+            log = log_of(right, self.binder.catalog)
+            if log and any(table.name == log.name for table in found.find_all(exp.Table)):
+                self.binder.inputs[log.name] = None
+                if right.node.name not in known:
+                    del self.binder.inputs[right.node.name]
             self.relations[-1] = replace(self.relations[-1], node=found)
 
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.connectors.encodings import record_format
+from headwater.analyze.connectors.encodings import SOURCE_TIME, record_format
 from headwater.analyze.definitions import RecordFormat
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
@@ -22,7 +22,7 @@ from headwater.dialect import syntax
 DEBEZIUM_FIELDS = ("before", "after", "op", "payload", "schema")
 """The parts of a change event that are read."""
 SOURCE = "source"
-"""One more, which is read where the rows of a snapshot are told apart from others."""
+"""One more, which is read if the table asks when or in which snapshot a change was made."""
 ADAPTIVE = ("adaptive", "adaptive_time_microseconds")
 """The modes in which the unit of a timestamp follows from the precision of its column."""
 _MODES = ("decimals", "times")
@@ -38,7 +38,9 @@ def check_debezium(statement: syntax.CreateSource, report: Diagnostics) -> None:
     """
     given = {str(o.this): o.expression.name for o in statement.args.get("encode_options") or []}
     in_avro = str(statement.args.get("encode") or "").lower() == "avro"
-    replaces = given.get("snapshot") == "replace"
+    columns = statement.args.get("columns") or []
+    timed = any(_metadata(node) == SOURCE_TIME for node in columns)
+    parts = (*DEBEZIUM_FIELDS, *([SOURCE] if timed or given.get("snapshot") == "replace" else []))
     for option in statement.args.get("encode_options") or []:
         if option.this in _PATTERNS:
             hint = "say how Debezium writes times: times = 'isostring'"
@@ -52,8 +54,8 @@ def check_debezium(statement: syntax.CreateSource, report: Diagnostics) -> None:
             hint = "leave it out, or write Debezium's unavailable.value.placeholder"
             message = "with an empty unavailable_value every empty text would be a missing value"
             report.add("INVALID_OPTION", message, option, hint)
-    for node in statement.args.get("columns") or []:
-        if node.this.name in DEBEZIUM_FIELDS or (node.this.name == SOURCE and replaces):
+    for node in columns:
+        if node.this.name in parts:
             hint = "leave it out: it has the name of a part of Debezium's events"
             report.not_yet(f'column "{node.this.name}" with FORMAT DEBEZIUM', node, hint)
         if not in_avro and (kind := _stored(node)) is not None:
@@ -114,6 +116,12 @@ def _stored(node: syntax.SourceColumn) -> exp.DataType | None:
         return t.canonical(without_digits(node))
     except t.TypeRefused:
         return None
+
+
+def _metadata(node: syntax.SourceColumn) -> str:
+    """The key of a METADATA column; empty for others."""
+    metadata = node.args.get("metadata")
+    return str(getattr(metadata, "name", metadata or ""))
 
 
 def _check_column(

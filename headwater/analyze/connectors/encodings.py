@@ -70,15 +70,19 @@ class Format:
         keyed: whether they change rows by their key, and the table holds the newest of each.
         encodings: what they can be encoded in.
         options: further options of ``ENCODE <name> (…)``.
+        metadata: SQL type by key of ``METADATA FROM 'key'``: what a record says beside its row.
     """
 
     keyed: bool
     encodings: tuple[str, ...]
     options: Mapping[str, Option] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 UNAVAILABLE = "__debezium_unavailable_value"
 """What stands for a value that is not in an event, if Debezium is not told otherwise."""
+SOURCE_TIME = "source.ts_ms"
+"""Key of the metadata of Debezium's events that says when the database made the change."""
 
 FORMATS: Mapping[RecordFormat, Format] = {
     RecordFormat.PLAIN: Format(keyed=False, encodings=("json", "csv", "avro", "parquet", "raw")),
@@ -139,6 +143,7 @@ FORMATS: Mapping[RecordFormat, Format] = {
                 default=UNAVAILABLE,
             ),
         },
+        metadata={SOURCE_TIME: "TIMESTAMP WITH TIME ZONE"},
     ),
 }
 """The formats by name."""

@@ -250,17 +250,18 @@ def _options(
 def _check_metadata(
     statement: syntax.CreateSource, name: str, connector: ConnectorOptions, report: Diagnostics
 ) -> None:
+    known = {**connector.metadata, **FORMATS[record_format(statement)].metadata}
     for node in statement.args.get("columns") or []:
         metadata = node.args.get("metadata")
         if metadata is None:
             continue
         key = str(getattr(metadata, "name", metadata))
-        if key not in connector.metadata:
-            hint = did_you_mean(key, connector.metadata, "metadata keys")
+        if key not in known:
+            hint = did_you_mean(key, known, "metadata keys")
             message = f'connector {name} has no metadata "{key}"'
             report.add("UNKNOWN_METADATA", message, node, hint)
             continue
-        kind = connector.metadata[key]
+        kind = known[key]
         if not t.is_unknown(declared := _declared(node)) and t.sql_type(declared) != kind:
             message = f'metadata "{key}" is {kind}, not {t.sql_type(declared)}'
             report.add("TYPE_CLASH", message, node.args["kind"], f"write {kind}")

@@ -3,7 +3,8 @@
 In: a join with ``FOR SYSTEM_TIME AS OF``, or an ``ASOF JOIN``, whose sides are bound. Out: the same
 rows from a plain join. Its right side is a subquery that gives each version the time of the next
 one of its key; a row meets the version that holds at its time. Of versions of one time the last
-one holds: by its place in the log of a keyed table, else by its arrival, else by its values.
+one holds: by its place in the log of a keyed table, else by its arrival, else by its values. The
+versions of a keyed table are the changes in its log; a deletion holds no time at all.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from sqlglot import exp
 from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.bind.ordering import has_no_order, is_comparable
 from headwater.analyze.bind.scope import NULLABLE, Relation
-from headwater.analyze.definitions import ARRIVAL_COLUMN, CHANGES, Catalog, Field
+from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Field, Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts
 from headwater.analyze.rules.determinism import NODES, REFUSED
 from headwater.analyze.time.finality import relation_times
+from headwater.analyze.time.keyed_versions import column_of, history, is_held, log_of, untold
 from headwater.analyze.time.versions import AS_OF, UNTIL, version_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
@@ -44,6 +46,7 @@ class AsOfJoin:
         report: where errors go.
         moment: the time of ``AS OF``, or the comparison of ``MATCH_CONDITION``; None for
             ``ON … >= …``.
+        by_system: whether it is asked by ``FOR SYSTEM_TIME``, which names no column of the version.
         sound: whether it has no error so far.
     """
 
@@ -51,6 +54,7 @@ class AsOfJoin:
     catalog: Catalog
     report: Diagnostics
     moment: exp.Expr | None = None
+    by_system: bool = False
     sound: bool = True
 
     def take(self) -> None:
@@ -73,7 +77,7 @@ class AsOfJoin:
         self.moment = match
         if version is not None:
             join.this.set("version", None)
-            self.moment = version.expression
+            self.moment, self.by_system = version.expression, True
             self._check_moment(version.expression)
 
     def _check_moment(self, moment: exp.Expr) -> None:
@@ -97,10 +101,15 @@ class AsOfJoin:
         if self.moment is None or not self.sound:
             return
         moment, at = self.moment, self.moment.meta
-        if not isinstance(moment, tuple(_FLIPPED)):
-            times = [*relation_times(right.node, self.catalog)]
+        if self.by_system:
+            log = log_of(right, self.catalog)
+            if log is not None and (why := untold(log, right.node.name)):
+                condition, message, hint = why
+                self._refuse(message, right.node, hint, condition)
+                return
+            times = [*relation_times(exp.to_table(log.name) if log else right.node, self.catalog)]
             if len(times) != 1:
-                self._refuse(*_no_time(right, self.catalog, times))
+                self._refuse(*_no_time(right, times))
                 return
             moment = exp.GTE(this=moment, expression=exp.column(times[0], table=right.alias))
             moment.meta.update(at)
@@ -124,7 +133,13 @@ class AsOfJoin:
         (comparison,) = times
         time = comparison.expression
         by = [key.expression for key in keys]
-        found = _subquery(right, by, time, self.catalog, self.report)
+        log = log_of(right, self.catalog)
+        named = [column for key in by for column in key.find_all(exp.Column)]
+        if log is not None and not self.by_system and not _keyed_by(log.primary_key, named):
+            log = None  # its rows are versions of something else
+        if log is not None and not self._check_history(right, log, by, time):
+            return None
+        found = _subquery(right, log, by, time, self.catalog, self.report)
         until = exp.column(UNTIL, table=right.alias)
         until.type, until.meta[NULLABLE] = type_of(time).copy(), True
         before = exp.LT if isinstance(comparison, exp.GTE) else exp.LTE
@@ -177,6 +192,24 @@ class AsOfJoin:
                 self._refuse(message, key, hint, "TYPE_CLASH")
         return self.sound
 
+    def _check_history(
+        self, right: Relation, log: Source, keys: Sequence[exp.Expr], time: exp.Expr
+    ) -> bool:
+        """Refuse what is no version of the row of a key."""
+        table = right.node.name
+        if why := untold(log, table):
+            condition, message, hint = why
+            self._refuse(message, right.node, hint, condition)
+        elif log.watermark and time.name != log.watermark.column:
+            message = f'a version of "{table}" begins at its "{log.watermark.column}"'
+            hint = f"compare with {right.alias}.{log.watermark.column}"
+            self._refuse(message, time, hint)
+        elif not _keyed_by(log.primary_key, keys) or len(keys) != len(log.primary_key):
+            message = f'the key of a version of "{table}" is ({", ".join(log.primary_key)})'
+            equal = " AND ".join(f"t.{key} = {right.alias}.{key}" for key in log.primary_key)
+            self._refuse(message, keys[0], f"write ON {equal}, and the rest into WHERE")
+        return self.sound
+
     def _refuse(
         self, message: str, at: exp.Expr, hint: str, condition: str = "UNSUPPORTED_SYNTAX"
     ) -> None:
@@ -184,24 +217,19 @@ class AsOfJoin:
         self.report.add(condition, message, at, hint)
 
 
-def _no_time(right: Relation, catalog: Catalog, times: Sequence[str]) -> tuple[str, exp.Expr, str]:
+def _no_time(right: Relation, times: Sequence[str]) -> tuple[str, exp.Expr, str]:
     """Say why nothing tells the time of a version."""
-    view = catalog.views.get(right.node.name)
     name, alias = right.node.name or right.alias, right.alias
-    if view is not None and view.changes:
-        message = f'"{name}" is a keyed table: it holds the current rows, not their versions'
-        times = [f.name for f in catalog.sources[view.changes].columns if t.is_timestamp(f.type)]
-        hint = "declare a column with the time of a change, and join its log by it"
-        if times:
-            key, at = (f"{alias}.{each}" for each in (view.primary_key[0], times[0]))
-            joined = f"ASOF JOIN {name}{CHANGES} AS {alias} ON t.k = {key} AND t.ts >= {at}"
-            hint = f"join its log: {joined}"
-        return message, right.node, hint
     many = f"{len(times)} event times" if times else "no event time"
     message = f'AS OF needs the time of each version, and "{name}" has {many}'
     named = name if name == alias else f"{name} {alias}"
     hint = f"name it: ASOF JOIN {named} ON t.k = {alias}.k AND t.ts >= {alias}.ts"
     return message, right.node, hint
+
+
+def _keyed_by(primary_key: Sequence[str], keys: Sequence[exp.Expr]) -> bool:
+    """Return whether columns that are compared tell one row of a keyed table."""
+    return {*primary_key} <= {key.name for key in keys if isinstance(key, exp.Column)}
 
 
 def _sided(term: exp.Expr, alias: str) -> exp.Expr:
@@ -229,17 +257,27 @@ def _sides(term: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
 
 def _subquery(
     right: Relation,
+    log: Source | None,
     keys: Sequence[exp.Expr],
     time: exp.Expr,
     catalog: Catalog,
     report: Diagnostics,
 ) -> exp.Subquery:
-    """The versions of a relation, each with the time of the next one of its key."""
-    columns = [_column(right.alias, field) for field in right.fields.values()]
+    """The versions of a relation, each with the time of the next one of its key.
+
+    Args:
+        log: the log that has them, if the relation is a keyed table.
+    """
+    right = history(right, log, report) if log else right
+    columns = [column_of(right.alias, field) for field in right.fields.values()]
     by = [key.copy() for key in keys]
-    ties = [tie for tie in _order(right, columns, catalog, report) if tie not in (time, *by)]
+    ties = _order(right, log, columns, catalog, report)
+    ties = [tie for tie in ties if tie not in (time, *by)]
     order = exp.Order(expressions=[_ascending(time), *map(_ascending, ties)])
-    until = exp.Window(this=exp.Lead(this=time.copy()), partition_by=by, order=order, over="OVER")
+    next_time = exp.Lead(this=time.copy())
+    until: exp.Expr = exp.Window(this=next_time, partition_by=by, order=order, over="OVER")
+    if log:
+        until = exp.Case().when(is_held(right.alias), until).else_(time.copy())
     infer(until, report)
     select = exp.Select(
         expressions=[*(named(column, column.name) for column in columns), named(until, UNTIL)],
@@ -254,29 +292,26 @@ def _subquery(
 
 
 def _order(
-    right: Relation, columns: Sequence[exp.Column], catalog: Catalog, report: Diagnostics
+    right: Relation,
+    log: Source | None,
+    columns: Sequence[exp.Column],
+    catalog: Catalog,
+    report: Diagnostics,
 ) -> list[exp.Column]:
     """What orders the versions of one time."""
     plain = isinstance(right.node, exp.Table) and isinstance(right.node.this, exp.Identifier)
-    source = catalog.sources.get(right.node.name) if plain else None
+    source = log or (catalog.sources.get(right.node.name) if plain else None)
     if source is not None and source.is_changes:
-        return [_column(right.alias, field) for field in source.position]
+        return [column_of(right.alias, field) for field in source.position]
     for column in columns:
         if has_no_order(column):
             kind, hint = t.sql_type(type_of(column)), "join a subquery that leaves it out"
             message = f'versions that tie can differ in "{column.name}", and {kind} has no order'
             report.add("NON_DETERMINISTIC", message, right.node, hint)
-    arrival = _column(right.alias, Field(ARRIVAL_COLUMN, t.TIMESTAMPTZ))
+    arrival = column_of(right.alias, Field(ARRIVAL_COLUMN, t.TIMESTAMPTZ))
     first = [arrival] if source is not None and source.landed else []
     return [column for column in (*first, *columns) if is_comparable(column)]
 
 
 def _ascending(column: exp.Expr) -> exp.Ordered:
     return exp.Ordered(this=column.copy(), desc=False, nulls_first=False)
-
-
-def _column(alias: str, field: Field) -> exp.Column:
-    column = exp.column(field.name, table=alias)
-    column.type = field.type.copy()
-    column.meta[NULLABLE] = field.nullable
-    return column

@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze.query_parts import conjuncts, relations
 from headwater.analyze.time.versions import AS_OF, UNTIL
 
-_ALIAS, _SIDE, _AT, _NUMBER = "__as_of", "__side", "__at", "__number"
+_ALIAS, _SIDE, _AT, _NUMBER, _HELD = "__as_of", "__side", "__at", "__number", "__held"
 _VERSION, _ROW = exp.Literal.number(0), exp.Literal.number(1)
 
 Renamed = Mapping[tuple[str, str], str]
@@ -32,6 +32,7 @@ class _AsOf:
         time: the time of a version.
         strict: whether a version must be before that time.
         ties: what orders the versions of one time.
+        held: the condition that a version is a row: a deletion is none. None if all are rows.
     """
 
     number: int
@@ -40,6 +41,7 @@ class _AsOf:
     time: exp.Expr
     strict: bool
     ties: tuple[exp.Ordered, ...]
+    held: exp.Expr | None = None
 
 
 def with_sorted_versions(query: exp.Expr) -> exp.Expr:
@@ -73,14 +75,18 @@ def _shows_end(select: exp.Select, join: exp.Join) -> bool:
 
 def _read(number: int, join: exp.Join) -> _AsOf | None:
     """What a join by intervals says; None if it is not as the binder has written it."""
-    window = join.this.this.selects[-1].unalias()
+    until, held = join.this.this.selects[-1].unalias(), None
+    if isinstance(until, exp.Case):
+        held = until.args["ifs"][0].this
+    window = until.find(exp.Window)
     keys = window.args.get("partition_by") or []
     *equal, after, _ = conjuncts(join.args["on"])
     if len(equal) != len(keys) or not all(type(each) is exp.EQ for each in equal):
         return None
     pairs = tuple((each.this, each.expression) for each in equal)
     ties = tuple(window.args["order"].expressions[1:])
-    return _AsOf(number, pairs, after.this, after.expression, type(after) is exp.GT, ties)
+    strict = type(after) is exp.GT
+    return _AsOf(number, pairs, after.this, after.expression, strict, ties, held)
 
 
 def _rewrite(select: exp.Select, as_of: _AsOf) -> None:
@@ -100,13 +106,15 @@ def _rewrite(select: exp.Select, as_of: _AsOf) -> None:
     used = [column for part in (*parts, *later) for column in _columns(part, {*before, right})]
     names = {(c.table, c.name): "" for c in used}
     names = {name: f"__column{number}" for number, name in enumerate(names)}
+    names |= {(right, _HELD): _HELD} if as_of.held and not join.side else {}
     left = exp.Select(from_=select.args["from_"], joins=joins[: as_of.number])
     if own:
         left.set("where", exp.Where(this=exp.and_(*own)))
     found = _both(left, join.this.this, as_of, names, right)
     matched: exp.Expr = exp.EQ(this=exp.column(_SIDE), expression=_ROW.copy())
     if not join.side:
-        known = exp.GT(this=exp.column(_NUMBER), expression=exp.Literal.number(0))
+        found_one = exp.column(_HELD if as_of.held else _NUMBER)
+        known = exp.GT(this=found_one, expression=exp.Literal.number(0))
         matched = exp.and_(matched, known)
     source = exp.select(*map(exp.column, names.values()), *([] if names else [_SIDE]))
     source = source.from_(found.subquery(_ALIAS)).where(matched)
@@ -124,6 +132,12 @@ def _both(
     keys = [f"__key{number}" for number in range(len(as_of.keys))]
     ties = [f"__tie{number}" for number in range(len(as_of.ties))]
 
+    def value_of(table: str, name: str) -> exp.Expr:
+        value = _ROW.copy() if name == _HELD else exp.column(name, table)
+        if as_of.held is None or table != right:
+            return value
+        return exp.Case(ifs=[exp.If(this=as_of.held.copy(), true=value)])
+
     def side(*, rows: bool) -> list[exp.Expr]:
         one, asked = (_ROW, as_of.at) if rows else (_VERSION, as_of.time)
         values = [(key[0 if rows else 1], name) for key, name in zip(as_of.keys, keys, strict=True)]
@@ -133,7 +147,7 @@ def _both(
             for tie, name in zip(as_of.ties, ties, strict=True)
         ]
         values += [
-            (exp.column(name, table) if (table != right) is rows else exp.null(), renamed)
+            (value_of(table, name) if (table != right) is rows else exp.null(), renamed)
             for (table, name), renamed in names.items()
         ]
         return [exp.alias_(value.copy(), name) for value, name in values]

@@ -1,5 +1,7 @@
 """As-of joins that are corrected: a version that comes late changes the rows that should see it.
 
+The versions are the rows of a log, or the changes of a keyed table.
+
 Two things hold after every tick. The view's rows are those of DuckDB's own ``ASOF JOIN`` over all
 rows so far, which come in any order. No row holds a version that is newer than the row itself.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from random import Random
 
 import duckdb
 import pytest
@@ -30,10 +33,11 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        view = drawn(self.seed, partial(as_of_query, closes=False))
+        keyed = Random(f"{self.seed}-keyed").random() < 0.5
+        view = drawn(self.seed, partial(as_of_query, closes=False), keyed=keyed)
         query, used = view.query, view.used
         _, plans = planned(view.definitions)
-        given = [Given(log.name, f"{columns_of(log)}, {STAMPS}") for log in used]
+        given = [Given(log.table, f"{columns_of(log)}, {STAMPS}") for log in used]
         world = World(given, [Kept.of(plans["v"])], seed=len(query.select))
         try:
             for number, rows in enumerate(arrivals(view.rnd, used, self.ticks)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from random import Random
 
 import duckdb
 import pytest
@@ -19,6 +20,7 @@ from tests.algebra.rule import Rule
 from tests.algebra.rules.streams import create, drawn, landed
 from tests.algebra.translate import duckdb_sql, duckdb_type
 from tests.algebra.world import in_schema, planned
+from tests.fuzz.as_of import as_of_query
 from tests.fuzz.closing import closing_query
 
 
@@ -31,7 +33,8 @@ class _Trial:
 
     def wrong(self) -> str:
         """Return what is wrong with it after some tick, empty if nothing is."""
-        view = drawn(self.seed, closing_query)
+        keyed = Random(f"{self.seed}-keyed").random() < 0.1
+        view = drawn(self.seed, as_of_query if keyed else closing_query, keyed=keyed)
         query = view.query
         catalog, plans = planned(view.definitions, as_written=True)
         plan, program = plans["v"], planned(view.definitions)[1]["v"].program

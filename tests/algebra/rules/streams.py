@@ -26,7 +26,7 @@ from tests.algebra.translate import duckdb_sql
 from tests.algebra.world import in_schema, planned
 from tests.fuzz.oracle import insert
 from tests.fuzz.schemas import KINDS, Row
-from tests.fuzz.streams import LATE, Log, StreamingQuery, random_logs, random_query
+from tests.fuzz.streams import LATE, Log, StreamingQuery, keyed_table, random_logs, random_query
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -79,15 +79,21 @@ class Drawn:
 
 
 def drawn(
-    seed: str, make: Callable[[Random, Sequence[Log]], StreamingQuery], *, kept: bool = True
+    seed: str,
+    make: Callable[[Random, Sequence[Log]], StreamingQuery],
+    *,
+    kept: bool = True,
+    keyed: bool = False,
 ) -> Drawn:
     """Return a random view over random logs.
 
     Args:
         kept: whether the logs are tables, not sources.
+        keyed: whether the second one has the changes of a keyed table.
     """
     rnd = Random(seed)
-    logs = random_logs(rnd, kept=kept)
+    logs: Sequence[Log] = random_logs(rnd, kept=kept)
+    logs = [logs[0], keyed_table(rnd, logs[1])] if keyed else logs
     query = make(rnd, logs)
     used = [log for log in logs if log.name in query.inputs]
     definitions = "".join(log.definition for log in logs) + query.definition("v")
@@ -96,15 +102,16 @@ def drawn(
 
 def columns_of(log: Log) -> str:
     """The columns of a log as DuckDB writes them."""
-    return ", ".join(f"{name} {KINDS[kind].type}" for name, kind in log.kinds.items())
+    declared = {name: KINDS[kind].type for name, kind in log.kinds.items()}
+    return ", ".join(f"{name} {kind}" for name, kind in (log.hidden | declared).items())
 
 
 def create(duck: duckdb.DuckDBPyConnection, logs: Sequence[Log]) -> None:
     """Make the tables of some logs, and of their heartbeats."""
     for log in logs:
-        for name in (log.name, f"{log.name}__change", f"{log.name}__before"):
+        for name in (log.table, f"{log.table}__change", f"{log.table}__before"):
             duck.execute(f"CREATE TABLE {name} ({columns_of(log)}, {STAMPS})")
-        duck.execute(f"CREATE TABLE {log.name}__heartbeat (ts TIMESTAMPTZ)")
+        duck.execute(f"CREATE TABLE {log.table}__heartbeat (ts TIMESTAMPTZ)")
 
 
 def arrivals(rnd: Random, logs: Sequence[Log], ticks: int) -> Iterator[dict[str, list[Row]]]:
@@ -113,7 +120,7 @@ def arrivals(rnd: Random, logs: Sequence[Log], ticks: int) -> Iterator[dict[str,
     for _ in range(ticks):
         clock += timedelta(minutes=1)
         yield {
-            log.name: [
+            log.table: [
                 (*log.row(rnd, clock)[:-1], rnd.choice(times), clock, None)
                 for _ in range(rnd.choice((0, 1, 2, 6)))
             ]
@@ -129,8 +136,8 @@ def landed(
     for _ in range(ticks):
         clock += timedelta(seconds=rnd.choice((30, 300, 600, 1500, 7200)))
         for log in logs:
-            duck.execute(f"INSERT INTO {log.name}__before FROM {log.name}__change")
-            duck.execute(f"DELETE FROM {log.name}__change")
+            duck.execute(f"INSERT INTO {log.table}__before FROM {log.table}__change")
+            duck.execute(f"DELETE FROM {log.table}__change")
         for log in rnd.sample(logs, rnd.randint(1, len(logs))):
             mark = marks.get(log.name)
             known = mark if log.kept else None
@@ -138,9 +145,9 @@ def landed(
             rows = [log.row(rnd, clock) for _ in range(rnd.choice((0, 1, 2, 6)))]
             if not log.kept and mark is not None:  # Spark drops late rows of a SOURCE unseen
                 rows = [row for row in rows if _micros(row) >= mark]
-            for name in (log.name, f"{log.name}__change"):
+            for name in (log.table, f"{log.table}__change"):
                 insert(duck, name, [(*row, clock, moment) for row in rows])
-            insert(duck, f"{log.name}__heartbeat", [(clock,)])
+            insert(duck, f"{log.table}__heartbeat", [(clock,)])
             times = [int(_micros(row)) for row in rows if row[-1] is not None]
             new = [time // 1000 * 1000 - log.delay * 10**6 for time in times]
             marks[log.name] = max([*new, *([mark] if mark is not None else [])], default=None)
