@@ -35,6 +35,7 @@ from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.commands.versions import rollback, versions
+from headwater.cli.commands.why import why
 from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 from headwater.errors.plain import is_bug, plain
@@ -48,6 +49,8 @@ _PROMISE = (
 _STARTERS = (
     init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, test,
     maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
+    init, check, explain, run, status, sql, verify, why, test, maintain, doctor, quarantine,
+    dashboards, trino, superset, stack, jars,
     explain_error,
 )  # fmt: skip
 

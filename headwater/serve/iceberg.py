@@ -42,7 +42,7 @@ from headwater.errors import ServiceError
 from headwater.lake.protocol.history import Snapshot
 from headwater.lake.reserved_names import DEFINITION, SWAPPING, definition_of
 from headwater.serve.connection import literal, quoted
-from headwater.serve.stored_table import StoredTable
+from headwater.serve.stored_table import AT, NUMBER, ROWS_OF_FILE, StoredTable
 
 if TYPE_CHECKING:
     import duckdb
@@ -127,15 +127,34 @@ class StoredIcebergTable(StoredTable):
         columns: Sequence[str],
     ) -> str:
         """Return the SELECT by which DuckDB reads one snapshot."""
-        schema, there = self.iceberg.schema().select(*columns), self.columns(snapshot_id)
-        held = tuple(column for column in columns if column in there)
-        scan = self.iceberg.scan(selected_fields=held, snapshot_id=snapshot_id)
-        tasks = list(scan.plan_files()) if snapshot_id is not None else []
+        schema, scan, tasks = self._scan(snapshot_id, columns)
         if not tasks:
             return _empty(schema, columns)
         if all(_is_native(task) for task in tasks):
             return _native(schema, columns, tasks)
         return _streamed(connection, name, schema, columns, scan)
+
+    def numbered(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        snapshot_id: int | None,
+        columns: Sequence[str],
+        first: int,
+    ) -> str:
+        """Return the SELECT of one snapshot with a number per row: its file and its place."""
+        schema, _, tasks = self._scan(snapshot_id, columns)
+        if not tasks or not all(_is_native(task) for task in tasks):
+            return super().numbered(connection, name, snapshot_id, columns, first)
+        return _native(schema, columns, tasks, first)
+
+    def _scan(
+        self, snapshot_id: int | None, columns: Sequence[str]
+    ) -> tuple[Schema, DataScan, list[FileScanTask]]:
+        schema, there = self.iceberg.schema().select(*columns), self.columns(snapshot_id)
+        held = tuple(column for column in columns if column in there)
+        scan = self.iceberg.scan(selected_fields=held, snapshot_id=snapshot_id)
+        return schema, scan, list(scan.plan_files()) if snapshot_id is not None else []
 
     def is_readable(self, snapshot_id: int) -> bool:
         """Return whether a snapshot is kept; its files are kept with it."""
@@ -205,7 +224,12 @@ def _is_native(task: FileScanTask) -> bool:
     )
 
 
-def _native(schema: Schema, columns: Sequence[str], tasks: Sequence[FileScanTask]) -> str:
+def _native(
+    schema: Schema,
+    columns: Sequence[str],
+    tasks: Sequence[FileScanTask],
+    first: int | None = None,
+) -> str:
     fields = ", ".join(
         f"{field.field_id}: {{name: {literal(field.name)},"
         f" type: {literal(duckdb_type(field.field_type))}, default_value: NULL}}"
@@ -213,16 +237,24 @@ def _native(schema: Schema, columns: Sequence[str], tasks: Sequence[FileScanTask
     )
     options = f"schema = MAP {{{fields}}}, hive_partitioning = false"
     names = ", ".join(map(quoted, columns))
+
+    def shown(before: int) -> str:
+        """The columns, and the number of a row behind those of so many files."""
+        if first is None:
+            return names
+        number = f"{first} + ((file_index + {before}) << {ROWS_OF_FILE}) + file_row_number"
+        return f"{names}, {number} AS {NUMBER}, file_row_number AS {AT}"
+
     clean = [task for task in tasks if not task.delete_files]
     touched = [task for task in tasks if task.delete_files]
     parts = []
     if clean:
-        parts.append(f"SELECT {names} FROM read_parquet({_files(clean)}, {options})")
+        parts.append(f"SELECT {shown(0)} FROM read_parquet({_files(clean)}, {options})")
     if touched:
         deletes = sorted({file.file_path for task in touched for file in task.delete_files})
         parts.append(
-            f"SELECT {names} FROM read_parquet({_files(touched)}, {options}, filename = true,"
-            " file_row_number = true) AS _rows ANTI JOIN"
+            f"SELECT {shown(len(clean))} FROM read_parquet({_files(touched)}, {options},"
+            " filename = true, file_row_number = true) AS _rows ANTI JOIN"
             " (SELECT regexp_replace(file_path, '^file:/*', '/') AS _path, pos AS _pos"
             f" FROM read_parquet({_paths(deletes)})) AS _deleted"
             " ON _deleted._path = _rows.filename AND _deleted._pos = _rows.file_row_number"

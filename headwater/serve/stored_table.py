@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     import duckdb
 
 
+NUMBER, AT = "__why", "__at"
+"""Columns of numbered rows: a number that no other row has, and the row's place in its file."""
+ROWS_OF_FILE = 36
+"""Bits of a number for the place in a file, below those for the file."""
+
+
 class StoredTable(History):
     """One table as it was when it was opened.
 
@@ -77,12 +83,34 @@ class StoredTable(History):
     def lost_files(self) -> list[str]:
         """Return the files that the current snapshot names and that do not exist."""
 
+    def numbered(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        snapshot_id: int | None,
+        columns: Sequence[str],
+        first: int,
+    ) -> str:
+        """Return the SELECT of one snapshot with two more columns, :data:`NUMBER` and :data:`AT`.
+
+        Args:
+            connection: gets what the SELECT reads.
+            name: a name that no other table has there.
+            snapshot_id: the snapshot to read; None reads an empty table.
+            columns: the columns, in order.
+            first: the least number of a row.
+        """
+        body = self.select(connection, f"{name}$plain", snapshot_id, columns)
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {body}")
+        return f"SELECT *, {first} + rowid AS {NUMBER}, rowid AS {AT} FROM {quoted(name)}"
+
     def create_view(
         self,
         connection: duckdb.DuckDBPyConnection,
         name: str,
         snapshot_id: int | None,
         columns: Sequence[str],
+        first: int | None = None,
     ) -> None:
         """Create a DuckDB view over one snapshot.
 
@@ -91,13 +119,18 @@ class StoredTable(History):
             name: name of the view; ``"as_of.orders"`` is one name, not schema and name.
             snapshot_id: the snapshot to read; None reads an empty table.
             columns: the columns of the view, in order.
+            first: the least number of a row if rows are :meth:`numbered`.
 
         Raises:
             ConfigError: ``DELTA_READER_MISSING``.
             ServiceError: ``READ_FAILED``, ``UNSUPPORTED_TYPE``.
         """
         with reading(self.name):
-            body = self.select(connection, f"{name}$rows", snapshot_id, columns)
+            rows = f"{name}$rows"
+            if first is None:
+                body = self.select(connection, rows, snapshot_id, columns)
+            else:
+                body = self.numbered(connection, rows, snapshot_id, columns, first)
             connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {body}")
 
 

@@ -196,6 +196,33 @@ def _verify_one(
     limit: int,
     engines: Mapping[str, Comparer],
 ) -> VerifyResult:
+    case = case_of(project, lake, plan, snapshot)
+    if isinstance(case, VerifyResult):
+        return case
+    name, commit, columns = plan.view.name, case.commit, case.columns
+    outcome = _compared(case, limit, engines)
+    if isinstance(outcome, str):
+        return VerifyResult(name, Verdict.FAILED, outcome, commit)
+    if isinstance(outcome, Unseen):
+        return VerifyResult(name, Verdict.NOT_KEPT, str(outcome), commit)
+    difference, said = outcome
+    equal = not difference.surplus and not difference.missing
+    verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
+    return VerifyResult(name, verdict, said, commit, columns.names, difference)
+
+
+def case_of(
+    project: Project, lake: LakeReader, plan: ViewPlan, snapshot: int | None = None
+) -> Case | VerifyResult:
+    """Return what a commit of a view has read, and the view's table; or why that cannot be told.
+
+    Args:
+        snapshot: the snapshot that is meant; the newest commit by default.
+
+    Raises:
+        ConfigError: ``UNKNOWN_SNAPSHOT``, ``PART_OF_A_COMMIT``.
+        ServiceError: something cannot be read, or was expired.
+    """
     name = plan.view.name
     sources = [each.name for each in plan.inputs if each.kind == "source"]
     if sources:
@@ -223,16 +250,7 @@ def _verify_one(
     read_at = snapshot if snapshot is not None else table.snapshot_id()
     columns = columns_of(plan)
     inputs = {each.name: input_at(lake, each.name, commit) for each in plan.inputs}
-    case = Case(project, plan, columns, commit, table, read_at, inputs)
-    outcome = _compared(case, limit, engines)
-    if isinstance(outcome, str):
-        return VerifyResult(name, Verdict.FAILED, outcome, commit)
-    if isinstance(outcome, Unseen):
-        return VerifyResult(name, Verdict.NOT_KEPT, str(outcome), commit)
-    difference, said = outcome
-    equal = not difference.surplus and not difference.missing
-    verdict = Verdict.EQUAL if equal else Verdict.DIFFERENT
-    return VerifyResult(name, verdict, said, commit, columns.names, difference)
+    return Case(project, plan, columns, commit, table, read_at, inputs)
 
 
 def _compared(

@@ -120,6 +120,34 @@ def at_rest(
     Raises:
         ConfigError: ``UNKNOWN_DIALECT``.
     """
+    query = rendered(
+        plan, catalog, dialect, watermark=watermark, final=final, relation=relation, bounds=bounds
+    )
+    if dialect == "trino":
+        text = print_sql(native(query).transform(in_micros), dialect)
+        return AtRest(plan.view.name, dialect, text)
+    named_query, patterns = take_out(query, dialect)
+    return AtRest(plan.view.name, dialect, print_sql(named_query, dialect), patterns)
+
+
+def rendered(
+    plan: ViewPlan,
+    catalog: Catalog,
+    dialect: str,
+    *,
+    watermark: int | None = None,
+    final: bool = True,
+    relation: Callable[[str], str] | None = None,
+    bounds: bool = False,
+) -> exp.Query:
+    """Return the tree of the SELECT at rest, with patterns as nodes.
+
+    Args:
+        dialect: see :func:`at_rest`, also for the other arguments.
+
+    Raises:
+        ConfigError: ``UNKNOWN_DIALECT``.
+    """
     if dialect not in DIALECTS:
         raise ConfigError(
             "UNKNOWN_DIALECT",
@@ -146,12 +174,8 @@ def at_rest(
         _exactly(query, dialect, bounds)
     if final and closes:
         query = _only_dated(query, own, plan, catalog, watermark)
-    if dialect == "trino":
-        return AtRest(
-            plan.view.name, dialect, print_sql(native(query).transform(in_micros), dialect)
-        )
-    named_query, patterns = take_out(query, dialect)
-    return AtRest(plan.view.name, dialect, print_sql(named_query, dialect), patterns)
+    assert isinstance(query, exp.Query)
+    return query
 
 
 def comparisons(plan: ViewPlan) -> tuple[Comparison, ...]:

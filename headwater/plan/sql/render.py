@@ -37,6 +37,10 @@ QUALIFIED = "__qualified"
 """Name of the subquery, and of its condition, that stands for QUALIFY where there is none."""
 
 
+READ = "read"
+"""Key of the ``meta`` of a FROM item of a rendered query that reads a relation: its name."""
+
+
 class Watermarked(exp.Expression):
     """Spark's ``(query) WATERMARK column DELAY OF interval`` as a FROM item."""
 
@@ -82,6 +86,7 @@ def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
             item.set("alias", alias)
         else:
             item = exp.Subquery(this=item, alias=alias)
+        item.meta[READ] = relation.name
         relation.table.replace(item)
     return copy
 
