@@ -47,10 +47,8 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, test,
-    maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
-    init, check, explain, run, status, sql, verify, why, test, maintain, doctor, quarantine,
-    dashboards, trino, superset, stack, jars,
+    init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, why,
+    test, maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
     explain_error,
 )  # fmt: skip
 

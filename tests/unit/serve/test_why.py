@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from why_lake import AT, CHANGES, ORDERS, ROW, Lake, order
 
 from headwater.cli.main import main
 from headwater.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, ConfigError, HeadwaterError
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.serve.why import lineage
 from headwater.serve.why.deciding import Deciding, DecidingRows, ExplainedRow
@@ -178,8 +178,10 @@ def test_deep_goes_through_views_to_landed_rows(lake: Lake) -> None:
 
 def test_deep_says_of_which_view_it_knows_nothing(tmp_path: Path) -> None:
     lake = filled(tmp_path)
-    changed = {**lake.plans, "per_city": replace(lake.plans["per_city"], fingerprint="other")}
-    (row,) = Deciding(lake.project, changed, deep=True).explain("busy", {}).rows
+    cut = {"orders": str(lake.fake.snapshot("orders"))}
+    lake.fake.append("per_city", [], Marker("per_city", 1, 1, {}, cut, fingerprint="v2:other"))
+    lake.write("busy", [])
+    (row,) = why(lake, "busy", deep=True)
     assert row.inputs[0].rows == 1 and not row.inputs[0].because
     assert "was written by another definition" in row.inputs[0].unknown
 
