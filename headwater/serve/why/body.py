@@ -35,7 +35,7 @@ class Frozen(Exception):
 
 
 @dataclass
-class Body:
+class RowSource:
     """FROM, joins and WHERE of a SELECT.
 
     Attributes:
@@ -89,14 +89,14 @@ class Body:
         select.set("where", exp.Where(this=exp.and_(*terms, copy=False)) if terms else None)
 
 
-def body_of(select: exp.Select, absent: bool, trace: Tracer) -> Body:
+def body_of(select: exp.Select, absent: bool, trace: Tracer) -> RowSource:
     """Return the traced FROM, joins and WHERE of a SELECT."""
     try:
         return _Tracing(absent, trace).run(select)
     except Frozen:
         parts = [select.args.get("from_"), *(select.args.get("joins") or [])]
         parts.append(select.args.get("where"))
-        body = Body(select.args.get("from_"), list(select.args.get("joins") or []))
+        body = RowSource(select.args.get("from_"), list(select.args.get("joins") or []))
         body.where = where_of(select)
         body.items = {item.alias_or_name for item in _items(select)}
         body.stable = {(name, "*") for name in body.items}
@@ -114,10 +114,10 @@ def _items(select: exp.Select) -> list[exp.Expr]:
 class _Tracing:
     def __init__(self, absent: bool, trace: Tracer) -> None:
         self._absent, self._trace = absent, trace
-        self._body = Body()
+        self._body = RowSource()
         self._outer = False
 
-    def run(self, select: exp.Select) -> Body:
+    def run(self, select: exp.Select) -> RowSource:
         body = self._body
         joins = select.args.get("joins") or []
         self._outer = any(join.side in ("RIGHT", "FULL") for join in joins)
@@ -195,7 +195,7 @@ class _Tracing:
         whole = self._trace(join.this.this, True)
         if not whole.shrinks:
             mine = {(alias, name) for name in _renamed(join.this, whole, whole.stable)}
-            known = Body(items={alias}, stable=mine)
+            known = RowSource(items={alias}, stable=mine)
             on = [term.copy() for term in terms if known.is_stable(term)]
             numbers = exp.select(gathered([exp.column(WHY, alias)])).from_(
                 _around(join.this, whole)

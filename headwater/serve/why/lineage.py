@@ -14,7 +14,7 @@ from sqlglot import exp, parse_one
 from headwater.analyze.query_parts import conjuncts, relations, window_calls, windows_of
 from headwater.errors import SqlError
 from headwater.plan.sql.render import READ
-from headwater.serve.why.body import Body, body_of
+from headwater.serve.why.body import RowSource, body_of
 from headwater.serve.why.combined import appended, by_value, distinct
 from headwater.serve.why.traced import (
     THERE,
@@ -130,7 +130,7 @@ def _select(select: exp.Select, absent: bool) -> Traced:
 
 
 def _output(
-    found: exp.Select, body: Body, terms: Sequence[exp.Expr], there: Sequence[exp.Expr]
+    found: exp.Select, body: RowSource, terms: Sequence[exp.Expr], there: Sequence[exp.Expr]
 ) -> Traced:
     """A SELECT of single rows, with its numbers and whether it is there."""
     names, items = names_of(found), found.selects
@@ -228,7 +228,7 @@ def _extremes(select: exp.Select) -> dict[str, exp.Expr]:
     return {} if select.args.get("having") else found
 
 
-def _of_extremes(select: exp.Select, body: Body, extremes: dict[str, exp.Expr]) -> Traced:
+def _of_extremes(select: exp.Select, body: RowSource, extremes: dict[str, exp.Expr]) -> Traced:
     """Rows that are not the least or the greatest can go, unless all values are NULL."""
     found, names = select.copy(), names_of(select)
     body.put_into(found)
@@ -249,7 +249,7 @@ def _of_extremes(select: exp.Select, body: Body, extremes: dict[str, exp.Expr]) 
     return Traced(outer.from_(found.subquery("__row")), names, stable, rest=body.rest)
 
 
-def _gathered(body: Body) -> exp.Expr:
+def _gathered(body: RowSource) -> exp.Expr:
     """The numbers of a group; DuckDB 2.0.0 fails on some subqueries in what is aggregated."""
     terms = []
     for number, term in enumerate(body.terms):
@@ -319,7 +319,7 @@ def _is_first(term: exp.Expr) -> bool:
     return isinstance(most, exp.Literal) and (not isinstance(term, exp.EQ) or most.name == "1")
 
 
-def _numbers(call: exp.Window, body: Body) -> exp.Expr:
+def _numbers(call: exp.Window, body: RowSource) -> exp.Expr:
     """The numbers of the rows by which a call with OVER is decided."""
     over = call.copy()
     function = call.this
