@@ -184,7 +184,8 @@ class DefinitionsChanged:
         step = "correct them, then" if self.error else "type in another terminal"
         return (
             f"the SQL files have changed ({'; '.join(found)}). This run goes on with the"
-            f" definitions that it began with.{error} To run the new ones, {step}: headwater apply"
+            f" definitions that it began with.{error} To run the new ones, {step}: headwater apply;"
+            " for a table, start the run again"
         )
 
 

@@ -48,7 +48,7 @@ def test_what_changed_is_said_once(folder: Path, file: str, text: str, words: li
     for word in words:
         assert word in str(said)
     if said is not None and any(said.changes.values()):
-        assert str(said).endswith("type: headwater run")
+        assert str(said).endswith("for a table, start the run again")
     assert watch.look() is None
 
 
