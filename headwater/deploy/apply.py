@@ -102,6 +102,12 @@ def apply(
     if swap.names:
         shadows = swap.shadows
         _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
+        if len(swap.applied) < len(swap.names):
+            raise ServiceError(
+                "APPLY_FAILED",
+                "the apply was interrupted, so nothing was changed",
+                hint="run `headwater apply` again: it goes on where it stopped",
+            )
     if new := [change.name for change in changes if change.kind in (Kind.NEW, Kind.METADATA)]:
         _run(Supervisor(project, spark=spark, views=new, progress=progress))
     if gone := [change.name for change in changes if change.kind is Kind.REMOVED]:

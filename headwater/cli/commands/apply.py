@@ -164,16 +164,16 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     from headwater.deploy.changes import BUILT, INTERRUPTED
 
     changes = _changes(project)
-    built = [change for change in changes.due if change.kind in BUILT]
+    try:
+        built = [change for change in changes.due if change.kind in BUILT]
+    except HeadwaterError:
+        return project  # the run says of which table
     if not built:
         return project
     names = ", ".join(change.name for change in built)
     if first or (once and not has_applied(project)):
         context.output.note(f"changed: {names}; building beside what is there, then swapping")
-        if carry_out(context, project, changes) != EXIT_OK:
-            context.output.note("the run goes on with the old definitions")
-            return changes.applied
-        return project
+        return _applied_first(context, project, changes)
     if any(change.reason == INTERRUPTED for change in built):
         raise TerminalError(
             "APPLY_UNFINISHED",
@@ -183,6 +183,19 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     context.output.note(
         f"changed, and kept as the lake has them: {names}; see headwater plan, then headwater apply"
     )
+    return changes.applied
+
+
+def _applied_first(context: Context, project: Project, changes: ProjectChanges) -> Project:
+    """Apply what a run finds changed; what cannot be applied keeps its old definition."""
+    try:
+        if carry_out(context, project, changes) == EXIT_OK:
+            return project
+    except HeadwaterError as error:
+        if error.condition != "NOT_YET":
+            raise
+        context.output.error(error)
+    context.output.note("the run goes on with the old definitions")
     return changes.applied
 
 
