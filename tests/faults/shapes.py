@@ -147,6 +147,16 @@ _ICEBERG = (
         streaming=False,
     ),
     Shape(
+        "asked",
+        ("replies", "events"),
+        "SELECT r.id, r.ts AS replied_at, e.ts AS asked_at FROM replies r"
+        " LEFT JOIN events FOR SYSTEM_TIME AS OF r.ts AS e ON e.id = r.id EMIT ON WINDOW CLOSE",
+        f"SELECT id, ts, (SELECT max(ts) FROM {_IN_TIME.format('events')} e"
+        f" WHERE e.id = r.id AND e.ts <= r.ts) FROM {_IN_TIME.format('replies')} r"
+        " WHERE ts + INTERVAL 1 MICROSECOND <= $watermark",
+        streaming=False,
+    ),
+    Shape(
         "recent",
         ("events",),
         "SELECT key, count(*) AS n, max(amount) AS most FROM events"
