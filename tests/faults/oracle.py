@@ -272,7 +272,7 @@ class Oracle:
 
 
 def _marker(properties: Mapping[str, str]) -> dict[str, Any]:
-    texts = ("view", "fingerprint", "attempt")
+    texts = ("view", "fingerprint", "attempt", "release")
     marker = {}
     for key, value in properties.items():
         name = key.removeprefix("headwater.")
