@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -79,8 +79,7 @@ class Unequal(Exception):
 
 
 def apply(
-    project: Project,
-    comparison: ProjectChanges,
+    changes: ProjectChanges,
     *,
     spark: SparkSession | None = None,
     progress: Progress = silent,
@@ -88,8 +87,7 @@ def apply(
     """Make the definitions of a project those of the lake.
 
     Args:
-        project: as its files have it, without errors.
-        comparison: of this project with the lake.
+        changes: the project, as its files have it, held against the lake.
         spark: a running session to use; one is opened if there is none.
         progress: told of the commits that build the new versions.
 
@@ -97,8 +95,7 @@ def apply(
         Unequal: a new version is not what its SELECT says.
         HeadwaterError: it cannot be built, or another process runs the project.
     """
-    changes = comparison.changes
-    swap = _Swap(project, comparison, [c.name for c in changes if c.kind in BUILT])
+    swap = _Swap(changes)
     if swap.names:
         shadows = swap.shadows
         _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
@@ -108,11 +105,15 @@ def apply(
                 "the apply was interrupted, so nothing was changed",
                 hint="run `headwater apply` again: it goes on where it stopped",
             )
-    if new := [change.name for change in changes if change.kind in (Kind.NEW, Kind.METADATA)]:
-        _run(Supervisor(project, spark=spark, views=new, progress=progress))
-    if gone := [change.name for change in changes if change.kind is Kind.REMOVED]:
-        _remove(project, gone)
+    if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
+        _run(Supervisor(changes.project, spark=spark, views=new, progress=progress))
+    if gone := _of_kind(changes, Kind.REMOVED):
+        _remove(changes.project, gone)
     return swap.applied
+
+
+def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
+    return [change.name for change in changes.changes if change.kind in kinds]
 
 
 def _run(supervisor: Supervisor) -> None:
@@ -140,16 +141,16 @@ def _remove(project: Project, names: Sequence[str]) -> None:
 class _Swap:
     """The shadows of some views: made before the engine runs, swapped after it."""
 
-    def __init__(self, project: Project, comparison: ProjectChanges, names: Sequence[str]) -> None:
-        self.names = names
-        self.shadows = [name + NEXT for name in names]
+    def __init__(self, changes: ProjectChanges) -> None:
+        self.names = _of_kind(changes, *BUILT)
+        self.shadows = [name + NEXT for name in self.names]
         self.applied: list[Applied] = []
-        self._plans = plan_project(project.catalog)
-        self._keep = project.config.maintenance.keep_versions
-        self.both = with_shadows(project, names, comparison.old)
-        self._built: Mapping[str, ViewPlan] = plan_project(self.both.catalog) if names else {}
-        for name in names:
+        self._plans = changes.plans
+        self._keep = changes.project.config.maintenance.keep_versions
+        for name in self.names:
             _check(self._plans[name])
+        self.both = with_shadows(changes.project, self.names, changes.old)
+        self._built = plan_project(self.both.catalog) if self.names else {}
 
     def begin(self, lake: Lake) -> None:
         """Make the shadows that are not there (step 1)."""

@@ -89,10 +89,14 @@ class ProjectChanges:
     Args:
         project: as its files have it, without errors.
         plans: of all its views.
+
+    Attributes:
+        project: the project.
+        plans: the plans.
     """
 
     def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
-        self._project, self._plans = project, plans
+        self.project, self.plans = project, plans
         self._lake = LakeReader(project.config, project.catalog.external)
         self._tables: dict[str, StoredTable | None] = {}
 
@@ -100,7 +104,7 @@ class ProjectChanges:
     def changes(self) -> tuple[ViewChange, ...]:
         """What becomes of every view, in topological order; at the end those that are gone."""
         found: dict[str, ViewChange] = {}
-        for name, plan in self._plans.items():
+        for name, plan in self.plans.items():
             if not plan.view.changes:
                 found[name] = self._follow(self._change(plan), plan, found)
         return (*found.values(), *self._removed())
@@ -114,9 +118,9 @@ class ProjectChanges:
     def applied(self) -> Project:
         """The project with the definitions that the lake holds, where those of files differ."""
         if not self.old:
-            return self._project
-        applied = read_project(self._project.root, edit=self._as_applied)
-        return replace(applied, config=self._project.config)
+            return self.project
+        applied = read_project(self.project.root, edit=self._as_applied)
+        return replace(applied, config=self.project.config)
 
     def table(self, name: str) -> StoredTable | None:
         """Return the table of a name, None if there is none."""
@@ -130,7 +134,7 @@ class ProjectChanges:
     def old(self) -> dict[str, CreateStreamingView]:
         """The stored definitions of views whose newest commit is of another one."""
         found = {}
-        for name, plan in self._plans.items():
+        for name, plan in self.plans.items():
             table = self.table(name)
             marker = table.marker() if table else None
             if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
@@ -185,7 +189,7 @@ class ProjectChanges:
             above = found.get(item.name)
             if above is None or above.kind not in BUILT:
                 continue
-            if self._plans[item.name].mode is ChangelogMode.APPEND:
+            if self.plans[item.name].mode is ChangelogMode.APPEND:
                 reason = f"reads {item.name}, whose rows are replaced"
                 return self._built(plan, Kind.REBUILD, reason)
             if column := self._retyped(plan, item.name):
@@ -198,7 +202,7 @@ class ProjectChanges:
         old = self._old_plans.get(read)
         had = {each.name: each.type for each in old.view.fields} if old else {}
         used = {column.name for column in plan.view.query.find_all(exp.Column)}
-        for each in self._plans[read].view.fields:
+        for each in self.plans[read].view.fields:
             if (each.name in used or plan.view.reads_all) and had.get(each.name) != each.type:
                 return each.name
         return ""
@@ -206,7 +210,7 @@ class ProjectChanges:
     def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
         name = plan.view.name
         reads = sum((self._size(item.name) for item in plan.inputs), Volume())
-        behind = tuple(_behind(self._project.catalog, name)) if kind is not Kind.NEW else ()
+        behind = tuple(_behind(self.project.catalog, name)) if kind is not Kind.NEW else ()
         return ViewChange(name, kind, reason, reads=reads, behind=behind)
 
     def _size(self, name: str) -> Volume:
@@ -216,11 +220,11 @@ class ProjectChanges:
 
     def _removed(self) -> Iterator[ViewChange]:
         """Views of the lake that no file defines; a broken one is no removed one."""
-        defined = {*self._project.catalog.sources, *self._plans, *self._project.definitions}
+        defined = {*self.project.catalog.sources, *self.plans, *self.project.definitions}
         for name in self._lake.names():
             table = None if name in defined or "__" in name else self.table(name)
             if table is not None and table.definition:
-                behind = tuple(_behind(self._project.catalog, name))
+                behind = tuple(_behind(self.project.catalog, name))
                 yield ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind)
 
 

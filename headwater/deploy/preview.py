@@ -7,14 +7,13 @@ a changed one is computed over the new rows of that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.deploy.changes import BUILT, ProjectChanges
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
-from headwater.project import Project
 from headwater.serve.compare import Columns, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted, rows_of
 from headwater.serve.embedded import translated_errors
@@ -52,15 +51,11 @@ class RowChanges:
     left_out: tuple[str, ...] = ()
 
 
-def preview(
-    project: Project, plans: Mapping[str, ViewPlan], changes: ProjectChanges, limit: int = 10
-) -> Iterator[RowChanges]:
+def preview(changes: ProjectChanges, limit: int = 10) -> Iterator[RowChanges]:
     """Yield what becomes of the rows of each view that is built anew.
 
     Args:
-        project: as its files have it.
-        plans: of all its views.
-        changes: what differs from the lake.
+        changes: the project held against the lake.
         limit: how many rows of each view to return.
 
     Raises:
@@ -73,13 +68,13 @@ def preview(
             marker = table.marker() if table else None
             if table is None or marker is None:
                 continue
-            _create_new(connection, project, plans[name], changes, marker, built)
-            yield _difference(connection, plans[name], table, limit)
+            plan = changes.plans[name]
+            _create_new(connection, plan, changes, marker, built)
+            yield _difference(connection, plan, table, limit)
 
 
 def _create_new(
     connection: duckdb.DuckDBPyConnection,
-    project: Project,
     plan: ViewPlan,
     changes: ProjectChanges,
     marker: Marker,
@@ -97,7 +92,9 @@ def _create_new(
         return quoted(name + (_NEW if name in built else _CUT))
 
     watermark = marker.watermark
-    select = at_rest(plan, project.catalog, "duckdb", watermark=watermark, relation=relation)
+    select = at_rest(
+        plan, changes.project.catalog, "duckdb", watermark=watermark, relation=relation
+    )
     if select.patterns:
         from headwater.serve.pattern_rows import create_matches
 

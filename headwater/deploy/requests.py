@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any
 
 from headwater.checkpoints.durable import put
 from headwater.errors import ServiceError
+from headwater.runtime.definition_watch import looking
 
 _REQUEST, _HEARD, _ANSWER = "apply.request", "apply.heard", "apply.answer"
 LOOK_EVERY = 0.5
@@ -79,24 +79,16 @@ class Requests:
     @contextmanager
     def heard(self, then: Callable[[], None]) -> Iterator[None]:
         """Call ``then`` at a request as long as the block lasts."""
-        done = threading.Event()
 
         def look() -> None:
-            while not done.wait(LOOK_EVERY):
-                if request := _text(self._state / _REQUEST):
-                    (self._state / _REQUEST).unlink(missing_ok=True)
-                    self._request = request
-                    put(self._state / _HEARD, f"{request}\n{os.getpid()}")
-                    then()
-                    return
+            if not self._request and (request := _text(self._state / _REQUEST)):
+                (self._state / _REQUEST).unlink(missing_ok=True)
+                self._request = request
+                put(self._state / _HEARD, f"{request}\n{os.getpid()}")
+                then()
 
-        thread = threading.Thread(target=look, name="requests", daemon=True)
-        thread.start()
-        try:
+        with looking(look, LOOK_EVERY):
             yield
-        finally:
-            done.set()
-            thread.join()
 
     def answer(self, said: Mapping[str, Any]) -> None:
         """Answer the request."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from headwater.errors import TerminalError
 from headwater.lake.iceberg.shadow import take_over
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.protocol.commit import check_token
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import DEFINITION, definition_of, version_tag
 
@@ -77,12 +78,6 @@ def put_in_place(
     if newest is None:
         raise TerminalError("MARKER_MISSING", f'view "{table.name}" has no commit yet')
     last = newest.marker
-    if last.token > token:
-        raise TerminalError(
-            "FENCED",
-            f'another process runs view "{table.name}"',
-            hint="`headwater status` shows the one that runs",
-        )
     marker = Marker(
         view=last.view,
         version=last.version + 1,
@@ -94,6 +89,7 @@ def put_in_place(
         fingerprint=version.fingerprint,
         counts=version.counts,
     )
+    check_token(newest, marker)
     sides(marker)
     before = str(table.java.properties().get(DEFINITION) or "")
     gone = range(1, marker.version - keep)

@@ -8,7 +8,7 @@ lease and the jars belong to one set of definitions.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,15 +32,31 @@ def watched(project: Project, tell: Progress, every: float = LOOK_EVERY) -> Iter
         tell: gets a :class:`~headwater.runtime.events.DefinitionsChanged` for each change.
         every: seconds between two looks.
     """
-    done = threading.Event()
     watch = DefinitionWatch(project)
 
     def look() -> None:
-        while not done.wait(every):
-            if event := watch.look():
-                tell(event)
+        if event := watch.look():
+            tell(event)
 
-    thread = threading.Thread(target=look, name="definitions", daemon=True)
+    with looking(look, every):
+        yield
+
+
+@contextmanager
+def looking(look: Callable[[], None], every: float) -> Iterator[None]:
+    """Call ``look`` again and again, in a thread of its own, until the block ends.
+
+    Args:
+        look: what to call.
+        every: seconds between two calls.
+    """
+    done = threading.Event()
+
+    def look_on() -> None:
+        while not done.wait(every):
+            look()
+
+    thread = threading.Thread(target=look_on, name="looking", daemon=True)
     thread.start()
     try:
         yield

@@ -139,3 +139,16 @@ def _unknown(
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
     hint = did_you_mean(name, known, "columns")
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)
+
+
+def column_of(alias: str, field: Field) -> exp.Column:
+    """Return a typed column of a relation."""
+    column = exp.column(field.name, table=alias)
+    column.type = field.type.copy()
+    column.meta[NULLABLE] = field.nullable
+    return column
+
+
+def named_subquery(query: exp.Query, alias: str) -> exp.Subquery:
+    """Return a query as a relation of FROM."""
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(alias)))

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation, as_fields
+from headwater.analyze.bind.scope import Relation, as_fields, column_of, named_subquery
 from headwater.analyze.connectors.event_time import dated, dates_deletions
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
@@ -116,9 +116,9 @@ def _restored(
 
     restored = exp.Select(
         expressions=[named(value(column), column.name) for column in passed],
-        from_=exp.From(this=_aliased(counted, alias)),
+        from_=exp.From(this=named_subquery(counted, alias)),
     )
-    return _aliased(restored, alias)
+    return named_subquery(restored, alias)
 
 
 def _says(alias: str, name: str, own: dict[str, Field]) -> exp.Expr:
@@ -142,15 +142,3 @@ def _over(
     window = exp.Window(this=call, partition_by=[key.copy() for key in keys], order=by, over="OVER")
     infer(window, report)
     return window
-
-
-def _aliased(query: exp.Query, alias: str) -> exp.Subquery:
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-
-
-def column_of(alias: str, field: Field) -> exp.Column:
-    """Return a typed column of a relation."""
-    column = exp.column(field.name, table=alias)
-    column.type = field.type.copy()
-    column.meta[NULLABLE] = field.nullable
-    return column

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation
+from headwater.analyze.bind.scope import Relation, column_of, named_subquery
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import relations
@@ -43,30 +43,32 @@ def session_of(
     fields = list(inner.fields.values())
 
     def over(source: str, call: exp.Expr, *more: str, ordered: bool) -> exp.Window:
-        by = [_column(source, inner.fields[key]) for key in keys]
-        by += [_column(source, Field(name, t.BIGINT, nullable=False)) for name in more]
+        by = [column_of(source, inner.fields[key]) for key in keys]
+        by += [column_of(source, Field(name, t.BIGINT, nullable=False)) for name in more]
         order = exp.Order(expressions=[exp.Ordered(this=at(source), nulls_first=False)])
         return exp.Window(
             this=call, partition_by=by or None, order=order if ordered else None, over="OVER"
         )
 
     def at(source: str) -> exp.Column:
-        return _column(source, inner.fields[time])
+        return column_of(source, inner.fields[time])
 
     before = over(inner.alias, exp.Lag(this=at(inner.alias)), ordered=True)
     gaps = _select(window.this, inner.alias, fields, {_BEFORE: before}, report)
     gaps.set("where", exp.Where(this=at(inner.alias).is_(exp.null()).not_()))
-    known = _column(_GAPS, Field(_BEFORE, inner.fields[time].type))
+    known = column_of(_GAPS, Field(_BEFORE, inner.fields[time].type))
     near = exp.LT(this=at(_GAPS), expression=exp.Add(this=known, expression=gap.copy()))
     zero, one = exp.Literal.number(0), exp.Literal.number(1)
     first = exp.Case(ifs=[exp.If(this=near, true=zero)], default=one)
     number = over(_GAPS, exp.Sum(this=first), ordered=True)
-    numbered = _select(_named(gaps, _GAPS), _GAPS, fields, {_NUMBER: number}, report)
+    numbered = _select(named_subquery(gaps, _GAPS), _GAPS, fields, {_NUMBER: number}, report)
     start = over(_NUMBERED, exp.Min(this=at(_NUMBERED)), _NUMBER, ordered=False)
     last = over(_NUMBERED, exp.Max(this=at(_NUMBERED)), _NUMBER, ordered=False)
     end = exp.Add(this=last, expression=gap.copy())
     bounds: dict[str, exp.Expr] = {WINDOW_START: start, WINDOW_END: end}
-    found = _named(_select(_named(numbered, _NUMBERED), _NUMBERED, fields, bounds, report), alias)
+    found = named_subquery(
+        _select(named_subquery(numbered, _NUMBERED), _NUMBERED, fields, bounds, report), alias
+    )
     found.meta.update({SESSION: gap.copy(), TIME: time})
     return found
 
@@ -88,7 +90,7 @@ def _select(
     report: Diagnostics,
 ) -> exp.Select:
     """A bound SELECT of all columns of a FROM item, and of some values."""
-    values = {field.name: _column(source, field) for field in fields}
+    values = {field.name: column_of(source, field) for field in fields}
     outputs = []
     for name, value in [*values.items(), *more.items()]:
         infer(value, report)
@@ -96,14 +98,3 @@ def _select(
         output.type = value.type
         outputs.append(output)
     return exp.Select(expressions=outputs, from_=exp.From(this=item))
-
-
-def _named(select: exp.Select, alias: str) -> exp.Subquery:
-    return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-
-
-def _column(source: str, field: Field) -> exp.Column:
-    column = exp.column(field.name, table=source)
-    column.type = field.type.copy()
-    column.meta[NULLABLE] = field.nullable
-    return column

@@ -59,7 +59,7 @@ def apply(context: Context, auto_approve: bool) -> int:
     project.config.state.mkdir(parents=True, exist_ok=True)
     (project.config.state / APPLIED).touch()
     try:
-        return carry_out(context, project, changes)
+        return EXIT_NO if carry_out(context, changes) is None else EXIT_OK
     except HeadwaterError as error:
         if error.condition != "ALREADY_RUNNING":
             raise
@@ -92,19 +92,16 @@ def answer_request(context: Context, requests: Requests, kept: Project) -> Proje
     Returns:
         The project to run from now on.
     """
-    done: list[Applied] = []
-    said: dict[str, object] = {"code": EXIT_OK}
-    project = kept
     try:
-        found = context.project()
-        changes = _changes(found)
-        said["code"] = carry_out(context, found, changes, done)
-        project = found if said["code"] == EXIT_OK else _changes(found).applied
+        changes = _changes(context.project())
+        done = carry_out(context, changes)
     except HeadwaterError as error:
         context.output.error(error)
-        said |= {"code": EXIT_SERVICE, "error": error.render()}
-    requests.answer(said | {"applied": [_row(each) for each in done]})
-    return project
+        requests.answer({"code": EXIT_SERVICE, "error": error.render(), "applied": []})
+        return kept
+    code = EXIT_NO if done is None else EXIT_OK
+    requests.answer({"code": code, "applied": [_row(each) for each in done or ()]})
+    return changes.applied if done is None else changes.project
 
 
 def _changes(project: Project) -> ProjectChanges:
@@ -117,19 +114,11 @@ def _row(done: Applied) -> tuple[object, ...]:
     return (done.view, done.version, done.rows, done.verdict)
 
 
-def carry_out(
-    context: Context,
-    project: Project,
-    changes: ProjectChanges,
-    done: list[Applied] | None = None,
-) -> int:
+def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None:
     """Apply changes and write what was done.
 
-    Args:
-        done: gets the versions.
-
     Returns:
-        The exit code.
+        The new versions; None if one differs from its SELECT, so that nothing was changed.
     """
     from headwater.deploy.apply import Unequal
     from headwater.deploy.apply import apply as apply_changes
@@ -138,16 +127,14 @@ def carry_out(
     find_java()
     try:
         with shown_progress(context.output) as progress:
-            found = apply_changes(project, changes, progress=progress)
+            done = apply_changes(changes, progress=progress)
     except Unequal as unequal:
         show_results(context.output, unequal.results)
         context.output.note("nothing was changed: a new version differs from its SELECT")
-        return EXIT_NO
-    if done is not None:
-        done += found
-    if found or not context.output.for_people:
-        context.output.rows(COLUMNS, map(_row, found))
-    return EXIT_OK
+        return None
+    if done or not context.output.for_people:
+        context.output.rows(COLUMNS, map(_row, done))
+    return done
 
 
 def definitions_to_run(context: Context, project: Project, first: bool, once: bool) -> Project:
@@ -173,7 +160,7 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     names = ", ".join(change.name for change in built)
     if first or (once and not has_applied(project)):
         context.output.note(f"changed: {names}; building beside what is there, then swapping")
-        return _applied_first(context, project, changes)
+        return _applied_first(context, changes)
     if any(change.reason == INTERRUPTED for change in built):
         raise TerminalError(
             "APPLY_UNFINISHED",
@@ -186,11 +173,11 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     return changes.applied
 
 
-def _applied_first(context: Context, project: Project, changes: ProjectChanges) -> Project:
+def _applied_first(context: Context, changes: ProjectChanges) -> Project:
     """Apply what a run finds changed; what cannot be applied keeps its old definition."""
     try:
-        if carry_out(context, project, changes) == EXIT_OK:
-            return project
+        if carry_out(context, changes) is not None:
+            return changes.project
     except HeadwaterError as error:
         if error.condition != "NOT_YET":
             raise

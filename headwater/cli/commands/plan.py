@@ -47,13 +47,12 @@ def plan(context: Context, diff: bool, limit: int) -> int:
     from headwater.deploy.changes import ProjectChanges
 
     project = context.project()
-    plans = plans_of(project)
-    changes = ProjectChanges(project, plans)
+    changes = ProjectChanges(project, plans_of(project))
     due = changes.due
     if diff:
         from headwater.deploy.preview import preview
 
-        _show_rows(context.output, due, preview(project, plans, changes, limit))
+        _show_rows(context.output, due, preview(changes, limit))
     elif due or not context.output.for_people:
         show(context.output, due)
     same = len(changes.changes) - len(due)

@@ -151,7 +151,7 @@ def _attempt(
         return Outcome.ALREADY_COMMITTED
     crash_point("2-checked", table.name)
     # 3. lease and fence token
-    _check_token(newest, marker)
+    check_token(newest, marker)
     if fence:
         fence.check()
     crash_point("3-fenced", table.name)
@@ -218,7 +218,16 @@ def _is_replay(table: Table, marker: Marker, newest: Commit) -> bool:
     )
 
 
-def _check_token(newest: Commit | None, marker: Marker) -> None:
+def check_token(newest: Commit | None, marker: Marker) -> None:
+    """Refuse a commit of a process whose project another one has taken over (step 3).
+
+    Args:
+        newest: the newest commit of the table.
+        marker: of the commit to be made.
+
+    Raises:
+        TerminalError: ``FENCED``.
+    """
     if newest and newest.marker.token > marker.token:
         raise TerminalError(
             "FENCED",
@@ -246,7 +255,7 @@ def commit_side(side: SideWrite, marker: Marker, session: SparkSession) -> None:
     # a side table has commits only for epochs with rows: there is no gap to look for
     if newest and newest.marker.epoch >= marker.epoch and _is_replay(table, marker, newest):
         return
-    _check_token(newest, marker)
+    check_token(newest, marker)
     _stage_and_publish(table, base, marker, side.write, session, None, step=4)
 
 

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 
 from headwater.deploy import apply as apply_module
-from headwater.deploy.changes import INTERRUPTED, Kind, ProjectChanges
+from headwater.deploy.changes import INTERRUPTED, Kind
 from headwater.deploy.preview import preview
 from headwater.engine import side_tables
-from headwater.plan.planner import plan_project
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from tests.spark.crash import Crash
@@ -40,15 +39,10 @@ def test_plan_says_which_rows_appear_vanish_and_change(world, old, new):
     world.drop(1)
     world.run()
     world.change(old, new)
-    project = world.project
-    plans = plan_project(project.catalog)
-    changes = ProjectChanges(project, plans)
+    changes = world.changes
     names = [each.name for each in changes.due]
     before = {name: world.rows(name) for name in names}
-    predicted = {
-        each.view: (each.appear, each.vanish, each.change)
-        for each in preview(project, plans, changes)
-    }
+    predicted = {each.view: (each.appear, each.vanish, each.change) for each in preview(changes)}
     world.apply()
     actual = {name: multiset_difference(before[name], world.rows(name)) for name in names}
     assert predicted == actual and any(any(each) for each in actual.values())

@@ -93,9 +93,7 @@ class World:
         assert Supervisor(project, spark=self.spark).run(once=True) == 0
 
     def apply(self):
-        project = self.project
-        found = ProjectChanges(project, plan_project(project.catalog))
-        return {each.view: each for each in apply(project, found, spark=self.spark)}
+        return {each.view: each for each in apply(self.changes, spark=self.spark)}
 
     def verdicts(self):
         project = self.project

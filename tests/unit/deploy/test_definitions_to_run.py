@@ -51,8 +51,8 @@ def kept(lake: FakeLake, *, first: bool = False, once: bool = True) -> tuple[str
     return ("new" if "* 2" in text else "old"), said.getvalue()
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, answer: int | Exception) -> None:
-    def carry_out(*_: object) -> int:
+def answers(monkeypatch: pytest.MonkeyPatch, answer: list[str] | Exception | None) -> None:
+    def carry_out(*_: object) -> list[str] | None:
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -61,7 +61,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, answer: int | Exception) -> None:
 
 
 def test_once_applies_in_a_project_that_nobody_has_applied(lake, monkeypatch) -> None:
-    answers(monkeypatch, 0)
+    answers(monkeypatch, [])
     assert kept(lake)[0] == "new"
     assert kept(lake, once=False)[0] == "old"
     assert kept(lake, once=False, first=True)[0] == "new"
@@ -75,7 +75,7 @@ def test_what_cannot_be_applied_keeps_the_others_running(lake, monkeypatch) -> N
     answers(monkeypatch, TerminalError("NOT_YET", "it is a Delta table"))
     which, said = kept(lake)
     assert which == "old" and "it is a Delta table" in said
-    answers(monkeypatch, 1)
+    answers(monkeypatch, None)
     assert kept(lake)[0] == "old"
     answers(monkeypatch, ServiceError("APPLY_FAILED", "no"))
     with pytest.raises(ServiceError):
