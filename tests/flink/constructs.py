@@ -379,6 +379,13 @@ CONSTRUCTS = (
     Construct(
         "Pattern recognition", "`ALL ROWS PER MATCH`", _pattern(_ALL_ROWS), "", "Flink has none"
     ),
+    Construct(
+        "Pattern recognition",
+        "matches that are corrected",
+        _match("a b+", within="").replace(CLOSE, "EMIT CHANGES"),
+        "",
+        "Flink has none",
+    ),
     Construct("Pattern recognition", "greedy quantifiers `* + ? {n,m}`", _match("a b{2,4}")),
     Construct("Pattern recognition", "reluctant quantifiers `*? +?`", _match("a b*? a")),
     Construct(
