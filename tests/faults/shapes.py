@@ -100,12 +100,32 @@ _CLOSED = (
     " WHERE _watermark IS NULL OR w + INTERVAL 1 MINUTE > _watermark GROUP BY key, w"
     " HAVING w + INTERVAL 1 MINUTE <= $watermark"
 )
-# the rows that no row to come can precede, with their place in their key
-_PAST = (
+_PLACED = (
     "past AS (SELECT *, row_number() OVER same AS n,"
     " coalesce(amount < lag(amount) OVER same, FALSE) AS falls"
-    f" FROM {_IN_TIME.format('events')} WHERE ts < CAST($watermark AS TIMESTAMPTZ)"
-    " WINDOW same AS (PARTITION BY key ORDER BY ts, amount, id))"
+    " FROM {0} WINDOW same AS (PARTITION BY key ORDER BY ts, amount, id))"
+)
+"""Rows with their place in their key."""
+_PAST = _PLACED.format(f"{_IN_TIME.format('events')} WHERE ts < CAST($watermark AS TIMESTAMPTZ)")
+"""Those that no row to come can precede."""
+_BELOW = (
+    "SELECT key, began, ended, n, least FROM events MATCH_RECOGNIZE (PARTITION BY key"
+    " ORDER BY ts MEASURES FIRST(ts) AS began, LAST(ts) AS ended, count(*) AS n,"
+    " min(amount) AS least AFTER MATCH SKIP TO NEXT ROW PATTERN (high low+)"
+    " WITHIN INTERVAL '30' SECOND DEFINE low AS amount < high.amount)"
+)
+# The first row behind each that is not below it, or not in time, ends its match. Until a time, a
+# match without that row is open, and so is every match behind it in its key.
+_ROWS_BELOW = (
+    "WITH {0}, ends AS (SELECT h.key, h.ts, h.n, h.amount, (SELECT min(l.n) FROM past l"
+    " WHERE l.key IS NOT DISTINCT FROM h.key AND l.n > h.n AND (l.amount >= h.amount"
+    " OR l.ts > h.ts + INTERVAL 30 SECOND)) AS behind FROM past h),"
+    " open AS (SELECT *, min(CASE WHEN behind IS NULL AND ts + INTERVAL 30 SECOND >= {1}"
+    " THEN n END) OVER (PARTITION BY key) AS first_open FROM ends)"
+    " SELECT h.key, h.ts, max(l.ts), 1 + count(*), least(h.amount, min(l.amount)) FROM open h"
+    " JOIN past l ON l.key IS NOT DISTINCT FROM h.key AND l.n > h.n"
+    " AND (h.behind IS NULL OR l.n < h.behind)"
+    " WHERE h.first_open IS NULL OR h.n < h.first_open GROUP BY h.key, h.n, h.ts, h.amount"
 )
 
 _ICEBERG = (
@@ -173,20 +193,15 @@ _ICEBERG = (
     Shape(  # a row and those after it that stay below it: a search with memory
         "below",
         ("events",),
-        "SELECT key, began, ended, n, least FROM events MATCH_RECOGNIZE (PARTITION BY key"
-        " ORDER BY ts MEASURES FIRST(ts) AS began, LAST(ts) AS ended, count(*) AS n,"
-        " min(amount) AS least AFTER MATCH SKIP TO NEXT ROW PATTERN (high low+)"
-        " WITHIN INTERVAL '30' SECOND DEFINE low AS amount < high.amount) EMIT ON WINDOW CLOSE",
-        # the first row behind each that is not below it, or not in time, ends its match
-        f"WITH {_PAST}, ends AS (SELECT h.key, h.ts, h.n, h.amount, (SELECT min(l.n) FROM past l"
-        " WHERE l.key IS NOT DISTINCT FROM h.key AND l.n > h.n AND (l.amount >= h.amount"
-        " OR l.ts > h.ts + INTERVAL 30 SECOND)) AS behind FROM past h)"
-        " SELECT h.key, h.ts, max(l.ts), 1 + count(*), least(h.amount, min(l.amount)) FROM ends h"
-        " JOIN past l ON l.key IS NOT DISTINCT FROM h.key AND l.n > h.n"
-        " AND (h.behind IS NULL OR l.n < h.behind)"
-        " WHERE h.behind IS NOT NULL"
-        " OR h.ts + INTERVAL 30 SECOND < CAST($watermark AS TIMESTAMPTZ)"
-        " GROUP BY h.key, h.n, h.ts, h.amount",
+        f"{_BELOW} EMIT ON WINDOW CLOSE",
+        _ROWS_BELOW.format(_PAST, "CAST($watermark AS TIMESTAMPTZ)"),
+        streaming=False,
+    ),
+    Shape(  # kept by units: the keys of the rows that came are searched again
+        "below_so_far",
+        ("events",),
+        _BELOW,
+        _ROWS_BELOW.format(_PLACED.format("events"), "TIMESTAMPTZ 'infinity'"),
         streaming=False,
     ),
     Shape(  # without WITHIN, so all rows are read; conditions are columns
