@@ -7,6 +7,7 @@ bound beside the tables and views of the files, so both mean what they would mea
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -14,7 +15,9 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import NEXT, Catalog, ChangelogMode
+from headwater.analyze.definitions import NEXT, ChangelogMode
+from headwater.deploy.behind import Behind
+from headwater.deploy.costs import Costs, Volume
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.plan.identity import CLAUSES, SELECT
@@ -44,23 +47,6 @@ BUILT = (Kind.ADDITIVE, Kind.REBUILD)
 
 
 @dataclass(frozen=True, slots=True)
-class Volume:
-    """Rows and bytes.
-
-    Attributes:
-        rows: how many.
-        bytes: of the files that hold them.
-    """
-
-    rows: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Volume) -> Volume:
-        """Return both together."""
-        return Volume(self.rows + other.rows, self.bytes + other.bytes)
-
-
-@dataclass(frozen=True, slots=True)
 class ViewChange:
     """What becomes of one view.
 
@@ -71,7 +57,9 @@ class ViewChange:
         old: the first part of its definition that differs, as it was.
         new: the same part, as it is now.
         reads: what it has to read.
-        behind: the views and sinks that read it, directly or not.
+        seconds: how long that takes, by its own commits; None if none of them says.
+        behind: the views and sinks that read it, directly or not, its charts and tests.
+        breaks: which of them read a column that it no longer has, in words.
     """
 
     name: str
@@ -80,11 +68,13 @@ class ViewChange:
     old: str = ""
     new: str = ""
     reads: Volume = field(default_factory=Volume)
+    seconds: float | None = None
     behind: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
 
 
-class ProjectChanges:
-    """A project held against the lake.
+class Changes(ABC):
+    """A project held against something that had other definitions.
 
     Args:
         project: as its files have it, without errors.
@@ -97,8 +87,7 @@ class ProjectChanges:
 
     def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
         self.project, self.plans = project, plans
-        self._lake = LakeReader(project.config, project.catalog.external)
-        self._tables: dict[str, StoredTable | None] = {}
+        self._behind = Behind(project)
 
     @cached_property
     def changes(self) -> tuple[ViewChange, ...]:
@@ -114,67 +103,18 @@ class ProjectChanges:
         """What is not in the lake yet."""
         return tuple(each for each in self.changes if each.kind is not Kind.UNCHANGED)
 
-    @cached_property
-    def applied(self) -> Project:
-        """The project with the definitions that the lake holds, where those of files differ."""
-        if not self.old:
-            return self.project
-        applied = read_project(self.project.root, edit=self._as_applied)
-        return replace(applied, config=self.project.config)
-
-    def table(self, name: str) -> StoredTable | None:
-        """Return the table of a name, None if there is none."""
-        if name not in self._tables:
-            self._tables[name] = self._lake.table(name)
-        return self._tables[name]
-
-    # -- what is defined
-
-    @cached_property
-    def old(self) -> dict[str, CreateStreamingView]:
-        """The stored definitions of views whose newest commit is of another one."""
-        found = {}
-        for name, plan in self.plans.items():
-            table = self.table(name)
-            marker = table.marker() if table else None
-            if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
-                statements, errors = parse_all(table.definition, file=f"{name} in the lake")
-                if not errors and isinstance(statements[0], CreateStreamingView):
-                    found[name] = statements[0]
-        return found
-
-    def _as_applied(self, statement: exp.Expression) -> Sequence[exp.Expression]:
-        return [self.old.get(statement.name, statement)]
-
-    @cached_property
+    @property
+    @abstractmethod
     def _old_plans(self) -> Mapping[str, ViewPlan]:
-        return plan_sound(self.applied.catalog)[0]
+        """The plans of the views as they were."""
 
-    # -- what becomes of it
-
+    @abstractmethod
     def _change(self, plan: ViewPlan) -> ViewChange:
-        name, table = plan.view.name, self.table(plan.view.name)
-        marker = table.marker() if table else None
-        if table is None or marker is None:
-            return self._built(plan, Kind.NEW, "")
-        shadow = self.table(name + NEXT)
-        if shadow is not None and shadow.is_shadow:
-            return self._built(plan, Kind.REBUILD, INTERRUPTED)
-        if plan.is_of(marker.fingerprint):
-            if differs := _columns(table, plan):
-                return self._built(plan, Kind.REBUILD, differs)
-            same = table.definition in ("", plan.view.definition)
-            return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
-        old = self._old_plans.get(name) if name in self.old else None
-        if old is None:
-            return self._built(plan, Kind.REBUILD, "its definition has changed")
-        parts = plan.identity.differs(old.identity)
-        added = plan.identity.adds(old.identity)
-        if added:
-            return self._built(plan, Kind.ADDITIVE, f"column {', '.join(added)} is new")
-        where, before, after = _differing(old, plan, parts[0])
-        change = self._built(plan, Kind.REBUILD, f"{where} differs")
-        return replace(change, old=before, new=after)
+        """What becomes of a view by its own definition."""
+
+    @abstractmethod
+    def _removed(self) -> Iterator[ViewChange]:
+        """What has no definition any more."""
 
     def _follow(
         self, change: ViewChange, plan: ViewPlan, found: Mapping[str, ViewChange]
@@ -208,24 +148,115 @@ class ProjectChanges:
         return ""
 
     def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
+        """A view that is built; looks for what can fail in it, as building it does."""
+        _ = plan.guard
         name = plan.view.name
-        reads = sum((self._size(item.name) for item in plan.inputs), Volume())
-        behind = tuple(_behind(self.project.catalog, name)) if kind is not Kind.NEW else ()
-        return ViewChange(name, kind, reason, reads=reads, behind=behind)
+        if kind is Kind.NEW:
+            return ViewChange(name, kind, reason)
+        had = self._old_plans.get(name)
+        now = [each.name for each in plan.view.fields]
+        gone = [each.name for each in had.view.fields if each.name not in now] if had else []
+        behind, breaks = self._behind.of(name), self._behind.breaks(name, gone)
+        return ViewChange(name, kind, reason, behind=behind, breaks=breaks)
 
-    def _size(self, name: str) -> Volume:
-        table = self.table(name)
-        snapshot = table.current() if table else None
-        return Volume(snapshot.total, snapshot.count("total-files-size")) if snapshot else Volume()
+    def _gone(self, name: str) -> ViewChange:
+        """A view that no file defines."""
+        behind, breaks = self._behind.of(name), self._behind.left_alone(name)
+        return ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind, breaks=breaks)
+
+    def _differs(self, plan: ViewPlan, old: ViewPlan) -> ViewChange:
+        """A view whose definition means something else now."""
+        parts = plan.identity.differs(old.identity)
+        if added := plan.identity.adds(old.identity):
+            return self._built(plan, Kind.ADDITIVE, f"column {', '.join(added)} is new")
+        where, before, after = _differing(old, plan, parts[0])
+        change = self._built(plan, Kind.REBUILD, f"{where} differs")
+        return replace(change, old=before, new=after)
+
+
+class ProjectChanges(Changes):
+    """A project held against the lake."""
+
+    def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
+        super().__init__(project, plans)
+        self._lake = LakeReader(project.config, project.catalog.external)
+        self._tables: dict[str, StoredTable | None] = {}
+        self._costs = Costs(self.table)
+
+    @cached_property
+    def applied(self) -> Project:
+        """The project with the definitions that the lake holds, where those of files differ."""
+        if not self.old:
+            return self.project
+        applied = read_project(self.project.root, edit=self._as_applied)
+        return replace(applied, config=self.project.config)
+
+    def table(self, name: str) -> StoredTable | None:
+        """Return the table of a name, None if there is none."""
+        if name not in self._tables:
+            self._tables[name] = self._lake.table(name)
+        return self._tables[name]
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self._lake.names()
+
+    # -- what is defined
+
+    @cached_property
+    def old(self) -> dict[str, CreateStreamingView]:
+        """The stored definitions of views whose newest commit is of another one."""
+        found = {}
+        for name, plan in self.plans.items():
+            table = self.table(name)
+            marker = table.marker() if table else None
+            if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
+                statements, errors = parse_all(table.definition, file=f"{name} in the lake")
+                if not errors and isinstance(statements[0], CreateStreamingView):
+                    found[name] = statements[0]
+        return found
+
+    def _as_applied(self, statement: exp.Expression) -> Sequence[exp.Expression]:
+        return [self.old.get(statement.name, statement)]
+
+    @cached_property
+    def _old_plans(self) -> Mapping[str, ViewPlan]:
+        if not self.old:
+            return self.plans
+        return plan_sound(self.applied.catalog, thoroughly=False)[0]
+
+    # -- what becomes of it
+
+    def _change(self, plan: ViewPlan) -> ViewChange:
+        name, table = plan.view.name, self.table(plan.view.name)
+        marker = table.marker() if table else None
+        if table is None or marker is None:
+            return self._built(plan, Kind.NEW, "")
+        shadow = self.table(name + NEXT) if name + NEXT in self._names else None
+        if shadow is not None and shadow.is_shadow:
+            return self._built(plan, Kind.REBUILD, INTERRUPTED)
+        if plan.is_of(marker.fingerprint):
+            if differs := _columns(table, plan):
+                return self._built(plan, Kind.REBUILD, differs)
+            same = table.definition in ("", plan.view.definition)
+            return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
+        old = self._old_plans.get(name) if name in self.old else None
+        if old is None:
+            return self._built(plan, Kind.REBUILD, "its definition has changed")
+        return self._differs(plan, old)
+
+    def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
+        change, reads = super()._built(plan, kind, reason), self._costs.reads(plan)
+        seconds = None if kind is Kind.NEW else self._costs.seconds(plan.view.name, reads.rows)
+        return replace(change, reads=reads, seconds=seconds)
 
     def _removed(self) -> Iterator[ViewChange]:
         """Views of the lake that no file defines; a broken one is no removed one."""
         defined = {*self.project.catalog.sources, *self.plans, *self.project.definitions}
-        for name in self._lake.names():
+        for name in self._names:
             table = None if name in defined or "__" in name else self.table(name)
             if table is not None and table.definition:
-                behind = tuple(_behind(self.project.catalog, name))
-                yield ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind)
+                yield self._gone(name)
 
 
 def _columns(table: StoredTable, plan: ViewPlan) -> str:
@@ -234,16 +265,6 @@ def _columns(table: StoredTable, plan: ViewPlan) -> str:
         return ""
     differs = column_difference(table, None, plan.view.fields)
     return in_words(differs) if differs else ""
-
-
-def _behind(catalog: Catalog, name: str) -> Iterator[str]:
-    """The views and sinks that read a view, directly or not."""
-    reached = {name}
-    for view in catalog.views.values():
-        if reached & set(view.inputs):
-            reached.add(view.name)
-            yield view.name
-    yield from (sink.name for sink in catalog.sinks.values() if sink.view in reached)
 
 
 def _differing(old: ViewPlan, new: ViewPlan, word: str) -> tuple[str, str, str]:

@@ -280,7 +280,7 @@ def at_rest_query(
         SqlError: ``NOT_YET`` for MATCH_RECOGNIZE.
     """
     query = rendered(
-        case.plan if guarded else replace(case.plan, guard=None),
+        case.plan if guarded else replace(case.plan, find_guard=lambda: None),
         case.project.catalog,
         "duckdb",
         watermark=case.commit.marker.watermark,
