@@ -18,8 +18,10 @@ from sqlglot import exp
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.deploy.behind import Behind
 from headwater.deploy.costs import Costs, Volume
+from headwater.deploy.renames import Renames, find_renames
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateStreamingView
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.identity import CLAUSES, SELECT
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
@@ -36,6 +38,7 @@ class Kind(Enum):
     NEW = "new"
     UNCHANGED = "unchanged"
     METADATA = "comments"
+    RENAMED = "renamed"
     ADDITIVE = "additive"
     REBUILD = "rebuild"
     REMOVED = "removed"
@@ -123,7 +126,7 @@ class Changes(ABC):
 
         Rows of it that went would have to go from this one: it was planned for rows that only come.
         """
-        if change.kind not in (Kind.UNCHANGED, Kind.METADATA):
+        if change.kind not in (Kind.UNCHANGED, Kind.METADATA, Kind.RENAMED):
             return change
         for item in plan.inputs:
             above = found.get(item.name)
@@ -184,6 +187,15 @@ class ProjectChanges(Changes):
         self._costs = Costs(self.table)
 
     @cached_property
+    def renames(self) -> Renames:
+        """Which views have another name now.
+
+        Raises:
+            ConfigError: ``RENAME_COLLIDES``; ``NOT_YET`` for what cannot have another name.
+        """
+        return find_renames(self.project, self.plans, self._names, self._stored)
+
+    @cached_property
     def applied(self) -> Project:
         """The project with the definitions that the lake holds, where those of files differ."""
         if not self.old:
@@ -192,7 +204,10 @@ class ProjectChanges(Changes):
         return replace(applied, config=self.project.config)
 
     def table(self, name: str) -> StoredTable | None:
-        """Return the table of a name, None if there is none."""
+        """Return the table of a view, which may still have its old name; None if there is none."""
+        return self._stored(self.renames.pending.get(name, name))
+
+    def _stored(self, name: str) -> StoredTable | None:
         if name not in self._tables:
             self._tables[name] = self._lake.table(name)
         return self._tables[name]
@@ -213,7 +228,7 @@ class ProjectChanges(Changes):
             if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
                 statements, errors = parse_all(table.definition, file=f"{name} in the lake")
                 if not errors and isinstance(statements[0], CreateStreamingView):
-                    found[name] = statements[0]
+                    found[name] = self.renames.of(statements[0])
         return found
 
     def _as_applied(self, statement: exp.Expression) -> Sequence[exp.Expression]:
@@ -232,18 +247,38 @@ class ProjectChanges(Changes):
         marker = table.marker() if table else None
         if table is None or marker is None:
             return self._built(plan, Kind.NEW, "")
-        shadow = self.table(name + NEXT) if name + NEXT in self._names else None
+        shadow = self._stored(name + NEXT) if name + NEXT in self._names else None
         if shadow is not None and shadow.is_shadow:
             return self._built(plan, Kind.REBUILD, INTERRUPTED)
-        if plan.is_of(marker.fingerprint):
+        same = plan.is_of(marker.fingerprint)
+        old = self._old_plans.get(name) if name in self.old else None
+        if same or (old and old.fingerprint == plan.fingerprint):
             if differs := _columns(table, plan):
                 return self._built(plan, Kind.REBUILD, differs)
-            same = table.definition in ("", plan.view.definition)
-            return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
-        old = self._old_plans.get(name) if name in self.old else None
-        if old is None:
-            return self._built(plan, Kind.REBUILD, "its definition has changed")
-        return self._differs(plan, old)
+            return self._same(plan, marker, table.definition)
+        change = (
+            self._differs(plan, old)
+            if old
+            else self._built(plan, Kind.REBUILD, "its definition has changed")
+        )
+        if marker.view == name:
+            return change
+        return replace(change, reason=f"was {marker.view}; {change.reason}")
+
+    def _same(self, plan: ViewPlan, marker: Marker, definition: str) -> ViewChange:
+        """A view that means what it meant."""
+        name = plan.view.name
+        if marker.view != name:
+            behind, breaks = self._behind.of(name), self._behind.left_alone(marker.view)
+            reason = f"was {marker.view}"
+            return ViewChange(name, Kind.RENAMED, reason, behind=behind, breaks=breaks)
+        read = [
+            f"{self.renames.former[n]}, was {n}" for n in marker.cut_to.keys() & self.renames.former
+        ]
+        if read:
+            return ViewChange(name, Kind.RENAMED, f"reads {'; '.join(sorted(read))}")
+        same = definition in ("", plan.view.definition)
+        return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
 
     def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
         change, reads = super()._built(plan, kind, reason), self._costs.reads(plan)
@@ -253,8 +288,10 @@ class ProjectChanges(Changes):
     def _removed(self) -> Iterator[ViewChange]:
         """Views of the lake that no file defines; a broken one is no removed one."""
         defined = {*self.project.catalog.sources, *self.plans, *self.project.definitions}
+        renamed = self.renames.pending.values()
         for name in self._names:
-            table = None if name in defined or "__" in name else self.table(name)
+            known = name in defined or "__" in name or name in renamed
+            table = None if known else self._stored(name)
             if table is not None and table.definition:
                 yield self._gone(name)
 

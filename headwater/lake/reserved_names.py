@@ -40,6 +40,12 @@ DEFINITION = "headwater.definition"
 SWAPPING = "headwater.swapping"
 """Property of a shadow whose files its view is about to take over, or has."""
 
+FORMERLY = "headwater.formerly"
+"""Property of a view's table: the names that it had, as a JSON list."""
+
+TAKEN = "headwater.taken."
+"""Begin of properties of a namespace: names whose folder a renamed table has."""
+
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""
 

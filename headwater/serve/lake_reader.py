@@ -6,6 +6,8 @@ changes, and what it points at stays until maintenance expires it.
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import weakref
 from collections.abc import Mapping
@@ -25,6 +27,7 @@ from headwater.serve.stored_table import unreadable
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
 
     from headwater.config.settings import Config
     from headwater.serve.stored_table import StoredTable
@@ -33,6 +36,8 @@ NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "
 """Conditions that end a report about all tables; any other is of one table."""
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
 """How conditions begin that are of the catalog's server or the object store."""
+_PLAIN_METADATA = re.compile(r"(file:/+|/).*(?<!\.gz)\.metadata\.json$")
+"""The metadata file of a table in a folder, not compressed."""
 
 
 class LakeReader:
@@ -64,11 +69,14 @@ class LakeReader:
         Raises:
             ServiceError: ``CATALOG_UNREADABLE``.
         """
-        from pyiceberg.exceptions import NoSuchNamespaceError
-
         folder = self._folder("")
         found = {path.parent.name for path in folder.glob("*/_delta_log")} if folder else set()
-        if self._catalog is not None:
+        pointers = catalog_backend(self._config).pointers(self.namespace)
+        if pointers is not None:
+            found |= pointers.keys()
+        elif self._catalog is not None:
+            from pyiceberg.exceptions import NoSuchNamespaceError
+
             try:
                 found |= {name for *_, name in self._catalog.list_tables(self.namespace)}
             except NoSuchNamespaceError:
@@ -86,8 +94,6 @@ class LakeReader:
         Raises:
             ServiceError: ``READ_FAILED`` of the table, or one of :data:`NOTHING_IS_READABLE`.
         """
-        from pyiceberg.exceptions import NoSuchTableError
-
         written = self._external.get(name, "")
         in_place = folder_of(written, self._config.directory)
         folder = in_place or (None if written else self._folder(name))
@@ -95,17 +101,55 @@ class LakeReader:
             from headwater.serve.delta import StoredDeltaTable
 
             return StoredDeltaTable(name, folder)
-        if self._catalog is None or in_place:
+        if in_place:
             return None
+        if not written and (found := self._quickly(name)):
+            return found
+        if self._catalog is None:
+            return None
+        from pyiceberg.exceptions import NoSuchTableError
+
         from headwater.serve.iceberg import StoredIcebergTable
 
-        identifier = self._external.get(name) or (self.namespace, name)
+        identifier = written or (self.namespace, name)
         try:
-            return StoredIcebergTable(name, self._catalog.load_table(identifier))
+            table = self._catalog.load_table(identifier)
+            metadata = json.loads(table.metadata.model_dump_json())
+            return StoredIcebergTable(name, metadata, lambda: table)
         except NoSuchTableError:
             return None
         except Exception as error:
             raise _of_table(name, error) from error
+
+    def _quickly(self, name: str) -> StoredTable | None:
+        """A table whose metadata is a file here; None if it is not, or if something is wrong."""
+        location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
+        if not _PLAIN_METADATA.match(location):
+            return None
+        from headwater.serve.iceberg import StoredIcebergTable
+
+        try:
+            path = Path(re.sub("^file:/*", "/", location))
+            text = path.read_text(encoding="utf-8")
+            metadata = json.loads(text)
+        except (OSError, ValueError):
+            return None
+
+        def open_table() -> Table:
+            from pyiceberg.catalog.noop import NoopCatalog
+            from pyiceberg.io import load_file_io
+            from pyiceberg.table import Table
+            from pyiceberg.table.metadata import TableMetadataUtil
+
+            return Table(
+                (self.namespace, name),
+                TableMetadataUtil.parse_raw(text),
+                location,
+                load_file_io(self._warehouse.reader_settings(), location),
+                NoopCatalog(CATALOG),
+            )
+
+        return StoredIcebergTable(name, metadata, open_table)
 
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)

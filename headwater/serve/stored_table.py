@@ -32,6 +32,7 @@ class StoredTable(History):
         refs: the snapshot of each branch and tag.
         definition: the SQL that its newest commit is of, if it is a view of format 2.
         definitions: those of earlier versions, by number.
+        formerly: the names that it had.
         is_shadow: whether a view is taking over its files, by an apply that is not done.
     """
 
@@ -39,6 +40,7 @@ class StoredTable(History):
     refs: Mapping[str, int]
     definition: str = ""
     definitions: Mapping[int, str] = MappingProxyType({})
+    formerly: Sequence[str] = ()
     is_shadow: bool = False
 
     @abstractmethod

@@ -86,6 +86,7 @@ def bind_view(
         definition=to_sql(statement),
         on_error=on_error,
         reads_all=_reads_all(statement.expression),
+        renamed_from=statement.meta.get(syntax.RENAMED_FROM, ""),
     )
     for view_rule in bound_rules.RULES:
         view_rule(Checked(view, statement, catalog, report))

@@ -59,3 +59,11 @@ class CatalogBackend(ABC):
         Raises:
             ConfigError: ``SECRET_MISSING``.
         """
+
+    def pointers(self, namespace: str) -> dict[str, str] | None:
+        """Return where the metadata of each table of a namespace is, if that is cheap to find out.
+
+        Returns:
+            The locations by table; None if only PyIceberg's catalog can tell, or say what is wrong.
+        """
+        return None

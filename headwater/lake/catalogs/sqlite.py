@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from headwater.config.secrets import private_folder
+from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.database import BUSY_TIMEOUT, CatalogDatabase, Statements
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
+
+_POINTERS = """SELECT table_name, metadata_location FROM iceberg_tables
+WHERE catalog_name = ? AND table_namespace = ?
+AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL) AND metadata_location IS NOT NULL"""
 
 
 class SqliteDatabase(CatalogDatabase):
@@ -56,6 +61,17 @@ class SqliteDatabase(CatalogDatabase):
                 return False
             reading = create_engine(self.url(read_only=True), poolclass=NullPool)
             return inspect(reading).has_table(name)
+
+    def pointers(self, namespace: str) -> dict[str, str] | None:
+        """Return where the metadata of each table is: SQLAlchemy would take longer to load."""
+        if not self.path.is_file():
+            return {}
+        address = f"file:{quote(str(self.path))}?mode=ro"
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT / 1000)) as found:
+                return dict(found.execute(_POINTERS, (CATALOG, namespace)))
+        except sqlite3.Error:
+            return None
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Statements]:
