@@ -1,11 +1,12 @@
 """``headwater apply``: the definitions of the files become those of the lake.
 
 In: a project and its changes. Out: each changed view has its new rows and columns, by one commit of
-its table. Until then the old version serves.
+its table. Until then the old version serves. Views that have another name now are renamed first.
 
 1. Beside each view that is built anew stands its shadow, an empty table with the columns that the
    view will have; one that a killed apply left goes on (``1-shadows``).
-2. The engine builds the shadows from the history of their inputs, as it does with any view.
+2. The engine builds the shadows from the history of their inputs, as it does with any view, in
+   ticks of their own. Tables are landed, and the views that serve are maintained, until it is done.
 3. Each shadow is judged by its SELECT in another engine. One that differs ends the apply.
 4. From here on the apply has to be finished: the shadows say so (``4-begun``).
 5. In the order in which they read each other, the views take the files of their shadows
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import NEXT
 from headwater.deploy.changes import BUILT, Kind, ProjectChanges
+from headwater.deploy.rename import rename
 from headwater.deploy.shadows import with_shadows
 from headwater.deploy.versions import Version, put_in_place
 from headwater.engine.side_tables import take_sides
@@ -39,7 +41,7 @@ from headwater.project import Project
 from headwater.runtime.events import Progress, silent
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
-from headwater.serve.lake_reader import LakeReader, drop_table
+from headwater.serve.lake_reader import LakeReader, drop_table, pause
 from headwater.serve.verify import VerifyResult, verify
 
 if TYPE_CHECKING:
@@ -95,15 +97,25 @@ def apply(
         Unequal: a new version is not what its SELECT says.
         HeadwaterError: it cannot be built, or another process runs the project.
     """
+    changes = rename(changes)
     swap = _Swap(changes)
     if swap.names:
-        shadows = swap.shadows
-        _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
+        # those that serve run, too, and stay fresh meanwhile
+        unbuilt = _of_kind(changes, Kind.NEW)
+        views = [name for name in swap.built if name not in unbuilt]
+        supervisor = Supervisor(
+            swap.both, spark=spark, views=views, progress=progress, deployment=swap
+        )
+        failed = supervisor.run(once=True)
         if len(swap.applied) < len(swap.names):
-            raise ServiceError(
-                "APPLY_FAILED",
-                "the apply was interrupted, so nothing was changed",
-                hint="run `headwater apply` again: it goes on where it stopped",
+            raise (
+                _not_built()
+                if failed
+                else ServiceError(
+                    "APPLY_FAILED",
+                    "the apply was interrupted, so nothing was changed",
+                    hint="run `headwater apply` again: it goes on where it stopped",
+                )
             )
     if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
         _run(Supervisor(changes.project, spark=spark, views=new, progress=progress))
@@ -118,11 +130,15 @@ def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
 
 def _run(supervisor: Supervisor) -> None:
     if supervisor.run(once=True):
-        raise ServiceError(
-            "APPLY_FAILED",
-            "a new version could not be built, so nothing was changed",
-            hint="correct what the messages above say, then run `headwater apply` again",
-        )
+        raise _not_built()
+
+
+def _not_built() -> ServiceError:
+    return ServiceError(
+        "APPLY_FAILED",
+        "a new version could not be built, so nothing was changed",
+        hint="correct what the messages above say, then run `headwater apply` again",
+    )
 
 
 def _remove(project: Project, names: Sequence[str]) -> None:
@@ -134,6 +150,7 @@ def _remove(project: Project, names: Sequence[str]) -> None:
             for table in (each for each in there if each in (name, quarantine_of(name))):
                 drop_table(project.config, table)
             shutil.rmtree(project.config.state / name, ignore_errors=True)
+        pause(project.config, (), names)
     finally:
         lease.release()
 
@@ -150,12 +167,12 @@ class _Swap:
         for name in self.names:
             _check(self._plans[name])
         self.both = with_shadows(changes.project, self.names, changes.old)
-        self._built = plan_project(self.both.catalog) if self.names else {}
+        self.built = plan_project(self.both.catalog) if self.names else {}
 
     def begin(self, lake: Lake) -> None:
         """Make the shadows that are not there (step 1)."""
         for name in self.names:
-            plan, live = self._built[name + NEXT], lake.table(name)
+            plan, live = self.built[name + NEXT], lake.table(name)
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
                 for table in tables_of(plan)[1:]:
@@ -165,7 +182,7 @@ class _Swap:
 
     def finish(self, lake: Lake, lease: Lease) -> None:
         """Judge the shadows and swap them (steps 3 to 6)."""
-        results = verify(self.both, self._built, self.shadows)
+        results = verify(self.both, self.built, self.shadows)
         if any(each.broken for each in results):
             raise Unequal(results)
         verdicts = {each.view: each.verdict.value for each in results}
@@ -179,7 +196,7 @@ class _Swap:
             self.applied.append(done)
             crash_point("5-swapped", name)
         for name in self.shadows:
-            for table in tables_of(self._built[name]):
+            for table in tables_of(self.built[name]):
                 drop_shadow(lake, table)
         crash_point("6-done")
 
@@ -205,7 +222,7 @@ class _Swap:
         counts = sum((Counter(each.marker.counts) for each in shadow.commits()), Counter[str]())
         watermark = built.watermark if built else None
         version = Version(plan.view.definition, plan.fingerprint, cut, watermark, dict(counts))
-        sides = partial(take_sides, lake, plan, self._built[name + NEXT])
+        sides = partial(take_sides, lake, plan, self.built[name + NEXT])
         done = put_in_place(
             live, shadow, shadow.snapshot_id(), version, token, keep=self._keep, sides=sides
         )

@@ -203,6 +203,29 @@ class ProjectChanges(Changes):
         applied = read_project(self.project.root, edit=self._as_applied)
         return replace(applied, config=self.project.config)
 
+    @property
+    def renamed(self) -> bool:
+        """Whether a table or a marker has a name that is gone."""
+        if self.renames.pending:
+            return True
+        former = self.renames.former
+        markers = (
+            [table.marker() for table in map(self.table, self.plans) if table] if former else []
+        )
+        return any(
+            marker and (marker.view in former or marker.cut_to.keys() & former.keys())
+            for marker in markers
+        )
+
+    def means_the_same(self, name: str) -> bool:
+        """Return whether the definition of a view is that of its newest commit, by other names."""
+        return name not in self.old or self.old_fingerprint(name) == self.plans[name].fingerprint
+
+    def old_fingerprint(self, name: str) -> str:
+        """Return the fingerprint of what a view was, in the names of now; empty if unknown."""
+        plan = self._old_plans.get(name)
+        return plan.fingerprint if plan else ""
+
     def table(self, name: str) -> StoredTable | None:
         """Return the table of a view, which may still have its old name; None if there is none."""
         return self._stored(self.renames.pending.get(name, name))

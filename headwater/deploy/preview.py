@@ -84,7 +84,9 @@ def _create_new(
     for item in plan.inputs:
         if item.name not in built and (table := changes.table(item.name)) is not None:
             newest = table.newest()
-            position = marker.cut_to.get(item.name, str(newest.snapshot_id) if newest else "")
+            position = changes.renames.cut(marker.cut_to).get(
+                item.name, str(newest.snapshot_id) if newest else ""
+            )
             at = int(position) if position not in ("", NO_SNAPSHOT) else None
             table.create_view(connection, item.name + _CUT, at, list(table.columns()))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from headwater.lake.delta.metastore import enter_table
 from headwater.lake.delta.table import DeltaTable, only_writer
 from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.table import Table
+from headwater.lake.reserved_names import PAUSED, TAKEN
 from headwater.lake.spec import TableSpec, columns_ddl, create_delta_sql, create_table_sql
 from headwater.lake.storage.warehouse import WAREHOUSE, folder_of, table_folder
 
@@ -211,13 +214,34 @@ class Lake:
             existed = self.exists(spec.name)
             if not existed:
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
-                location = f"{self._warehouse}/{self.namespace}/{spec.name}"
+                location = f"{self._warehouse}/{self.namespace}/{self._free_folder(spec.name)}"
                 self.spark.sql(create_table_sql(identifier, spec, location))
             table = LakeTable(self.spark, spec.name, identifier)
             table.ensure_first_snapshot()
         if existed:
             (fit or check_columns)(table, spec)
         return table
+
+    def _free_folder(self, name: str) -> str:
+        """The folder of a new table; the usual one may belong to a table that was renamed."""
+        taken = TAKEN + name in self.properties()
+        return f"{name}-{uuid.uuid4().hex[:8]}" if taken else name
+
+    def properties(self) -> dict[str, str]:
+        """Return the properties of the namespace: what holds for a project, wherever it runs."""
+        util = java_class(self.spark, "org.apache.iceberg.spark.Spark3Util")
+        catalog = util.loadIcebergCatalog(java_session(self.spark), self.catalog)
+        identifiers = java_class(self.spark, "org.apache.iceberg.catalog.TableIdentifier")
+        namespace = identifiers.parse(f"{self.namespace}.any").namespace()
+        return {
+            str(e.getKey()): str(e.getValue())
+            for e in elements(catalog.loadNamespaceMetadata(namespace).entrySet())
+        }
+
+    def paused(self) -> set[str]:
+        """Return the views that are paused."""
+        found = self.properties()
+        return {name.removeprefix(PAUSED) for name in found if name.startswith(PAUSED)}
 
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
         """Create a Delta table where it is missing, and make it known to the session's catalog.

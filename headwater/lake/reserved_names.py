@@ -46,6 +46,9 @@ FORMERLY = "headwater.formerly"
 TAKEN = "headwater.taken."
 """Begin of properties of a namespace: names whose folder a renamed table has."""
 
+PAUSED = "headwater.paused."
+"""Begin of properties of a namespace: the views that are paused."""
+
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""
 

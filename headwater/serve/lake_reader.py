@@ -10,7 +10,8 @@ import json
 import re
 import shutil
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import remove_table
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
+from headwater.lake.reserved_names import PAUSED
 from headwater.lake.storage.warehouse import folder_of, table_folder, warehouse_for
 from headwater.serve.stored_table import unreadable
 
@@ -84,6 +86,21 @@ class LakeReader:
             except Exception as error:
                 raise _unreadable(error) from error
         return tuple(sorted(found))
+
+    def paused(self) -> frozenset[str]:
+        """Return the views that are paused.
+
+        Raises:
+            ServiceError: ``CATALOG_UNREADABLE``.
+        """
+        found = catalog_backend(self._config).properties(self.namespace)
+        if found is None and self._catalog is not None:
+            from pyiceberg.exceptions import NoSuchNamespaceError
+
+            with catalog_failures(), suppress(NoSuchNamespaceError):
+                found = self._catalog.load_namespace_properties(self.namespace)
+        keys = (key for key in found or () if key.startswith(PAUSED))
+        return frozenset(key.removeprefix(PAUSED) for key in keys)
 
     def table(self, name: str) -> StoredTable | None:
         """Return a table as it is now, or None if it does not exist.
@@ -183,23 +200,15 @@ def drop_table(config: Config, name: str) -> None:
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
     """
-    from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
-    warehouse = warehouse_for(config)
-    folder = table_folder(warehouse.uri, config.namespace, name)
+    folder = table_folder(warehouse_for(config).uri, config.namespace, name)
     if is_delta(folder):
         shutil.rmtree(folder)
         remove_table(folder)
         return
-    try:
-        settings = {**catalog_backend(config).writer_settings(), **warehouse.reader_settings()}
-        with load_catalog(CATALOG, **settings) as catalog:
-            catalog.drop_table((config.namespace, name))
-    except NoSuchTableError:
-        return
-    except Exception as error:
-        raise _unreadable(error) from error
+    with catalog_failures(), suppress(NoSuchTableError), writable_catalog(config) as catalog:
+        catalog.drop_table((config.namespace, name))
 
 
 def tag_tables(config: Config, tag: str, snapshots: Mapping[str, int]) -> None:
@@ -211,15 +220,51 @@ def tag_tables(config: Config, tag: str, snapshots: Mapping[str, int]) -> None:
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
     """
+    with catalog_failures(), writable_catalog(config) as catalog:
+        for name, snapshot_id in snapshots.items():
+            table = catalog.load_table((config.namespace, name))
+            table.manage_snapshots().create_tag(snapshot_id, tag).commit()
+
+
+def pause(config: Config, paused: Collection[str], resumed: Collection[str] = ()) -> None:
+    """Note in the catalog that views are paused, and that others are not any more.
+
+    Raises:
+        ServiceError: ``NO_DATA_YET`` before the first run; ``CATALOG_UNREADABLE``.
+    """
+    nothing = ServiceError(
+        "NO_DATA_YET", "nothing has been built yet", hint="run: headwater run --once"
+    )
+    if open_catalog(config) is None:
+        raise nothing
+    with catalog_failures(), writable_catalog(config) as catalog:
+        if not catalog.namespace_exists(config.namespace):
+            raise nothing
+        catalog.update_namespace_properties(
+            config.namespace,
+            removals={PAUSED + name for name in resumed},
+            updates={PAUSED + name: "true" for name in paused},
+        )
+
+
+@contextmanager
+def writable_catalog(config: Config) -> Iterator[Catalog]:
+    """Give the catalog of a project for changes of metadata, until the block ends."""
     from pyiceberg.catalog import load_catalog
 
     backend, warehouse = catalog_backend(config), warehouse_for(config)
     settings = {**backend.writer_settings(), **warehouse.reader_settings()}
+    with load_catalog(CATALOG, **settings) as catalog:
+        yield catalog
+
+
+@contextmanager
+def catalog_failures() -> Iterator[None]:
+    """Raise what fails in the block as an error that says what is wrong with the catalog."""
     try:
-        with load_catalog(CATALOG, **settings) as catalog:
-            for name, snapshot_id in snapshots.items():
-                table = catalog.load_table((config.namespace, name))
-                table.manage_snapshots().create_tag(snapshot_id, tag).commit()
+        yield
+    except HeadwaterError:
+        raise
     except Exception as error:
         raise _unreadable(error) from error
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 RUN_FILE = "run.json"
 NEW, STOPPED, EXTERNAL, UNREADABLE = "new", "stopped", "external", "unreadable"
+PAUSED = "paused"
+_MAY_PAUSE = (NEW, STOPPED, "starting", "running", "done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Status:
         name: its name.
         kind: ``table``, ``view`` or ``sink``.
         state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
-            ``new`` before the first commit, ``external`` for a table that somebody else writes,
-            ``unreadable`` if its table cannot be read, ``broken`` or ``blocked`` if the project
-            leaves it out.
+            ``paused`` while it is to stand still, ``new`` before the first commit, ``external`` for
+            a table that somebody else writes, ``unreadable`` if its table cannot be read,
+            ``broken`` or ``blocked`` if the project leaves it out.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         held_by: of a view, the input whose watermark is behind that of another one.
@@ -123,6 +125,11 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     ]
     rows += [
         _row(sink.name, "sink", (sink.view,), history, said, now) for sink in catalog.sinks.values()
+    ]
+    paused = lake.paused()
+    rows = [
+        replace(each, state=PAUSED) if each.name in paused and each.state in _MAY_PAUSE else each
+        for each in rows
     ]
     waits = behind(project, said)
     rows = [

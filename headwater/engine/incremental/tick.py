@@ -7,7 +7,7 @@ that one committed in the same tick.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -72,12 +72,18 @@ class Ticks:
             self._unread[name] = error
             return None
 
-    def run(self, views: Sequence[IncrementalView], pins: Mapping[str, int]) -> TickResult:
+    def run(
+        self,
+        views: Sequence[IncrementalView],
+        pins: Mapping[str, int],
+        resting: Collection[str] = (),
+    ) -> TickResult:
         """Run the views once.
 
         Args:
             views: the views that take part, in topological order.
             pins: the shared cut, from :meth:`pin`.
+            resting: those among them that stay as they are; others read the rows that they have.
         """
         reached = dict(pins)
         committed: dict[str, Committed] = {}
@@ -86,11 +92,12 @@ class Ticks:
             jobs = {
                 view.plan.view.name: self._pool.submit(self._step, view, dict(reached))
                 for view in level
+                if view.plan.view.name not in resting
             }
             for view in level:
                 name = view.plan.view.name
                 try:
-                    done = jobs[name].result()
+                    done = jobs[name].result() if name in jobs else None
                     if done:
                         committed[name] = done
                 except Exception as error:  # noqa: BLE001 - one view's failure is not another's

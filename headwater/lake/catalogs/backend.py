@@ -60,6 +60,10 @@ class CatalogBackend(ABC):
             ConfigError: ``SECRET_MISSING``.
         """
 
+    def properties(self, namespace: str) -> dict[str, str] | None:
+        """Return the properties of a namespace, or None, as with :meth:`pointers`."""
+        return None
+
     def pointers(self, namespace: str) -> dict[str, str] | None:
         """Return where the metadata of each table of a namespace is, if that is cheap to find out.
 

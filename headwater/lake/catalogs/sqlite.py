@@ -20,6 +20,9 @@ _POINTERS = """SELECT table_name, metadata_location FROM iceberg_tables
 WHERE catalog_name = ? AND table_namespace = ?
 AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL) AND metadata_location IS NOT NULL"""
 
+_PROPERTIES = """SELECT property_key, property_value FROM iceberg_namespace_properties
+WHERE catalog_name = ? AND namespace = ?"""
+
 
 class SqliteDatabase(CatalogDatabase):
     """A SQLite database in WAL mode: many readers beside one writer.
@@ -64,12 +67,19 @@ class SqliteDatabase(CatalogDatabase):
 
     def pointers(self, namespace: str) -> dict[str, str] | None:
         """Return where the metadata of each table is: SQLAlchemy would take longer to load."""
+        return self._pairs(_POINTERS, namespace)
+
+    def properties(self, namespace: str) -> dict[str, str] | None:
+        """Return the properties of a namespace, likewise."""
+        return self._pairs(_PROPERTIES, namespace)
+
+    def _pairs(self, query: str, namespace: str) -> dict[str, str] | None:
         if not self.path.is_file():
             return {}
         address = f"file:{quote(str(self.path))}?mode=ro"
         try:
             with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT / 1000)) as found:
-                return dict(found.execute(_POINTERS, (CATALOG, namespace)))
+                return dict(found.execute(query, (CATALOG, namespace)))
         except sqlite3.Error:
             return None
 
