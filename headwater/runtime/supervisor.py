@@ -33,6 +33,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
+from headwater.runtime.definition_watch import looking
 from headwater.runtime.end_of_input import closing_watermarks, open_results
 from headwater.runtime.events import (
     InputClosed,
@@ -52,6 +53,7 @@ from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.spark_requirements import jars_needed
 from headwater.runtime.table_clocks import clocks_of
 from headwater.runtime.turns import Turns
+from headwater.runtime.workers.building import LOOK_EVERY, rows_read
 from headwater.runtime.workers.crew import Crew
 from headwater.runtime.workers.landing import LandingWorker, land_next
 from headwater.runtime.workers.sinks import SinkWorker
@@ -137,7 +139,7 @@ class Supervisor:
         """
         try:
             self._open(once)
-            with finish_on_signals(self.interrupt):
+            with finish_on_signals(self.interrupt), looking(self._crew.look, LOOK_EVERY):
                 self._start(once, landing=True)
                 if once:
                     self._finish_input(end_of_input)
@@ -332,6 +334,7 @@ class Supervisor:
         back_off: Callable[[], BackOff],
     ) -> TickWorker:
         """A worker for views that tick together: the live ones, or the next versions of some."""
+        assert self._spark is not None
         read = {item.name for name in makers for item in self._plans[name].inputs} - set(makers)
         known = (*self._inputs, *self._catalog.external)
         ticks = partial(self._opener.ticks, [name for name in known if name in read])
@@ -343,6 +346,7 @@ class Supervisor:
             reads=among,
             back_offs=back_off,
             turns=self._turns,
+            builds=self._crew.builds(partial(rows_read, self._spark), self._board.build),
         )
 
     def _maintain(self, workers: Sequence[Worker]) -> None:

@@ -235,8 +235,9 @@ def pause(config: Config, paused: Collection[str], resumed: Collection[str] = ()
     nothing = ServiceError(
         "NO_DATA_YET", "nothing has been built yet", hint="run: headwater run --once"
     )
-    if open_catalog(config) is None:
-        raise nothing
+    with catalog_failures():
+        if catalog_backend(config).reader_settings() is None:
+            raise nothing
     with catalog_failures(), writable_catalog(config) as catalog:
         if not catalog.namespace_exists(config.namespace):
             raise nothing

@@ -16,6 +16,7 @@ from headwater.engine.inputs import InputTable
 from headwater.engine.target import Committed
 from headwater.lake.catalog import Lake
 
+POOL = "spark.scheduler.pool"
 MOST_WORKERS = 8
 """Each view that is computed holds memory of the one JVM: on many cores not one for each."""
 
@@ -110,6 +111,8 @@ class Ticks:
         )
 
     def _step(self, view: IncrementalView, pins: Mapping[str, int]) -> Committed | None:
+        # pools share the cores: a view that reads years does not keep the others waiting
+        self._lake.spark.sparkContext.setLocalProperty(POOL, view.plan.view.name)
         for name in view.plan.view.inputs:
             if name in self._unread:
                 raise self._unread[name]

@@ -13,6 +13,7 @@ from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
 from headwater.runtime.events import RunState, StateChanged
 from headwater.runtime.turns import Turns
+from headwater.runtime.workers.building import Builds
 from headwater.runtime.workers.worker import Worker, let_go
 
 
@@ -24,6 +25,7 @@ class TickWorker(Worker):
         reads: view → the other views of the ticks that it reads.
         back_offs: view → its pauses.
         turns: which views rest.
+        builds: told of views that read all that there is.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class TickWorker(Worker):
         reads: Mapping[str, Sequence[str]],
         back_offs: Callable[[], BackOff],
         turns: Turns,
+        builds: Builds,
     ) -> None:
         self._makers, self._reads = makers, reads
         super().__init__("tick", board, back_offs(), poll)
@@ -45,7 +48,7 @@ class TickWorker(Worker):
         self._due: dict[str, float] = {}
         self._ticks: Ticks | None = None
         self._pins: Mapping[str, int] = {}
-        self._turns = turns
+        self._turns, self._builds = turns, builds
         self._rested: frozenset[str] = frozenset()
         self.views: dict[str, IncrementalView] = {}
 
@@ -65,7 +68,12 @@ class TickWorker(Worker):
         turns = frozenset(names) - resting
         if not opened and not turns & (self._rested if pins == self._pins else frozenset(names)):
             return False
-        result = self._ticks.run(taking, pins, resting)
+        due = [view for view in taking if view.plan.view.name in turns]
+        self._builds.begin({view.plan.view.name: view.history(pins) for view in due})
+        try:
+            result = self._ticks.run(taking, pins, resting)
+        finally:
+            self._builds.end()
         self._turns.took(turns)
         self._pins, self._rested = pins, resting
         for committed in result.committed:

@@ -85,7 +85,8 @@ def test_before_the_first_run(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "headwater.toml").write_text('name = "t"\n')
     (tmp_path / "all.sql").write_text(
-        "CREATE TABLE t (id BIGINT) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;"
+        "CREATE TABLE t (id BIGINT) WITH (connector = 'files', path = 'in')"
+        " FORMAT PLAIN ENCODE JSON;"
         "CREATE STREAMING VIEW v AS SELECT id FROM t;"
     )
     assert main(["pause", "v"]) == 3
