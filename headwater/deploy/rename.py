@@ -125,6 +125,7 @@ class _Followers:
             cut_from=self._renames.cut(marker.cut_from),
             cut_to=self._renames.cut(marker.cut_to),
             fingerprint=self._fingerprint(name, marker),
+            began=None,  # nothing was computed
         )
         iceberg = self._catalog.load_table((self._namespace, name))
         definitions = dict(self._definitions(name, iceberg.properties))

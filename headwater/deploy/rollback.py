@@ -163,6 +163,12 @@ def _roll_back(
 
 def _check_inputs(lake: Lake, name: str, cut: Mapping[str, str]) -> None:
     for read, position in cut.items():
+        if position.isdigit() and read not in lake.external_tables and lake.written(read) is None:
+            raise TerminalError(
+                "SNAPSHOT_EXPIRED",
+                f'"{read}", from which "{name}" would go on, is gone or has another name',
+                hint="change the files back, then: headwater apply",
+            )
         if position.isdigit() and lake.readable(read).snapshot(int(position)) is None:
             raise TerminalError(
                 "SNAPSHOT_EXPIRED",

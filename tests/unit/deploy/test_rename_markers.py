@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import NestedField
 
 from headwater.analyze.typing.types import iceberg_type
+from headwater.cli.commands.apply import definitions_to_run
+from headwater.cli.context import Context
 from headwater.cli.main import main
+from headwater.cli.output import TableOutput
 from headwater.deploy import rename as rename_module
 from headwater.deploy.changes import Kind, ProjectChanges
 from headwater.deploy.rename import rename
@@ -258,6 +262,21 @@ def test_a_quarantine_in_the_way(lake: FakeLake) -> None:
     edit(lake, *RENAME)
     with pytest.raises(ConfigError, match="by_user__quarantine"):
         due(lake)
+
+
+def test_a_run_renames_first(lake: FakeLake) -> None:
+    edit(lake, *RENAME)
+    err = io.StringIO()
+    output = TableOutput(io.StringIO(), err)
+    project = load_project(lake.project.root)
+    assert definitions_to_run(Context(output=output), project, False, False) is project
+    assert err.getvalue() == "renaming per_user to by_user\n"
+    assert due(lake) == {} and newest(lake, "by_user").began is None
+    edit(
+        lake, ("CREATE STREAMING VIEW users", "-- renamed from: by_user\nCREATE STREAMING VIEW all")
+    )
+    with pytest.raises(ConfigError, match="still define"):
+        definitions_to_run(Context(output=output), load_project(lake.project.root), False, False)
 
 
 def test_apply_needs_no_java(
