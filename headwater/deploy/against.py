@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import subprocess
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sqlglot import exp
+
 from headwater.deploy.changes import Changes, Kind, ViewChange
+from headwater.deploy.renames import Renames
+from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import ConfigError
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
@@ -26,13 +30,23 @@ class FileChanges(Changes):
     """A project held against another state of its files.
 
     Args:
-        before: the other state; definitions in it that have an error count as missing.
+        folder: of the other state; definitions in it that have an error count as missing.
     """
 
-    def __init__(self, project: Project, plans: Mapping[str, ViewPlan], before: Project) -> None:
+    def __init__(self, project: Project, plans: Mapping[str, ViewPlan], folder: Path) -> None:
         super().__init__(project, plans)
-        self._was, faults = plan_sound(before.catalog, thoroughly=False)
-        self._before = before.without(faults)
+        before = read_project(folder)
+        was, faults = plan_sound(before.catalog, thoroughly=False)
+        self._renames = _renames(plans, was, project.definitions)
+        if self._renames.former:
+            before = read_project(folder, edit=self._in_names_of_now)
+            was, faults = plan_sound(before.catalog, thoroughly=False)
+        self._was, self._before = was, before.without(faults)
+
+    def _in_names_of_now(self, statement: exp.Expression) -> Sequence[exp.Expression]:
+        if isinstance(statement, CreateStreamingView):
+            return [self._renames.of(statement)]
+        return [statement]
 
     @property
     def _old_plans(self) -> Mapping[str, ViewPlan]:
@@ -51,8 +65,18 @@ class FileChanges(Changes):
                 was_, is_ = was[column.name].sql(), column.type.sql()
                 change = self._built(plan, Kind.REBUILD, f"column {column.name} has another type")
                 return replace(change, old=was_, new=is_)
+        name = plan.view.name
+        if was_named := self._renames.pending.get(name):
+            behind, breaks = self._behind.of(name), self._behind.left_alone(was_named)
+            reason = f"was {was_named}"
+            return ViewChange(name, Kind.RENAMED, reason, behind=behind, breaks=breaks)
+        renamed = [
+            f"{n}, was {o}" for n, o in self._renames.pending.items() if n in plan.view.inputs
+        ]
+        if renamed:
+            return ViewChange(name, Kind.RENAMED, f"reads {'; '.join(renamed)}")
         same = plan.view.definition == old.view.definition
-        return ViewChange(plan.view.name, Kind.UNCHANGED if same else Kind.METADATA)
+        return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
 
     def _removed(self) -> Iterator[ViewChange]:
         defined = {*self.project.catalog.sources, *self.plans, *self.project.definitions}
@@ -74,9 +98,27 @@ def against(project: Project, plans: Mapping[str, ViewPlan], state: str) -> File
     """
     folder = Path(state)
     if folder.is_dir():
-        return FileChanges(project, plans, read_project(folder))
+        return FileChanges(project, plans, folder)
     with _checked_out(project.root, state) as found:
-        return FileChanges(project, plans, read_project(found))
+        return FileChanges(project, plans, found)
+
+
+def _renames(
+    plans: Mapping[str, ViewPlan], was: Mapping[str, ViewPlan], defined: Collection[str]
+) -> Renames:
+    """The views that have another name: a comment says it, or one definition under a new name."""
+    gone = [name for name in was if name not in defined]
+    found: dict[str, str] = {}
+    for name, plan in plans.items():
+        if name in was:
+            continue
+        same = [old for old in gone if was[old].fingerprint == plan.fingerprint]
+        twins = [each for each in plans.values() if each.fingerprint == plan.fingerprint]
+        if plan.view.renamed_from in gone:
+            found[name] = plan.view.renamed_from
+        elif len(same) == 1 and len(twins) == 1:
+            found[name] = same[0]
+    return Renames(found, {old: name for name, old in found.items()})
 
 
 @contextmanager

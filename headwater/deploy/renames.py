@@ -43,7 +43,7 @@ class Renames:
             return statement
         found = statement.copy()
         if found.name in self.former:
-            found.this.set("this", exp.to_identifier(self.former[found.name]))
+            found.set("this", exp.to_identifier(self.former[found.name]))
         inner = {each.alias for each in found.find_all(exp.CTE)}
         for table in found.expression.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier) and table.name in self.former:
@@ -148,7 +148,7 @@ def _is_same(table: StoredTable | None, plan: ViewPlan, renames: Renames) -> boo
     if errors or not isinstance(statements[0], CreateStreamingView):
         return False
     had = renames.of(statements[0])
-    had.this.set("this", exp.to_identifier(plan.view.name))
+    had.set("this", exp.to_identifier(plan.view.name))
     return to_sql(had) == plan.view.definition
 
 

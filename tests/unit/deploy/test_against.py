@@ -104,10 +104,30 @@ def test_what_names_a_column_that_is_gone(
     behind = "whos, chart 10-pieces, chart 20-customers, test a.slt"
     assert found["per_who"]["behind"] == behind
     assert found["per_who"]["breaks"] == "chart 10-pieces reads qty, test a.slt reads qty"
-    write(new, VIEWS[: VIEWS.index("CREATE STREAMING VIEW whos")].replace("per_who", "by_who"))
+    views = VIEWS[: VIEWS.index("CREATE STREAMING VIEW whos")].replace("per_who", "by_who")
+    write(new, views.replace("sum(qty)", "max(qty)"))
     _, found = plan(new, old, capsys)
     assert found["whos"]["breaks"] == "chart 30-whos shows whos"
     assert "test a.slt reads per_who" in str(found["per_who"]["breaks"])
+
+
+@pytest.mark.parametrize("comment", ["", "-- renamed from: per_who\n"])
+def test_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], comment: str) -> None:
+    old = write(tmp_path / "old", VIEWS)
+    views = VIEWS.replace("per_who", "by_who")
+    new = write(tmp_path / "new", views.replace("CREATE", f"{comment}CREATE", 1))
+    _, found = plan(new, old, capsys)
+    assert {name: (each["change"], each["reason"]) for name, each in found.items()} == {
+        "by_who": ("renamed", "was per_who"),
+        "whos": ("renamed", "reads by_who, was per_who"),
+    }
+    changed = views.replace("sum(qty)", "max(qty)").replace("CREATE", f"{comment}CREATE", 1)
+    _, found = plan(write(tmp_path / "new", changed), old, capsys)
+    kinds = {name: each["change"] for name, each in found.items()}
+    if comment:
+        assert kinds == {"by_who": "rebuild", "whos": "renamed"}
+    else:
+        assert kinds == {"by_who": "new", "whos": "rebuild", "per_who": "removed"}
 
 
 def test_a_commit_of_git(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
