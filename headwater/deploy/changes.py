@@ -15,12 +15,13 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.deploy.behind import Behind
 from headwater.deploy.costs import Costs, Volume
 from headwater.deploy.renames import Renames, find_renames
 from headwater.dialect import parse_all, to_sql
-from headwater.dialect.syntax import CreateStreamingView
+from headwater.dialect.syntax import CreateSink, CreateStreamingView
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.identity import CLAUSES, SELECT
 from headwater.plan.planner import plan_sound
@@ -261,7 +262,28 @@ class ProjectChanges(Changes):
     def _old_plans(self) -> Mapping[str, ViewPlan]:
         if not self.old:
             return self.plans
-        return plan_sound(self.applied.catalog, thoroughly=False)[0]
+        concerned = self._concerned()
+
+        def edit(statement: exp.Expression) -> Sequence[exp.Expression]:
+            view = isinstance(statement, CreateStreamingView)
+            if isinstance(statement, CreateSink) or (view and statement.name not in concerned):
+                return []
+            return self._as_applied(statement)
+
+        applied = read_project(self.project.root, edit=edit)
+        return {**self.plans, **plan_sound(applied.catalog, thoroughly=False)[0]}
+
+    def _concerned(self) -> set[str]:
+        """The views that a changed one changes, and all that these read, or have read."""
+        found = set(self.old)
+        for name, plan in self.plans.items():
+            if found & set(plan.view.inputs):
+                found.add(name)
+        found |= {read for statement in self.old.values() for read in reads(statement)}
+        for name, plan in reversed(list(self.plans.items())):
+            if name in found:
+                found |= set(plan.view.inputs)
+        return found
 
     # -- what becomes of it
 
