@@ -44,14 +44,17 @@ class Renames:
         found = statement.copy()
         if found.name in self.former:
             found.set("this", exp.to_identifier(self.former[found.name]))
-        inner = {each.alias for each in found.find_all(exp.CTE)}
-        for table in found.expression.find_all(exp.Table):
+        given = {each.name for each in found.find_all(exp.TableAlias)}
+        for table in list(found.expression.find_all(exp.Table)):
             if isinstance(table.this, exp.Identifier) and table.name in self.former:
-                if table.name in inner:
+                if any(each.alias == table.name for each in found.find_all(exp.CTE)):
                     continue
-                if not table.alias:
+                if not table.alias and table.name in given:
                     table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
                 table.set("this", exp.to_identifier(self.former[table.name]))
+        for column in found.expression.find_all(exp.Column):
+            if column.table in self.former and column.table not in given:
+                column.set("table", exp.to_identifier(self.former[column.table]))
         return found
 
     def cut(self, cut: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,9 @@ from headwater.cli.output import TableOutput
 from headwater.deploy import rename as rename_module
 from headwater.deploy.changes import Kind, ProjectChanges
 from headwater.deploy.rename import rename
+from headwater.deploy.renames import Renames
+from headwater.dialect import parse_all, to_sql
+from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import ConfigError
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import DEFINITION, MARKER_TAG, PAUSED, TAKEN
@@ -155,6 +158,38 @@ def test_a_definition_says_it_without_a_comment(lake: FakeLake) -> None:
     edit(lake, ("count(*) AS clicks, sum(score)", "count(*) AS clicks, max(score)"))
     found = due(lake)  # another definition: nothing says that it was per_user
     assert found["by_user"][0] is Kind.NEW and found["per_user"][0] is Kind.REMOVED
+
+
+def test_two_that_read_each_other(lake: FakeLake) -> None:
+    edit(lake, *RENAME[1:], ("VIEW users", "VIEW people"))
+    assert due(lake) == {
+        "by_user": (Kind.RENAMED, "was per_user"),
+        "people": (Kind.RENAMED, "was users"),
+    }
+    rename(changes(lake))
+    assert due(lake) == {} and newest(lake, "people").cut_to.keys() == {"by_user"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT per_user.n FROM per_user", "SELECT by_user.n FROM by_user"),
+        ("SELECT p.n FROM per_user AS p", "SELECT p.n FROM by_user AS p"),
+        (
+            "SELECT per_user.n FROM a AS per_user, (SELECT n FROM per_user) AS q",
+            "SELECT per_user.n FROM a AS per_user, (SELECT n FROM by_user AS per_user) AS q",
+        ),
+        (
+            "WITH per_user AS (SELECT n FROM a) SELECT n FROM per_user",
+            "WITH per_user AS (SELECT n FROM a) SELECT n FROM per_user",
+        ),
+    ],
+)
+def test_definitions_in_the_names_of_now(old: str, new: str) -> None:
+    (statement,), _ = parse_all(f"CREATE STREAMING VIEW v AS {old}")
+    assert isinstance(statement, CreateStreamingView)
+    found = to_sql(Renames({}, {"per_user": "by_user"}).of(statement), pretty=False)
+    assert found == f"CREATE STREAMING VIEW v AS {new}"
 
 
 def test_two_with_one_definition_are_new(lake: FakeLake) -> None:
