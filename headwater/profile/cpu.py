@@ -31,7 +31,8 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("Parquet and Avro", r"(org|shaded)/apache/(parquet|avro)|org/apache/iceberg/(parquet|avro)"),
     ("Iceberg metadata", r"org/apache/iceberg"),
     ("Delta", r"io/delta|org/apache/spark/sql/delta"),
-    ("files", r"java/io/|java/nio/|sun/nio|org/apache/hadoop/fs"),
+    ("serialising", r"java/io/Object|java/io/Data|spark/serializer"),
+    ("files", r"java/io/(File|Random)|java/nio/(file|channels)|sun/nio|org/apache/hadoop/fs"),
     (
         "planning",
         r"sql/catalyst/(parser|analysis|optimizer|planning|rules|plans|trees|expressions/codegen)"

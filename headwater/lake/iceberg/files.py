@@ -19,6 +19,9 @@ from headwater.lake.java import elements, java_class
 from headwater.lake.protocol.table import Conflict
 
 _ICEBERG = "org.apache.iceberg"
+CATALOG = "headwater_files"
+SETTINGS = {f"spark.sql.catalog.{CATALOG}": f"{_ICEBERG}.spark.SparkRewriteTableCatalog"}
+"""What a session needs for :func:`write_files`: the catalog of tables that are being written."""
 
 
 class HasJavaTable(Protocol):
@@ -46,8 +49,8 @@ def write_files(table: HasJavaTable, rows: DataFrame) -> list[JavaObject]:
     files = java_class(table.spark, f"{_ICEBERG}.spark.FileRewriteCoordinator").get()
     tables.add(written, table.java)
     try:
-        writer = rows.write.format("iceberg").option("check-nullability", "false")
-        writer.mode("append").save(written)
+        writer = rows.writeTo(f"{CATALOG}.`{written}`")
+        writer.option("check-nullability", "false").append()
         return list(elements(files.fetchNewFiles(table.java, written)))
     finally:
         tables.remove(written)

@@ -27,6 +27,8 @@ from headwater.lake.protocol.table import Staging, Table, described, struct_of
 from headwater.lake.reserved_names import BRANCH_PREFIX, MARKER_TAG
 
 _ICEBERG = "org.apache.iceberg"
+_REMEMBERED = 100
+"""Snapshots that are not read again: none ever changes."""
 
 
 class LakeTable(Table):
@@ -46,6 +48,7 @@ class LakeTable(Table):
         super().__init__(spark, name, identifier)
         self._writer = uuid.uuid4().hex[:8]
         self._views_cleared: set[str] = set()
+        self._snapshots: dict[int, Snapshot] = {}
 
     def using(self, spark: SparkSession) -> LakeTable:
         """Return the same table seen through another session."""
@@ -73,8 +76,12 @@ class LakeTable(Table):
         found = self.java.snapshot(snapshot_id)
         if found is None:
             return None
-        parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
-        return Snapshot.from_json(json.loads(parser.toJson(found)))
+        if snapshot_id not in self._snapshots:
+            parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
+            self._snapshots[snapshot_id] = Snapshot.from_json(json.loads(parser.toJson(found)))
+            if len(self._snapshots) > _REMEMBERED:
+                del self._snapshots[next(iter(self._snapshots))]
+        return self._snapshots[snapshot_id]
 
     def kept_commit(self) -> Commit | None:
         """Return the commit that the marker's tag points at, if it does."""
