@@ -227,8 +227,12 @@ class ClauseParser(Parser):
             self.fail_near(hint=f"expected {what} in single quotes here")
         return str(self._prev.text)
 
-    def _fixed_interval(self) -> exp.Interval:
-        """Parse ``INTERVAL '10' SECOND``, or one of its other spellings, into that form."""
+    def _fixed_interval(self, *, signed: bool = False) -> exp.Interval:
+        """Parse ``INTERVAL '10' SECOND``, or one of its other spellings, into that form.
+
+        Args:
+            signed: whether it may be below zero.
+        """
         start = self._curr
         usage = "write it as INTERVAL '10' SECOND"
         if not self._match(TokenType.INTERVAL):
@@ -242,9 +246,10 @@ class ClauseParser(Parser):
             self._advance()
         unit = unit.strip().upper()
         unit = unit if unit in UNITS else unit.removesuffix("S")
-        if not _NUMBER.fullmatch(amount) or unit not in UNITS:
+        is_number = _NUMBER.fullmatch(amount.removeprefix("-") if signed else amount)
+        if not is_number or unit not in UNITS:
             near = nearest(unit, UNITS)
-            hint = f"did you mean {near}?" if near and _NUMBER.fullmatch(amount) else usage
+            hint = f"did you mean {near}?" if near and is_number else usage
             token = token or self._prev
             self.fail("SYNTAX_ERROR", "the interval is not valid", hint=hint, token=token)
         node = exp.Interval(this=exp.Literal.string(amount), unit=exp.var(unit))

@@ -1,4 +1,4 @@
-"""Queries: window table functions, ``MATCH_RECOGNIZE … WITHIN``, stricter lists.
+"""Queries: ``MATCH_RECOGNIZE … WITHIN``, stricter lists.
 
 In: the tokens of a query in any of the accepted dialects. Out: sqlglot's query tree with
 :class:`~headwater.dialect.syntax.WindowTable` where a table stands.
@@ -7,15 +7,16 @@ In: the tokens of a query in any of the accepted dialects. Out: sqlglot's query 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from headwater.dialect.parser_base import ClauseParser, E
-from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode, WindowTable
+from headwater.dialect.parser_base import E
+from headwater.dialect.parser_window import WindowParser
+from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -31,16 +32,8 @@ def mark_match_conditions(tokens: list[Token]) -> None:
             token.token_type = TokenType.MATCH_CONDITION
 
 
-class QueryParser(ClauseParser):
+class QueryParser(WindowParser):
     """Query syntax beyond the dialect it is mixed into."""
-
-    # kind -> (intervals without the optional offset, whether an offset may follow, usage)
-    WINDOW_TABLES: Mapping[str, tuple[int, bool, str]] = {
-        "TUMBLE": (1, True, "TUMBLE(t, ts, size)"),  # or with a time zone
-        "HOP": (2, True, "HOP(t, ts, slide, size)"),
-        "CUMULATE": (2, True, "CUMULATE(t, ts, step, size)"),
-        "SESSION": (1, False, "SESSION(t, ts, gap)"),
-    }
 
     ROWS_PER_MATCH = (
         "ONE ROW PER MATCH",
@@ -146,123 +139,6 @@ class QueryParser(ClauseParser):
         if isinstance(window, exp.Window) and self._prev.token_type == TokenType.OVER:
             self.fail_near(hint='expected "(" or the name of a window after OVER')
         return window
-
-    # window table functions
-
-    def _window_table_ahead(self) -> bool:
-        index, word = self._index, self._word()
-        if word == "TABLE" and self._next.token_type == TokenType.L_PAREN:
-            self._advance(2)
-            word = self._word()
-        found = word in self.WINDOW_TABLES and self._next.token_type == TokenType.L_PAREN
-        self._retreat(index)
-        return bool(found)
-
-    def _parse_window_table(
-        self, joins: bool, alias_tokens: Collection[TokenType] | None
-    ) -> exp.Table:
-        wrapped = self._match_words("TABLE")
-        if wrapped:
-            self._match(TokenType.L_PAREN)
-        table = exp.Table(this=self._parse_window_call())
-        if wrapped:
-            self._expect(TokenType.R_PAREN, '")"')
-        alias = self._parse_table_alias(alias_tokens=alias_tokens or self.TABLE_ALIAS_TOKENS)
-        if alias:
-            table.set("alias", alias)
-        for join in self._parse_joins() if joins else ():
-            table.append("joins", join)
-        return table
-
-    def _parse_window_call(self) -> WindowTable:
-        start, kind = self._curr, self._word()
-        count, has_offset, usage = self.WINDOW_TABLES[kind]
-        self._advance(2)
-        source = self._parse_window_input(usage)
-        partition_by, time = self._parse_window_keys()
-        if time is None:
-            self._expect(TokenType.COMMA, f'"," ({usage})')
-            time = self._parse_window_time(usage)
-        intervals: list[exp.Interval] = []
-        zone = None
-        while self._match(TokenType.COMMA):
-            if kind == "TUMBLE" and intervals and self._match(TokenType.STRING):
-                zone = self._placed(exp.Literal.string(self._prev.text), self._prev)
-                break
-            intervals.append(self._fixed_interval())
-        if not self._match(TokenType.R_PAREN):
-            self.fail_near(hint='expected "," or ")" here')
-        if not count <= len(intervals) <= count + has_offset:
-            message = f"{kind} takes {count} interval{'s' * (count > 1)}, not {len(intervals)}"
-            self.fail("SYNTAX_ERROR", message, hint=f"write {usage}", token=start)
-        node = WindowTable(
-            kind=kind.lower(),
-            this=source,
-            time=time,
-            size=intervals[count - 1],
-            slide=intervals[0] if count == 2 else None,
-            offset=intervals[count] if len(intervals) > count else None,
-            partition_by=partition_by or None,
-            zone=zone,
-        )
-        return self._placed(node, start)
-
-    def _parse_window_keys(self) -> tuple[list[exp.Expr], exp.Column | None]:
-        """Parse ``PARTITION BY k, …`` up to the time; the last name before an interval is one."""
-        keys: list[exp.Expr] = []
-        if not self._match_words("PARTITION BY"):
-            return keys, None
-        keys.append(self._window_column())
-        while self._curr.token_type == TokenType.COMMA:
-            if self._next.text.upper() in ("DESCRIPTOR", "INTERVAL"):
-                break
-            self._advance()
-            keys.append(self._window_column())
-        if self._curr.token_type != TokenType.COMMA:
-            self.fail_near(hint="after PARTITION BY, write the time and an interval")
-        if self._next.text.upper() == "DESCRIPTOR":
-            return keys, None
-        *keys, time = keys
-        assert isinstance(time, exp.Column)
-        if not keys:
-            self.fail_near(hint="after PARTITION BY k, write the time: PARTITION BY k, ts")
-        return keys, time
-
-    def _window_column(self) -> exp.Column:
-        start = self._curr
-        return self._placed(exp.Column(this=self._column_name()), start)
-
-    def _parse_window_input(self, usage: str) -> exp.Expr:
-        named = self._match(TokenType.TABLE) and self._curr.token_type != TokenType.L_PAREN
-        if named and not self._window_table_ahead():
-            return exp.Table(this=self._identifier("the name of a table"))
-        if not self._curr or self._curr.token_type == TokenType.COMMA:
-            self.fail_near(hint=f"expected a table here: {usage}")
-        source = self._parse_table()
-        if not isinstance(source, exp.Table | exp.Subquery):
-            self.fail_near(hint=f"expected a table or a subquery here: {usage}")
-        if source.args.get("alias"):
-            hint = f"give the window a name, not its input: {usage} AS w"
-            self.fail_near(self._prev, hint)
-        return source
-
-    def _parse_window_time(self, usage: str) -> exp.Column:
-        described = self._match_words("DESCRIPTOR")
-        if described:
-            self._expect(TokenType.L_PAREN, '"("')
-        start = self._curr
-        if self._word() == "PROCTIME":
-            message = (
-                "PROCTIME is refused: the clock is not part of the data: a replay would differ"
-            )
-            hint = "use the event-time column of the table"
-            self.fail("NON_DETERMINISTIC", message, hint=hint)
-        column = self._parse_column()
-        if not isinstance(column, exp.Column):
-            self.fail_near(start, f"expected the event-time column here: {usage}")
-        if described:
-            self._expect(TokenType.R_PAREN, '")"')
-        return column
 
     # MATCH_RECOGNIZE
 

@@ -48,15 +48,19 @@ def operators(
     scans = {
         f"{relation.name} ({_kind(relation)})": modes[relation.name] for relation in shape.relations
     }
-    return _with_modes(_query(view.query, shape, mode, key, late), scans)
+    return _with_modes(_query(view.query, shape, mode, key, late), scans, mode)
 
 
-def _with_modes(node: Operator, modes: Mapping[str, ChangelogMode]) -> Operator:
+def _with_modes(
+    node: Operator, modes: Mapping[str, ChangelogMode], of_view: ChangelogMode
+) -> Operator:
     """The same tree, in which what reads corrected rows passes corrections on."""
-    inputs = tuple(_with_modes(each, modes) for each in node.inputs)
+    inputs = tuple(_with_modes(each, modes, of_view) for each in node.inputs)
     mode = node.mode
     if node.name == "Scan":
         mode = modes.get(node.detail, mode)
+    elif node.name == "MatchRecognize":
+        mode = of_view
     elif mode is ChangelogMode.APPEND and any(each.mode is not mode for each in inputs):
         mode = ChangelogMode.RETRACT
     return replace(node, mode=mode, inputs=inputs)

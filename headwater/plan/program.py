@@ -132,6 +132,11 @@ class Program(ABC):
         return ()
 
     @property
+    def whole_patterns(self) -> tuple[PatternStep, ...]:
+        """The tables of matches that the query of all rows reads."""
+        return self.patterns
+
+    @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
         """Name and Spark SQL type of the state columns, which stand after the view's own."""
         return ()
@@ -394,6 +399,8 @@ class UnitsProgram(Program):
         complete: whether every unit that FROM and WHERE give rows shows one of them.
         state: name and Spark SQL type of further hidden columns, which stand before the unit.
         reads_current: whether a step reads ``__current``.
+        patterns: the tables of matches of ``rows_sql`` and of ``all_sql``.
+        whole_patterns: those of ``all_sql``.
     """
 
     steps: tuple[Step, ...]
@@ -405,6 +412,8 @@ class UnitsProgram(Program):
     state: tuple[tuple[str, str], ...] = ()
     reads_current: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
+    patterns: tuple[PatternStep, ...] = ()
+    whole_patterns: tuple[PatternStep, ...] = ()
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
@@ -419,6 +428,8 @@ class UnitsProgram(Program):
     def texts(self) -> dict[str, str]:
         """Return the queries of a change in the order in which they run."""
         steps = {f"step {step.name}": step.sql for step in self.steps}
+        touched = [each for each in self.patterns if each not in self.whole_patterns]
+        steps |= {f"rows of {each.name}": each.sql for each in touched}
         return steps | {"units touched": self.units_sql, "rows of those units": self.rows_sql}
 
 

@@ -252,7 +252,10 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
     window = window_of(table.this) if isinstance(table.this, WindowTable) else None
     inner = table.this.this if isinstance(table.this, WindowTable) else table
     if not isinstance(inner, exp.Table):
-        raise _not_yet(table, "a window over a subquery", "make the subquery a view of its own")
+        hint = "make the subquery a view of its own"
+        if window and window.kind == "tumble":
+            hint += f", or group by date_trunc('hour', {window.time})"
+        raise _not_yet(table, "a window over a subquery that groups", hint)
     alias = table.alias_or_name
     used = columns_of(select, alias) - ({"window_start", "window_end"} if window else set())
     if window:

@@ -104,6 +104,7 @@ def window_of(node: WindowTable) -> Window:
     size = _micros(node.args["size"])
     slide = _micros(node.args["slide"]) if node.args.get("slide") else size
     offset = _micros(node.args["offset"]) if node.args.get("offset") else 0
+    offset %= size if kind == "cumulate" else slide  # Spark takes no other
     return Window(kind, time, size, slide, offset, zoned=zoned)
 
 

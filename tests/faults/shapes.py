@@ -70,7 +70,8 @@ class Shape:
         inputs: what it reads: tables, sources, and views among the shapes.
         sql: its definition.
         expected: DuckDB over ``events``, ``replies`` (landed rows with ``_watermark``) and
-            ``raw_feed`` (the rows of the files); ``$watermark`` stands for the view's own.
+            ``raw_feed`` (the rows of the files that were read, ``_watermark`` being that of the
+            epoch before); ``$watermark`` stands for the view's own.
         streaming: whether Spark keeps a checkpoint for it.
         format: its table's format.
         options: further options of the view.
@@ -88,6 +89,44 @@ class Shape:
 _KEPT = "id, key, amount * 2 AS twice, ts"
 _PER_KEY = "key, count(*) AS n, sum(amount) AS total, min(amount) AS least"
 _IN_TIME = "(SELECT * FROM {0} WHERE _watermark IS NULL OR ts >= _watermark)"
+_WINDOWED = (
+    "SELECT key, window_start, window_end, count(*) AS n, sum(amount) AS total"
+    " FROM TUMBLE({0}, ts, INTERVAL '1' MINUTE) GROUP BY key, window_start, window_end"
+    " EMIT ON WINDOW CLOSE"
+)
+_CLOSED = (
+    "SELECT key, w, w + INTERVAL 1 MINUTE, count(*), sum(amount)"
+    " FROM (SELECT *, date_trunc('minute', ts) AS w FROM {0} WHERE ts IS NOT NULL)"
+    " WHERE _watermark IS NULL OR w + INTERVAL 1 MINUTE > _watermark GROUP BY key, w"
+    " HAVING w + INTERVAL 1 MINUTE <= $watermark"
+)
+_PLACED = (
+    "past AS (SELECT *, row_number() OVER same AS n,"
+    " coalesce(amount < lag(amount) OVER same, FALSE) AS falls"
+    " FROM {0} WINDOW same AS (PARTITION BY key ORDER BY ts, amount, id))"
+)
+"""Rows with their place in their key."""
+_PAST = _PLACED.format(f"{_IN_TIME.format('events')} WHERE ts < CAST($watermark AS TIMESTAMPTZ)")
+"""Those that no row to come can precede."""
+_BELOW = (
+    "SELECT key, began, ended, n, least FROM events MATCH_RECOGNIZE (PARTITION BY key"
+    " ORDER BY ts MEASURES FIRST(ts) AS began, LAST(ts) AS ended, count(*) AS n,"
+    " min(amount) AS least AFTER MATCH SKIP TO NEXT ROW PATTERN (high low+)"
+    " WITHIN INTERVAL '30' SECOND DEFINE low AS amount < high.amount)"
+)
+# The first row behind each that is not below it, or not in time, ends its match. Until a time, a
+# match without that row is open, and so is every match behind it in its key.
+_ROWS_BELOW = (
+    "WITH {0}, ends AS (SELECT h.key, h.ts, h.n, h.amount, (SELECT min(l.n) FROM past l"
+    " WHERE l.key IS NOT DISTINCT FROM h.key AND l.n > h.n AND (l.amount >= h.amount"
+    " OR l.ts > h.ts + INTERVAL 30 SECOND)) AS behind FROM past h),"
+    " open AS (SELECT *, min(CASE WHEN behind IS NULL AND ts + INTERVAL 30 SECOND >= {1}"
+    " THEN n END) OVER (PARTITION BY key) AS first_open FROM ends)"
+    " SELECT h.key, h.ts, max(l.ts), 1 + count(*), least(h.amount, min(l.amount)) FROM open h"
+    " JOIN past l ON l.key IS NOT DISTINCT FROM h.key AND l.n > h.n"
+    " AND (h.behind IS NULL OR l.n < h.behind)"
+    " WHERE h.first_open IS NULL OR h.n < h.first_open GROUP BY h.key, h.n, h.ts, h.amount"
+)
 
 _ICEBERG = (
     Shape(
@@ -101,13 +140,8 @@ _ICEBERG = (
     Shape(
         "windowed",
         ("events",),
-        "SELECT key, window_start, window_end, count(*) AS n, sum(amount) AS total"
-        " FROM TUMBLE(events, ts, INTERVAL '1' MINUTE) GROUP BY key, window_start, window_end"
-        " EMIT ON WINDOW CLOSE",
-        "SELECT key, w, w + INTERVAL 1 MINUTE, count(*), sum(amount)"
-        " FROM (SELECT *, date_trunc('minute', ts) AS w FROM events)"
-        " WHERE _watermark IS NULL OR w + INTERVAL 1 MINUTE > _watermark GROUP BY key, w"
-        " HAVING w + INTERVAL 1 MINUTE <= $watermark",
+        _WINDOWED.format("events"),
+        _CLOSED.format("events"),
         streaming=False,
     ),
     Shape(
@@ -156,6 +190,37 @@ _ICEBERG = (
         " WHERE ts + INTERVAL 1 MICROSECOND <= $watermark",
         streaming=False,
     ),
+    Shape(  # a row and those after it that stay below it: a search with memory
+        "below",
+        ("events",),
+        f"{_BELOW} EMIT ON WINDOW CLOSE",
+        _ROWS_BELOW.format(_PAST, "CAST($watermark AS TIMESTAMPTZ)"),
+        streaming=False,
+    ),
+    Shape(  # kept by units: the keys of the rows that came are searched again
+        "below_so_far",
+        ("events",),
+        _BELOW,
+        _ROWS_BELOW.format(_PLACED.format("events"), "TIMESTAMPTZ 'infinity'"),
+        streaming=False,
+    ),
+    Shape(  # without WITHIN, so all rows are read; conditions are columns
+        "falls",
+        ("events",),
+        "SELECT key, id, step, match FROM events MATCH_RECOGNIZE (PARTITION BY key ORDER BY ts"
+        " MEASURES CLASSIFIER() AS step, MATCH_NUMBER() AS match ALL ROWS PER MATCH"
+        " PATTERN (high low) DEFINE low AS amount < PREV(amount)) EMIT ON WINDOW CLOSE",
+        # of a run of falling rows, each two from its first row on are a match
+        f"WITH {_PAST}, runs AS (SELECT *, n - max(CASE WHEN falls THEN 0 ELSE n END)"
+        " OVER (PARTITION BY key ORDER BY n) AS place FROM past),"
+        " twos AS (SELECT *, lead(place) OVER same AS following FROM runs"
+        " WINDOW same AS (PARTITION BY key ORDER BY n)),"
+        " steps AS (SELECT key, id, n, CASE WHEN place % 2 = 1 THEN 'LOW'"
+        " WHEN following > place THEN 'HIGH' END AS step FROM twos)"
+        " SELECT key, id, step, count(*) FILTER (WHERE step = 'HIGH')"
+        " OVER (PARTITION BY key ORDER BY n) FROM steps WHERE step IS NOT NULL",
+        streaming=False,
+    ),
     Shape(
         "recent",
         ("events",),
@@ -178,6 +243,13 @@ _ICEBERG = (
         ("feed",),
         f"SELECT {_KEPT} FROM feed WHERE amount >= 0",
         f"SELECT {_KEPT} FROM raw_feed WHERE amount >= 0",
+        streaming=True,
+    ),
+    Shape(
+        "fed_windows",
+        ("feed",),
+        _WINDOWED.format("feed"),
+        _CLOSED.format("raw_feed"),
         streaming=True,
     ),
     Shape(

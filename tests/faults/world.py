@@ -152,6 +152,7 @@ class World:
         hidden = path.with_name("." + file)  # a file appears whole
         hidden.write_text("".join(line + "\n" for line in lines))
         hidden.rename(path)
+        time.sleep(0.002)  # Spark reads files in the order of their milliseconds
         self.raw[name][file] = list(kept)
 
     # -- runs

@@ -131,8 +131,6 @@ CONSTRUCTS = (
         "named parameters (`DATA =>`)",
         "SELECT window_start, count(*) AS n FROM TABLE(TUMBLE(DATA => TABLE bid, TIMECOL =>"
         f" DESCRIPTOR(bidtime), SIZE => INTERVAL '10' MINUTES)) GROUP BY window_start {CLOSE}",
-        "SYNTAX_ERROR",
-        "write the parameters in order",
     ),
     Construct(
         "Windowing TVF",
@@ -158,6 +156,22 @@ CONSTRUCTS = (
         f" ({_COUNTS}) AS w), at, INTERVAL '1' HOUR) t GROUP BY t.window_end {CLOSE}",
         "NOT_YET",
         "`GROUP BY date_trunc('hour', window_start)`, or a view of its own",
+    ),
+    Construct(
+        "Window aggregation",
+        "`HOP`, `CUMULATE` over a grouping subquery",
+        "SELECT t.window_end, sum(t.price) AS p FROM HOP(DATA => (SELECT window_end AS at, price"
+        f" FROM ({_COUNTS}) AS w), TIMECOL => DESCRIPTOR(at), SLIDE => INTERVAL '1' HOUR, SIZE =>"
+        f" INTERVAL '1' DAY) t GROUP BY t.window_end {CLOSE}",
+        "NOT_YET",
+        "a view of its own",
+    ),
+    Construct(
+        "Window aggregation",
+        "`SESSION` over a grouping subquery",
+        "SELECT t.window_start, t.window_end, sum(t.price) AS p FROM SESSION((SELECT window_end AS"
+        f" at, price FROM ({_COUNTS}) AS w), at, INTERVAL '1' HOUR) t"
+        f" GROUP BY t.window_start, t.window_end {CLOSE}",
     ),
     Construct(
         "Window aggregation",
@@ -364,6 +378,13 @@ CONSTRUCTS = (
     ),
     Construct(
         "Pattern recognition", "`ALL ROWS PER MATCH`", _pattern(_ALL_ROWS), "", "Flink has none"
+    ),
+    Construct(
+        "Pattern recognition",
+        "matches that are corrected",
+        _match("a b+", within="").replace(CLOSE, "EMIT CHANGES"),
+        "",
+        "Flink has none",
     ),
     Construct("Pattern recognition", "greedy quantifiers `* + ? {n,m}`", _match("a b{2,4}")),
     Construct("Pattern recognition", "reluctant quantifiers `*? +?`", _match("a b*? a")),

@@ -10,7 +10,7 @@ import duckdb
 
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.at_rest import AtRest, at_rest
-from headwater.plan.sql.native_patterns import not_told
+from headwater.plan.sql.native_patterns import inexpressible, not_told
 from headwater.serve.pattern_rows import create_matches
 from tests.algebra.world import in_schema
 from tests.patterns.judge import Trino, plain, same
@@ -22,7 +22,8 @@ _COLUMNS = "k VARCHAR, ts TIMESTAMPTZ, v VARCHAR, x BIGINT, _watermark TIMESTAMP
 def untold(view: View) -> str:
     """Return why Trino cannot tell which rows of a view are final; empty if it can."""
     (rows,) = view.plan.view.query.find_all(PatternRows)
-    return not_told(rows.args["clause"])
+    refused = not_told if view.plan.final else inexpressible
+    return refused(rows.args["clause"])
 
 
 def differences(

@@ -19,6 +19,8 @@ TABLE = (
     " ts AS ts) WITH (connector = 'datagen');\n"
 )
 _LATE = ("", " LATE ROWS ACCEPT FOR INTERVAL '2' SECOND")
+_LATE_CORRECTED = (*_LATE, " LATE ROWS DROP", " LATE ROWS ACCEPT")
+_EMIT = {True: "ON WINDOW CLOSE", False: "CHANGES"}
 _REFUSED = {"INVALID_PATTERN", "UNBOUNDED_STATE", "NOT_YET", "TOO_COMPLEX", "DUPLICATE_COLUMN"}
 
 Row = tuple[str | None, int, str, int | None, int | None]
@@ -40,17 +42,21 @@ class View:
         return any(step.recent for step in program.patterns)
 
 
-def random_view(random: Random, seed: str) -> View | None:
-    """Return a view; None if its clause is refused, as it may never be final or skip nowhere."""
+def random_view(random: Random, seed: str, *, final: bool = True) -> View | None:
+    """Return a view; None if its clause is refused, as it may never be final or skip nowhere.
+
+    Args:
+        final: whether its rows appear once they are final; they are corrected otherwise.
+    """
     text = random_case(seed).text
     if "WITHIN" not in text and random.random() < 0.5:
         text = text.replace(" SUBSET", f" WITHIN INTERVAL '{random.randint(1, 4)}' SECOND SUBSET")
-    late = random.choice(_LATE)
+    late = random.choice(_LATE if final else _LATE_CORRECTED)
     where = random.choice(("", "", " WHERE m0 IS NOT NULL"))
     source = random.choice(("t", "t", "(SELECT k, ts, v, x FROM t WHERE x IS NULL OR x <> 8) AS t"))
     return view_of(
         f"CREATE STREAMING VIEW v{late} WITH (allow_unbounded_state = 'true') AS SELECT * FROM"
-        f" {source} MATCH_RECOGNIZE ({text}) AS m{where} EMIT ON WINDOW CLOSE;"
+        f" {source} MATCH_RECOGNIZE ({text}) AS m{where} EMIT {_EMIT[final]};"
     )
 
 

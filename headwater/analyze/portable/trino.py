@@ -7,6 +7,7 @@ NaN is equal to itself and larger than every other number, as it is in Spark and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from headwater.analyze.portable import collecting_aggregates, json_values
 from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.dialect.vocabulary import LENGTHS
 
 
 def in_micros(node: exp.Expr) -> exp.Expr:
@@ -23,6 +25,19 @@ def in_micros(node: exp.Expr) -> exp.Expr:
         this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
         return exp.DataType(this=this, expressions=[precision])
     return node
+
+
+def _interval(node: exp.Expr) -> exp.Expr:
+    """Trino has no unit below a second, and no parts of a minute or of an hour."""
+    unit, amount = node.text("unit").upper(), node.this
+    if not isinstance(amount, exp.Literal) or unit not in LENGTHS:
+        return node
+    whole = amount.name.removeprefix("-").isdigit()
+    if unit != "MILLISECOND" and (whole or unit in ("SECOND", "MICROSECOND")):
+        return node
+    seconds = Decimal(amount.name) * int(LENGTHS[unit] / LENGTHS["MILLISECOND"]) / 1000
+    text = f"{seconds.normalize():f}"
+    return exp.Interval(this=exp.Literal.string(text), unit=exp.var("SECOND"))
 
 
 def _equal(node: exp.Expr) -> exp.Expr:
@@ -141,6 +156,7 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
     exp.DataType: in_micros,
+    exp.Interval: _interval,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,
     exp.JSONExtractScalar: json_values.trino_scalar,

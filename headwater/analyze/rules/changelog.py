@@ -24,7 +24,7 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.joins import join_times
 from headwater.analyze.time.recent import RECENT
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import PatternRows, WindowTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
 
@@ -91,6 +91,8 @@ class ChangelogModes:
         inputs = {self._relation(relation, emit) for relation in relations(select)}
         if emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}:
             return APPEND
+        if any(isinstance(relation, PatternRows) for relation in relations(select)):
+            return RETRACT
         if window_calls(select) or select.args.get("limit") or has_predicates(select):
             return RETRACT
         if is_aggregate(select):

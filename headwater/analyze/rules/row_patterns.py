@@ -39,9 +39,6 @@ def _way_of_keeping(checked: Checked) -> tuple[str, str] | None:
     if corrected:
         hint = "read a log table, or a view EMIT ON WINDOW CLOSE"
         return f"MATCH_RECOGNIZE over {corrected[0]}, whose rows are corrected", hint
-    if view.emit is not Emit.ON_WINDOW_CLOSE:
-        hint = "write EMIT ON WINDOW CLOSE at the end of the view"
-        return "MATCH_RECOGNIZE whose matches are corrected (EMIT CHANGES)", hint
     if view.options.get("engine") not in (None, "", "incremental"):
         return f"MATCH_RECOGNIZE with engine = '{view.options['engine']}'", "remove the option"
     return None
@@ -49,7 +46,7 @@ def _way_of_keeping(checked: Checked) -> tuple[str, str] | None:
 
 def _check_state(rows: PatternRows, checked: Checked) -> None:
     clause: MatchClause = rows.args["clause"]
-    if checked.bounded and (reason := unbounded(clause)):
+    if checked.bounded and _waits(checked) and (reason := unbounded(clause)):
         hint = "write WITHIN INTERVAL '5' MINUTE behind PATTERN (…), or quantifiers such as {1,10}"
         checked.report.add("UNBOUNDED_STATE", reason, rows, hint)
 
@@ -63,10 +60,17 @@ def _check_order(rows: PatternRows, checked: Checked) -> None:
             hint = f"write ORDER BY {next(iter(times))} first"
         message = f"nothing says when a match is final: {clause.time} is no event time"
         checked.report.add("UNBOUNDED_STATE", message, rows.args["order"], hint)
+    elif not _waits(checked):
+        return
     elif times[clause.time].kind == "time" and rows_read(rows).find(WindowTable):
         # a row is in time as long as its window is open, so it can be below the watermark
         hint = "read the table itself, or order by window_end"
         checked.report.not_yet("patterns of rows in windows", rows.args["order"], hint)
+
+
+def _waits(checked: Checked) -> bool:
+    """Return whether matches appear once they are final; corrected ones are searched again."""
+    return checked.view.emit is Emit.ON_WINDOW_CLOSE
 
 
 def _check_place(rows: PatternRows, checked: Checked) -> None:

@@ -185,10 +185,14 @@ def demands_of(select: exp.Select, scope: Scope) -> list[Demand] | Unsettled:
     """What the groups and the calls with OVER of a SELECT depend on; empty if it has none."""
     if is_aggregate(select):
         group = select.args.get("group")
-        keys = [name for key in (group.expressions if group else []) if (name := name_of(key))]
-        keys = [key for key in keys if key in scope.times and key[0] not in scope.optional]
+        named = [name for key in (group.expressions if group else []) if (name := name_of(key))]
+        keys = [key for key in named if key in scope.times and key[0] not in scope.optional]
         if not keys:
             hint = "group by date_trunc('hour', ts), or write EMIT CHANGES"
+            if any(
+                name == WINDOW_START and (item, WINDOW_END) in scope.times for item, name in named
+            ):
+                hint = "group by window_end too: it says when a session is over"
             message = "nothing says when a group is final: no window is among the group keys"
             return Unsettled(message, group or first_aggregate(select), hint)
         return [Demand(min(keys, key=lambda key: rank(scope, key)))]

@@ -221,10 +221,8 @@ class IncrementalView:
         writer = writer_of(program)
         clock = Clock(None if whole else known, watermark)
         reads = program.whole_reads if whole else program.reads
-        with (
-            self._registered(reads, spans, pins, clock),
-            registered_matches(session, program.patterns),
-        ):
+        patterns = program.whole_patterns if whole else program.patterns
+        with self._registered(reads, spans, pins, clock), registered_matches(session, patterns):
             if whole:
                 yield Change(whole_writer(session, writer.whole_sql(program), before), counts)
                 return

@@ -1,4 +1,4 @@
-"""Queries of Flink: group windows, clocks, lookups, named arguments of window functions."""
+"""Queries of Flink: group windows, clocks, lookups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _PARTS = {
     "rowtime": "window_end - INTERVAL '1' MILLISECOND",
 }
 _AUXILIARY = re.compile(r"(tumble|hop|session)_(start|end|rowtime|proctime)")
-_ARGUMENTS = ("DATA", "TIMECOL", "SLIDE", "STEP", "SIZE", "GAP", "OFFSET")
 _CLOCK = re.compile(
     r"(PROCTIME|NOW|CURRENT_ROW_TIMESTAMP)\s*\(\s*\)|CURRENT_TIMESTAMP|LOCALTIMESTAMP",
     re.IGNORECASE,
@@ -58,25 +57,6 @@ def is_final(query: exp.Query) -> bool:
 # -- edits of the text
 
 
-def _named_arguments(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> None:
-    """Drop the names of ``DATA => TABLE t``, which stand in the order of the arguments."""
-    last = -1
-    while cursor:
-        token = cursor.step()
-        following = cursor.peek()
-        if following is not None and following.token_type is TokenType.FARROW:
-            word = token.text.upper()
-            if word in _ARGUMENTS:
-                place = _ARGUMENTS.index(word)
-                if place < last and word != "DATA":
-                    cursor.at -= 1
-                    cursor.give_up(
-                        "named arguments stand in another order", "write DATA, TIMECOL, SLIDE, SIZE"
-                    )
-                last = place
-                edits.replace(token.start, following.end + 1, "")
-
-
 def _window_calls(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> None:
     """Rename ``TUMBLE(ts, …)`` outside of FROM: it is a group, not a table."""
     for at, token in enumerate(cursor.tokens):
@@ -90,7 +70,7 @@ def _window_calls(cursor: Cursor, edits: Edits, marks: dict[str, Any]) -> None:
             edits.replace(token.start, token.end + 1, _GROUP + word.lower())
 
 
-EDITS = (_named_arguments, _window_calls)
+EDITS = (_window_calls,)
 
 
 # -- rewrites of the tree

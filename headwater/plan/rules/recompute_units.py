@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.analyze.definitions import Catalog, View
+from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
     conjuncts,
     is_aggregate,
@@ -28,6 +29,7 @@ from headwater.analyze.query_parts import (
     union_branches,
 )
 from headwater.analyze.time.versions import AS_OF
+from headwater.dialect.syntax import PatternRows
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
 from headwater.plan.rules.contract import Engine, Facts, Rule
@@ -44,6 +46,7 @@ from headwater.plan.rules.tree_rewrites import (
 )
 from headwater.plan.rules.unit_key import holds_map, unit_of, unit_of_equal, unit_parts
 from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.pattern_rows import take_out
 from headwater.plan.sql.render import batch_read, print_sql, render, spark
 
 
@@ -59,16 +62,42 @@ def units_program(
     builder = _Builder(query, catalog, allowed)
     units = builder.touched(query)
     rows = builder.rows(query, RowsRead.AFTER, UNITS)
-    everything = builder.rows(query, RowsRead.AFTER, None)
+    everything, whole_patterns = take_out(builder.rows(query, RowsRead.AFTER, None), "spark", "all")
+    if not builder.steps:  # which are not there yet when the tables of matches are filled
+        _search_touched(rows, query, units)
+    named_rows, patterns = take_out(rows, "spark")
     return UnitsProgram(
         tuple(builder.steps),
         print_sql(units, "spark"),
-        print_sql(rows, "spark"),
+        print_sql(named_rows, "spark"),
         print_sql(everything, "spark"),
         one_unit=isinstance(query, exp.Select) and not unit_parts(query),
         complete=isinstance(query, exp.Select) and not _leaves_out(query),
         late=late_queries(shape, allowed),
+        patterns=(*patterns, *whole_patterns),
+        whole_patterns=whole_patterns,
     )
+
+
+def _search_touched(rows: exp.Expr, query: exp.Query, units: exp.Query) -> None:
+    """Let row patterns be searched in the partitions only that a change touches, in place.
+
+    Args:
+        rows: the rendered rows of the query.
+        units: the rendered units touched.
+    """
+    own = union_branches(query)
+    for number, branch in enumerate(union_branches(rows)):
+        for found in branch.find_all(PatternRows):
+            inner = found.this.this
+            shown = {item.alias_or_name: item.unalias() for item in inner.selects}
+            unit = unit_of(own[number], number if len(own) > 1 else None)
+            unit = unit.transform(
+                lambda node, shown=shown: (
+                    shown[node.name].copy() if isinstance(node, exp.Column) else node
+                )
+            )
+            inner.where(exp.In(this=unit, query=exp.Subquery(this=units.copy())), copy=False)
 
 
 class _Builder:
@@ -218,6 +247,8 @@ class _Builder:
         where = select.args.get("where")
         terms = conjuncts(where.this if where else None)
         terms = [term for term in terms if not any(predicates(term))]
+        if isinstance(items[0], PatternRows):
+            terms = []  # they are about matches
         if condition is not None:
             terms.append(condition)
         if terms:
@@ -236,6 +267,8 @@ class _Builder:
         return exp.Subquery(this=source, alias=alias)
 
     def _rows_of(self, item: exp.Expr, state: RowsRead) -> exp.Expr:
+        if isinstance(item, PatternRows):
+            return self._rows_of(rows_read(item), state)
         if isinstance(item, exp.Table):
             return self._reader(state)(self._relations[id(item)])
         inner = item.this
@@ -288,7 +321,7 @@ class _Builder:
 def _leaves_out(select: exp.Select) -> bool:
     """Return whether a unit can have rows in FROM that pass WHERE's plain terms, and show none."""
     clauses = any(select.args.get(key) for key in ("having", "qualify", "limit"))
-    return clauses or has_predicates(select)
+    return clauses or has_predicates(select) or isinstance(relations(select)[0], PatternRows)
 
 
 def _gone(aliases: Sequence[str], pattern: Pattern, number: int) -> set[str]:

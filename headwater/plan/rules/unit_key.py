@@ -19,6 +19,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import spark_type
+from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.render import spark_expression
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
@@ -53,10 +54,13 @@ def unit_parts(select: exp.Select) -> list[exp.Expr]:
     """Return what the unit of a row is a function of; nothing if all rows are one unit.
 
     What looks at several rows looks at rows of one unit only: group keys, the columns that every
-    window is partitioned by, all columns of what is distinct.
+    window is partitioned by, all columns of what is distinct, the partition of a row pattern.
     """
     if select.args.get("limit"):
         return []
+    first, *_ = relations(select)
+    if isinstance(first, PatternRows):
+        return [exp.column(key, first.alias_or_name) for key in first.args["clause"].partition]
     # what a subquery says is no function of the row: it changes while the row stays
     outputs = [item for each in select.selects if not (item := each.unalias()).find(exp.Query)]
     windows = window_calls(select)

@@ -21,17 +21,20 @@ UNSURE_KEYS = "__unsure"
 """Ends the name of the table with the keys whose matches depend on older rows."""
 
 
-def take_out(query: exp.Expr, dialect: str) -> tuple[exp.Expr, tuple[PatternStep, ...]]:
+def take_out(
+    query: exp.Expr, dialect: str, among: str = ""
+) -> tuple[exp.Expr, tuple[PatternStep, ...]]:
     """Return a query that reads tables of matches, and what fills them, innermost first.
 
     Args:
         query: a rendered query; it is changed.
         dialect: ``duckdb`` or ``spark``.
+        among: tells the names of its tables from those of another query.
     """
     root = exp.Paren(this=query)
     found: list[PatternStep] = []
     for rows in reversed(list(root.find_all(PatternRows, bfs=True))):
-        name = f"{_NAME}{len(found) + 1}"
+        name = f"{_NAME}{len(found) + 1}{among}"
         columns = tuple((field, spark_type(kind)) for field, kind in rows.args["fields"])
         clause = rows.args["clause"]
         found.append(PatternStep(name, print_sql(_sorted(rows, dialect), dialect), clause, columns))

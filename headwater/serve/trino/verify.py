@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.sql.native_patterns import not_told
+from headwater.plan.sql.native_patterns import inexpressible, not_told
 from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
@@ -44,8 +44,9 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
         ServiceError: as :func:`headwater.serve.trino.client.trino_connection`.
         SqlError: likewise.
     """
+    refused = not_told if case.plan.final else inexpressible
     for matches in case.plan.view.query.find_all(PatternRows):
-        if reason := not_told(matches.args["clause"]):
+        if reason := refused(matches.args["clause"]):
             raise Unseen(reason)
     columns, config = case.columns, case.project.config
     names = ", ".join(map(quoted, columns.names))

@@ -36,6 +36,51 @@ SELECT * FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL 
 --- prints
 SELECT * FROM HOP(t, ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)
 
+--- Flink's named parameters, in any order
+SELECT * FROM TABLE(TUMBLE(SIZE => INTERVAL '10' MINUTES, data => TABLE t, TIMECOL => DESCRIPTOR(ts), OFFSET => INTERVAL '1' MINUTE)) AS w
+--- prints
+SELECT * FROM TUMBLE(t, ts, INTERVAL '10' MINUTE, INTERVAL '1' MINUTE) AS w
+
+--- named parameters of HOP, without DESCRIPTOR
+SELECT * FROM HOP(DATA => t, TIMECOL => ts, SIZE => INTERVAL '10' MINUTE, SLIDE => INTERVAL '5' MINUTE)
+--- prints
+SELECT * FROM HOP(t, ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)
+
+--- named parameters of CUMULATE
+SELECT * FROM CUMULATE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), STEP => INTERVAL '1' HOUR, SIZE => INTERVAL '1' DAY)
+--- prints
+SELECT * FROM CUMULATE(t, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY)
+
+--- named parameters of SESSION
+SELECT * FROM SESSION(DATA => TABLE t PARTITION BY a, b, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '30' MINUTE) AS s
+--- prints
+SELECT * FROM SESSION(TABLE t PARTITION BY a, b, DESCRIPTOR(ts), INTERVAL '30' MINUTE) AS s
+
+--- a subquery under a name
+SELECT * FROM TUMBLE(DATA => (SELECT * FROM t), TIMECOL => ts, SIZE => INTERVAL '1' MINUTE)
+--- prints
+SELECT * FROM TUMBLE((SELECT * FROM t), ts, INTERVAL '1' MINUTE)
+
+--- a gap that is computed
+SELECT * FROM SESSION(t, ts, INTERVAL '10' MINUTE * 3)
+--- prints
+SELECT * FROM SESSION(t, ts, INTERVAL '30' MINUTE)
+
+--- lengths that are added, subtracted and divided
+SELECT * FROM HOP(t, ts, (INTERVAL '1' HOUR - INTERVAL '30' MINUTE) / 2, 2 * INTERVAL '1' HOUR + INTERVAL '60' MINUTE, -INTERVAL '5' MINUTE)
+--- prints
+SELECT * FROM HOP(t, ts, INTERVAL '15' MINUTE, INTERVAL '180' MINUTE, INTERVAL '-5' MINUTE)
+
+--- a part of a unit
+SELECT * FROM TUMBLE(t, ts, INTERVAL '1.5' MINUTE)
+--- prints
+SELECT * FROM TUMBLE(t, ts, INTERVAL '90' SECOND)
+
+--- months that are multiplied
+SELECT * FROM TUMBLE(t, ts, INTERVAL '1' QUARTER + INTERVAL '1' YEAR, 'Europe/Berlin')
+--- prints
+SELECT * FROM TUMBLE(t, ts, INTERVAL '5' QUARTER, 'Europe/Berlin')
+
 --- over a subquery
 SELECT * FROM TUMBLE((SELECT * FROM t WHERE a > 1), ts, INTERVAL '1' MINUTE) AS w
 

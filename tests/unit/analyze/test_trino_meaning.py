@@ -32,6 +32,9 @@ from tests.unit.analyze.small_project import view
          "COUNT(CASE WHEN d.price > 1 THEN 1 END) OVER ()"),
         ("sum(distance) FILTER (WHERE price > 1)",
          "SUM(d.distance) FILTER(WHERE d.price > 1)"),
+        ("ts + INTERVAL '250' MILLISECOND", "d.ts + INTERVAL '0.25' SECOND"),
+        ("ts + INTERVAL '1.5' HOUR", "d.ts + INTERVAL '5400' SECOND"),
+        ("ts + INTERVAL '2' DAY", "d.ts + INTERVAL '2' DAY"),
     ],
 )  # fmt: skip
 def test_what_trino_means_otherwise_is_translated(expression: str, expected: str) -> None:

@@ -17,7 +17,7 @@ from sqlglot import exp, parse_one
 
 from headwater.patterns import tables
 from headwater.patterns.recent import RecentRows
-from headwater.plan.program import LinearProgram, PatternStep
+from headwater.plan.program import UNIT, LinearProgram, PatternStep, UnitsProgram
 from headwater.plan.rules import recent_matches
 from headwater.plan.sql.at_rest import at_rest
 from headwater.serve.pattern_rows import create_matches
@@ -89,6 +89,58 @@ def _wrong(view: View, random: Random, counts: Counter[str]) -> str:
         create_matches(duck, everything.patterns)
         shown = duck.execute(f"FROM v EXCEPT ALL ({everything.sql})").fetchall()
         return f"{view.plan.view.text}: no match any more: {shown[:3]}" if shown else ""
+
+
+def _wrong_corrected(view: View, random: Random, counts: Counter[str]) -> str:
+    """Bring a corrected view up to what lands, as rule 4 does it."""
+    program = view.plan.program
+    assert isinstance(program, UnitsProgram)
+    assert not program.steps
+    table = "(k VARCHAR, ts TIMESTAMPTZ, v VARCHAR, x BIGINT, _watermark TIMESTAMPTZ)"
+    kinds = ", ".join(f'"{c.name}" {duckdb_type(c.spark_type)}' for c in view.plan.columns)
+    shown = ", ".join(f'"{field.name}"' for field in view.plan.view.fields)
+    with in_schema() as (duck, _):
+        duck.execute(f"CREATE TABLE t {table}; CREATE TABLE v ({kinds})")
+        for landed, watermark in arrivals(random):
+            before = duck.sql("SELECT count(*) FROM t").fetchall()[0][0]
+            land(duck, landed)
+            duck.execute(f"CREATE OR REPLACE TABLE t__change AS FROM t OFFSET {before}")
+            for step in program.patterns:
+                _fill(duck, step, counts)
+            duck.execute(f"CREATE OR REPLACE TABLE __units AS {duckdb_sql(program.units_sql)}")
+            duck.execute(f"DELETE FROM v WHERE {UNIT} IN (SELECT unit FROM __units)")
+            duck.execute(f"INSERT INTO v {duckdb_sql(program.rows_sql)}")
+            duck.execute(f"CREATE OR REPLACE TABLE anew AS {duckdb_sql(program.all_sql)}")
+            for step in program.patterns:
+                duck.unregister(step.name)
+            rest = at_rest(view.plan, view.catalog, "duckdb", watermark=watermark)
+            create_matches(duck, rest.patterns)
+            for have in (f"(SELECT {shown} FROM v)", f"(SELECT {shown} FROM anew)"):
+                found = duck.execute(
+                    f"(SELECT 'missing', * FROM (({rest.sql}) EXCEPT ALL {have})) UNION ALL"
+                    f" (SELECT 'surplus', * FROM ({have} EXCEPT ALL ({rest.sql})))"
+                ).fetchall()
+                if found:
+                    return f"{view.plan.view.text} at {watermark}: {found[:3]}"
+            keys = "SELECT count(DISTINCT coalesce(k, '')) FROM"
+            ((touched, known),) = duck.sql(f"SELECT ({keys} t__change), ({keys} t)").fetchall()
+            counts["some keys"] += touched < known
+            counts["rows"] += duck.sql("SELECT count(*) FROM v").fetchall()[0][0]
+    return ""
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_views_are_corrected_at_every_commit(part: int) -> None:
+    counts = Counter[str]()
+    for number in range(15):
+        random = Random(f"corrected/{part}/{number}")
+        view = random_view(random, f"corrected/{part}/{number}", final=False)
+        if view is not None:
+            counts["views"] += 1
+            assert not (wrong := _wrong_corrected(view, random, counts)), wrong
+    assert counts["views"] >= 4, counts
+    assert counts["some keys"] > 10, counts
+    assert counts["rows"] > 20, counts
 
 
 @pytest.mark.parametrize("part", range(4))

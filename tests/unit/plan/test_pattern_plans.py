@@ -15,7 +15,8 @@ from headwater.errors import SqlError
 from headwater.patterns.grammar import read
 from headwater.patterns.program import PatternProgram
 from headwater.patterns.tree import written
-from headwater.plan.explain import facts, program_sql
+from headwater.plan.explain import facts, program_sql, tree
+from headwater.plan.program import UnitsProgram
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.trino.verify import compare_in_trino
@@ -54,6 +55,38 @@ def test_explain_says_when_a_match_appears_and_what_a_tick_reads() -> None:
     for measures in ("MATCH_NUMBER() AS n", "NEXT(x) AS n"):
         said = facts(_planned(measures)[1])
         assert said["state"] == "the landed rows; a tick may read all of them"
+
+
+@pytest.mark.parametrize("where", ["", " WHERE x > 1"])
+def test_corrected_matches_are_searched_where_rows_came(where: str) -> None:
+    read = f"(SELECT k, ts, x FROM t{where}) AS t"
+    _, plans = planned(
+        f"{_TABLE}CREATE STREAMING VIEW v AS SELECT * FROM {read} MATCH_RECOGNIZE (PARTITION BY k"
+        " ORDER BY ts MEASURES count(*) AS n PATTERN (a b+) DEFINE b AS x < a.x);"
+    )
+    program = plans["v"].program
+    assert isinstance(program, UnitsProgram)
+    touched, everything = program.patterns
+    assert program.whole_patterns == (everything,)
+    assert "t__change" in touched.sql
+    assert "t__change" not in everything.sql
+    assert not program.complete  # a key may have rows and no match
+    assert (touched.name in program.rows_sql, everything.name in program.all_sql) == (True, True)
+    assert [line.split("  ")[0] for line in tree(plans["v"].root)][1] == "└─ MatchRecognize"
+    assert "[mode=retract]" in tree(plans["v"].root)[1]
+
+
+def test_corrected_matches_of_groups_are_found_among_all_rows() -> None:
+    groups = "SELECT k, date_trunc('minute', ts) AS at, sum(x) AS x FROM t GROUP BY 1, 2"
+    _, plans = planned(
+        f"{_TABLE}CREATE STREAMING VIEW v AS SELECT * FROM ({groups}) MATCH_RECOGNIZE (PARTITION BY"
+        " k ORDER BY at MEASURES count(*) AS n PATTERN (a b+) DEFINE b AS x < a.x);"
+    )
+    program = plans["v"].program
+    assert isinstance(program, UnitsProgram)
+    # which groups changed is known once the tables of matches are there
+    assert program.steps
+    assert not any("__change" in step.sql for step in program.patterns)
 
 
 def test_columns_are_those_of_the_clause_in_trinos_order() -> None:

@@ -539,3 +539,131 @@ CREATE STREAMING VIEW v AS SELECT bidder FROM TUMBLE(bid, PROCTIME(), INTERVAL '
 --   CREATE STREAMING VIEW v AS SELECT bidder FROM TUMBLE(bid, PROCTIME(), INTERVAL '10' SECOND)
 --                                                             ^^^^^^^^
 --   hint: use the event-time column of the table
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL '10' MINUTE * k)
+--- fails
+-- view.sql:1:80 NOT_CONSTANT — the gap of SESSION must be a constant, and "k" is none
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL '10' MINUTE * k)
+--                                                                                  ^
+--   hint: write a constant: INTERVAL '10' MINUTE * 3; for gaps that differ by key, unite one SELECT for each with UNION ALL
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, k)
+--- fails
+-- view.sql:1:57 NOT_CONSTANT — the gap of SESSION must be a constant, and "k" is none
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, k)
+--                                                           ^
+--   hint: write a constant: INTERVAL '10' MINUTE * 3; for gaps that differ by key, unite one SELECT for each with UNION ALL
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, CASE WHEN k > 1 THEN INTERVAL '1' MINUTE ELSE INTERVAL '2' MINUTE END)
+--- fails
+-- view.sql:1:57 NOT_CONSTANT — the gap of SESSION must be a constant, and "CASE" is none
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, CASE WHEN k > 1 THEN INTERVAL '1' MINUTE ELSE INTERVAL '2' MINUTE END)
+--                                                           ^^^^
+--   hint: write a constant: INTERVAL '10' MINUTE * 3; for gaps that differ by key, unite one SELECT for each with UNION ALL
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '10' MINUTE + INTERVAL '1' MONTH)
+--- fails
+-- view.sql:1:56 INVALID_WINDOW — the size of TUMBLE adds months to days
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '10' MINUTE + INTERVAL '1' MONTH)
+--                                                          ^^^^^^^^
+--   hint: write months or days: months have no fixed length
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '10' MINUTE - INTERVAL '1' HOUR)
+--- fails
+-- view.sql:1:56 INVALID_WINDOW — the size of TUMBLE is not above zero
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '10' MINUTE - INTERVAL '1' HOUR)
+--                                                          ^^^^^^^^
+--   hint: write INTERVAL '1' HOUR
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '-10' MINUTE)
+--- fails
+-- view.sql:1:56 INVALID_WINDOW — the size of TUMBLE is not above zero
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, INTERVAL '-10' MINUTE)
+--                                                          ^^^^^^^^
+--   hint: write INTERVAL '1' HOUR
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, NULL)
+--- fails
+-- view.sql:1:57 SYNTAX_ERROR — syntax error at or near "NULL"
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, NULL)
+--                                                           ^^^^
+--   hint: expected an interval here: INTERVAL '10' SECOND
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL NULL MINUTE)
+--- fails
+-- view.sql:1:66 SYNTAX_ERROR — syntax error at or near "NULL"
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL NULL MINUTE)
+--                                                                    ^^^^
+--   hint: write it as INTERVAL '10' SECOND
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM HOP(t, ts, INTERVAL '10' MINUTE / 0, INTERVAL '1' HOUR)
+--- fails
+-- view.sql:1:76 SYNTAX_ERROR — syntax error at or near "0"
+--   CREATE STREAMING VIEW v AS SELECT a FROM HOP(t, ts, INTERVAL '10' MINUTE / 0, INTERVAL '1' HOUR)
+--                                                                              ^
+--   hint: divide by a number above zero
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL '1' SECOND / 7)
+--- fails
+-- view.sql:1:57 INVALID_WINDOW — the gap of SESSION has a part of a microsecond
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(t, ts, INTERVAL '1' SECOND / 7)
+--                                                           ^^^^^^^^
+--   hint: round it
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, 10 * 3)
+--- fails
+-- view.sql:1:62 SYNTAX_ERROR — syntax error at or near ")"
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(t, ts, 10 * 3)
+--                                                                ^
+--   hint: the size of TUMBLE needs a unit: INTERVAL '10' MINUTE
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SLIDE => INTERVAL '1' MINUTE)
+--- fails
+-- view.sql:1:93 SYNTAX_ERROR — TUMBLE has no parameter "SLIDE"
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SLIDE => INTERVAL '1' MINUTE)
+--                                                                                               ^^^^^
+--   hint: known: DATA, TIMECOL, SIZE, OFFSET
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts))
+--- fails
+-- view.sql:1:42 SYNTAX_ERROR — TUMBLE needs SIZE
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts))
+--                                            ^^^^^^
+--   hint: write DATA => …, TIMECOL => …, SIZE => …
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM SESSION(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '1' MINUTE, GAP => INTERVAL '1' MINUTE)
+--- fails
+-- view.sql:1:122 SYNTAX_ERROR — GAP is given twice
+--   CREATE STREAMING VIEW v AS SELECT a FROM SESSION(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '1' MINUTE, GAP => INTERVAL '1' MINUTE)
+--                                                                                                                            ^^^
+--   hint: remove one of them
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE)
+--- fails
+-- view.sql:1:66 SYNTAX_ERROR — syntax error at or near "DESCRIPTOR"
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(DATA => TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE)
+--                                                                    ^^^^^^^^^^
+--   hint: name every parameter, or none
+
+---
+CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE)
+--- fails
+-- view.sql:1:74 SYNTAX_ERROR — syntax error at or near "SIZE"
+--   CREATE STREAMING VIEW v AS SELECT a FROM TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE)
+--                                                                            ^^^^
+--   hint: name every parameter, or none
