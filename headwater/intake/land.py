@@ -130,6 +130,11 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
+        self._counted = [
+            F.count(F.lit(1)).alias("seen"),
+            F.count_if(BAD).alias("bad"),
+            observed_fields().alias("unknown"),
+        ]
         self._lateness = LatenessLog(source, self.table)
         self.idle = IdleWatch(source, self.connector)
         self._reached: Reached | None = None
@@ -350,11 +355,9 @@ class Landing:
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
-        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-        unknown = observed_fields()
         columns = self._columns(marker.watermark, arrived_at)
         late = self._lateness.aggregates(marker)
-        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"), *late)
+        every = rows.all.observe(observed, *self._counted, *late)
         target.append(every.where(f"NOT {BAD}").selectExpr(*columns))
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
