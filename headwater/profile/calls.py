@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from headwater.profile.trace import Span
+from headwater.profile.trace import TraceSpan
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -50,11 +50,11 @@ class CallTrace:
         self._client: Any = gateway._gateway_client  # noqa: SLF001 - the one place that sees all
         self._send: Callable[..., str] = self._client.send_command
         self.count = 0
-        self._spans: list[Span] = []
+        self._spans: list[TraceSpan] = []
         self._stacks: dict[str, list[_Open]] = {}
         self._client.send_command = self._timed
 
-    def finish(self) -> list[Span]:
+    def finish(self) -> list[TraceSpan]:
         """Stop recording and return what was recorded."""
         self._client.send_command = self._send
         for lane, stack in self._stacks.items():
@@ -73,7 +73,7 @@ class CallTrace:
             for each in stack:
                 each.ended = ended
             self.count += 1
-            self._spans.append(Span(PROCESS, lane, _named(command), began, ended - began))
+            self._spans.append(TraceSpan(PROCESS, lane, _named(command), began, ended - began))
 
     def _reach(self, lane: str, stack: list[_Open], now: int) -> None:
         """Close the functions that have returned since the last call, open the new ones."""
@@ -86,7 +86,9 @@ class CallTrace:
 
     def _close(self, lane: str, stack: list[_Open], keep: int) -> None:
         for each in stack[keep:]:
-            self._spans.append(Span(PROCESS, lane, each.name, each.began, each.ended - each.began))
+            self._spans.append(
+                TraceSpan(PROCESS, lane, each.name, each.began, each.ended - each.began)
+            )
         del stack[keep:]
 
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from headwater.profile.trace import Span
+from headwater.profile.trace import TraceSpan
 
 PROCESS = "Spark"
 _SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 
-def spark_spans(folder: Path) -> Iterator[Span]:
+def spark_spans(folder: Path) -> Iterator[TraceSpan]:
     """Yield the spans of a log that Spark has closed.
 
     Args:
@@ -31,7 +31,7 @@ def spark_spans(folder: Path) -> Iterator[Span]:
             if done := pairs.closed_by(event):
                 began, ended, start = done
                 lane = f"{lane} {slots.take(lane, began, ended)}"
-                yield Span(PROCESS, lane, _said(start), began, ended - began)
+                yield TraceSpan(PROCESS, lane, _said(start), began, ended - began)
         if event["Event"] == "SparkListenerTaskEnd":
             yield _task(event, slots)
 
@@ -87,7 +87,7 @@ def _said(start: dict[str, Any]) -> str:
     return f"{start['executionId']}: {root.strip() or start['description']}"
 
 
-def _task(event: dict[str, Any], slots: _Slots) -> Span:
+def _task(event: dict[str, Any], slots: _Slots) -> TraceSpan:
     info, metrics = event["Task Info"], event.get("Task Metrics") or {}
     began, ended = info["Launch Time"] * 1000, info["Finish Time"] * 1000
     details = {
@@ -97,4 +97,4 @@ def _task(event: dict[str, Any], slots: _Slots) -> Span:
         "rows written": metrics.get("Output Metrics", {}).get("Records Written", 0),
     }
     lane = f"tasks {slots.take('tasks', began, ended)}"
-    return Span(PROCESS, lane, f"stage {event['Stage ID']}", began, ended - began, details)
+    return TraceSpan(PROCESS, lane, f"stage {event['Stage ID']}", began, ended - began, details)

@@ -14,7 +14,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TraceSpan:
     """Something that took time.
 
     Attributes:
@@ -34,7 +34,7 @@ class Span:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_trace(path: Path, spans: Iterable[Span]) -> None:
+def write_trace(path: Path, spans: Iterable[TraceSpan]) -> None:
     """Write spans to a file.
 
     Args:

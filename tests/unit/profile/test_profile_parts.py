@@ -10,7 +10,7 @@ import pytest
 from headwater.profile.calls import CallTrace
 from headwater.profile.cpu import OTHER, by_kind
 from headwater.profile.spark_log import spark_spans
-from headwater.profile.trace import Span, write_trace
+from headwater.profile.trace import TraceSpan, write_trace
 
 STACKS = {
     "java/lang/Thread.run;py4j/Gateway.invoke;java/util/HashMap.get": "calls from Python",
@@ -36,7 +36,9 @@ def test_a_stack_is_of_the_kind_of_its_innermost_frame_that_has_one(stack: str, 
 
 def test_a_trace_has_a_lane_for_each_name(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
-    write_trace(path, [Span("a", "x", "one", 10, 5), Span("a", "y", "two", 11, 2, {"rows": 3})])
+    write_trace(
+        path, [TraceSpan("a", "x", "one", 10, 5), TraceSpan("a", "y", "two", 11, 2, {"rows": 3})]
+    )
     events = json.loads(path.read_text())["traceEvents"]
     assert [each["args"]["name"] for each in events if each["ph"] == "M"] == ["a", "x", "y"]
     one, two = (each for each in events if each["ph"] == "X")
