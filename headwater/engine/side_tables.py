@@ -6,8 +6,6 @@ by one commit before that of the view, as with any epoch. Their rows are copied:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import NEXT
@@ -15,6 +13,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import SideWrite, commit_side
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Write
 from headwater.lake.reserved_names import tables_of
 from headwater.lake.spec import TableSpec
 from headwater.plan.view_plan import ViewPlan
@@ -58,13 +57,8 @@ def _take_back(table: LakeTable, marker: Marker) -> None:
         table.refresh()
 
 
-def _writes(lake: Lake, table: LakeTable, other: str) -> Callable[[str], None]:
+def _writes(lake: Lake, table: LakeTable, other: str) -> Write:
     rows = lake.table(other).read() if lake.exists(other) else table.read().where("false")
     if "_input" in rows.columns:
         rows = rows.withColumn("_input", F.regexp_replace("_input", f"{NEXT}$", ""))
-
-    def write(target: str) -> None:
-        writer = rows.writeTo(target).option("check-nullability", "false")
-        writer.overwrite(F.lit(True))
-
-    return write
+    return lambda target: target.replace(rows)

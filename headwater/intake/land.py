@@ -9,7 +9,7 @@ a. the next range after the cut in the newest marker; if the ledger holds an epo
    lacks, that one
 b. stamp: the watermark that follows from earlier epochs (``headwater.lake.watermark``); the marker
    also says which lanes of the input have rows waiting, and what each lane had reached
-c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
+c. decode once: the good rows are written, and the same pass counts the bad ones
 d. unreadable files are found and left out, each with a quarantine row; changed ones read anew
 e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
    rows)
@@ -23,7 +23,7 @@ visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -60,6 +60,7 @@ from headwater.lake.iceberg.file_bounds import ensure_exact
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target, Write
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import LANE, quarantine_of
 from headwater.lake.spec import TableSpec
@@ -129,6 +130,11 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
+        self._counted = [
+            F.count(F.lit(1)).alias("seen"),
+            F.count_if(BAD).alias("bad"),
+            observed_fields().alias("unknown"),
+        ]
         self._lateness = LatenessLog(source, self.table)
         self.idle = IdleWatch(source, self.connector)
         self._reached: Reached | None = None
@@ -311,12 +317,12 @@ class Landing:
             **self._lateness.marker_fields(self._last, self.reached),
         )
 
-    def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
+    def commit(self, marker: Marker, write: Write) -> None:
         """Commit the next epoch of the table.
 
         Args:
             marker: from :meth:`next_marker`.
-            write: writes its rows to a staging branch.
+            write: writes its rows.
         """
         self._uncertain, self._reached = True, None
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
@@ -340,22 +346,19 @@ class Landing:
         """
         settle(self.quarantine(), self.table, self._last, self.spark, reasons)
 
-    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
+    def append(self, rows: Rows, target: Target, marker: Marker, arrived_at: int) -> Written:
         """Write the good rows.
 
         Args:
-            target: identifier of the staging branch.
+            target: where they go.
             marker: the epoch's marker, with the stamp of its rows.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
-        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-        unknown = observed_fields()
         columns = self._columns(marker.watermark, arrived_at)
         late = self._lateness.aggregates(marker)
-        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"), *late)
-        good = every.where(f"NOT {BAD}").selectExpr(*columns)
-        good.writeTo(target).option("check-nullability", "false").append()
+        every = rows.all.observe(observed, *self._counted, *late)
+        target.append(every.where(f"NOT {BAD}").selectExpr(*columns))
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
         self._expect(fields)
@@ -387,12 +390,11 @@ class Landing:
             instead_of: what is to stay of the rows before; None for all.
         """
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             if instead_of is not None:
-                both = instead_of if rows is None else instead_of.unionByName(rows)
-                both.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
+                target.replace(instead_of if rows is None else instead_of.unionByName(rows))
             elif rows is not None:
-                rows.writeTo(target).option("check-nullability", "false").append()
+                target.append(rows)
 
         commit_side(SideWrite(table, write), marker, self.spark)
 

@@ -42,6 +42,7 @@ from headwater.errors import ServiceError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.commit_lock import CommitLock
+from headwater.lake.protocol.table import Target
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
@@ -424,9 +425,9 @@ class StreamingView:
         self._pacemaker.tell(read.cut_to, read.watermark)
         self._on_commit(done)
 
-    def _write(self, rows: DataFrame, target: str) -> None:
+    def _write(self, rows: DataFrame, target: Target) -> None:
         if not self._outside:
-            rows.writeTo(target).append()
+            target.append(rows)
             return
         self._started.wait()
         assert self._query is not None

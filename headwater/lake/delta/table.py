@@ -18,10 +18,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.errors import ServiceError
 from headwater.lake.delta.changed_files import DataFile, are_there, differing
@@ -230,6 +232,21 @@ class DeltaTable(Table):
         return logs.forTable(java_session(self.spark), str(self.location))
 
 
+@dataclass(frozen=True, slots=True)
+class DeltaTarget:
+    """The table itself: each write is a transaction."""
+
+    identifier: str
+
+    def append(self, rows: DataFrame) -> None:
+        """Add rows."""
+        rows.writeTo(self.identifier).append()
+
+    def replace(self, rows: DataFrame) -> None:
+        """Put rows in the place of all that there are."""
+        rows.writeTo(self.identifier).overwrite(F.lit(True))
+
+
 class DeltaStaging:
     """One attempt to commit one epoch to a Delta table."""
 
@@ -265,7 +282,7 @@ class DeltaStaging:
             APP_VERSION: str(app_version(marker)),
         }
         with only_writer(table), session_settings(self._session, settings):
-            self._write(table.identifier)
+            self._write(DeltaTarget(table.identifier))
             if not self._is_committed():
                 # nothing was written, or Delta has skipped it: then it skips this too
                 rows = self._session.table(table.identifier).where("false")
