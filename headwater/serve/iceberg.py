@@ -160,13 +160,16 @@ class StoredIcebergTable(StoredTable):
         """Return whether a snapshot is kept; its files are kept with it."""
         return snapshot_id in self._snapshots
 
-    def lost_files(self) -> list[str]:
-        """Return the files that the current snapshot names and that are missing or cut off.
+    def lost_files(self, snapshot_id: int | None = None) -> list[str]:
+        """Return the files that a snapshot names and that are missing or cut off.
 
         No data is read, only the manifests.
+
+        Args:
+            snapshot_id: the snapshot; the current one by default.
         """
         with ThreadPoolExecutor(_LOOKING) as looking:
-            whole = looking.map(self._is_whole, self._named())
+            whole = looking.map(self._is_whole, self._named(snapshot_id))
             return [path for path in whole if path]
 
     def _is_whole(self, named: tuple[str, int | None]) -> str:
@@ -176,9 +179,10 @@ class StoredIcebergTable(StoredTable):
         whole = file.exists() and (size is None or len(file) == size)
         return "" if whole else path
 
-    def _named(self) -> Iterator[tuple[str, int | None]]:
-        """Yield files and sizes of the current snapshot; below a missing one nothing is known."""
-        snapshot, io = self.iceberg.current_snapshot(), self.iceberg.io
+    def _named(self, snapshot_id: int | None) -> Iterator[tuple[str, int | None]]:
+        """Yield files and sizes of a snapshot; below a missing one nothing is known."""
+        current, io = self.snapshot_id(), self.iceberg.io
+        snapshot = self._snapshots.get(snapshot_id or current or -1)
         if snapshot is None:
             return
         yield snapshot.manifest_list, None

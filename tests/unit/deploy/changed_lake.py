@@ -46,13 +46,17 @@ class Lake:
     def write(self, view: str, schema: dict[str, pa.DataType], *rows: dict[str, object]) -> None:
         """Commit a view that has read all there is."""
         self.fake.create(view, pa.schema(schema))
-        plan = self.plans[view]
-        cut = {each.name: str(self.fake.snapshot(each.name)) for each in plan.inputs}
-        marker = Marker(view, 1, 0, {}, cut, fingerprint=plan.fingerprint)
-        self.fake.append(view, rows, marker)
+        self.commit(view, *rows)
         identifier = (self.fake.project.config.namespace, view)
         with self.fake.catalog.load_table(identifier).transaction() as change:
-            change.set_properties({DEFINITION: plan.view.definition})
+            change.set_properties({DEFINITION: self.plans[view].view.definition})
+
+    def commit(self, view: str, *rows: dict[str, object], version: int = 1) -> None:
+        """Commit rows of a version of a view that has read all there is."""
+        plan = self.plans[view]
+        cut = {each.name: str(self.fake.snapshot(each.name)) for each in plan.inputs}
+        marker = Marker(view, version, version - 1, {}, cut, fingerprint=plan.fingerprint)
+        self.fake.append(view, rows, marker)
 
     def changed(self, views: str) -> ProjectChanges:
         """Change the files."""
