@@ -1,7 +1,8 @@
 """Random rows of a source as JSON, for projects whose definitions come from elsewhere.
 
 In: a random generator and a source. Out: lines that its connector reads once it reads JSON files.
-Values are few, so that keys meet; event times follow each other, some a little late.
+Values are few, so that keys meet; event times follow each other, some a little late. The names of
+columns say which texts and numbers are times.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ def _row(rnd: Random, source: Source, clock: datetime) -> dict[str, object]:
         if column.name in needed or rnd.random() < 0.9:
             moment = clock - timedelta(minutes=rnd.choice((0, 0, 1, 3, 90)))
             row[column.name] = _value(rnd, column.type, moment)
+            if column.name.endswith("_ms"):
+                row[column.name] = int(moment.timestamp() * 1000)
+            elif column.name.endswith("_at") and column.type.this in exp.DataType.TEXT_TYPES:
+                row[column.name] = moment.replace(tzinfo=None).isoformat(sep=" ")
     return row
 
 
@@ -55,7 +60,7 @@ def _value(rnd: Random, kind: exp.DataType, moment: datetime) -> object:
     if kind.this is _KIND.MAP:
         return {text: _value(rnd, kind.expressions[1], moment) for text in _TEXTS[:2]}
     if kind.this in (*exp.DataType.REAL_TYPES, _KIND.DECIMAL):
-        return rnd.choice((0.5, 1, 2.25))
+        return rnd.choice((0.5, 1, 2.25, 25))
     if kind.this in exp.DataType.NUMERIC_TYPES:
         return rnd.randint(0, 4)
     if kind.this is _KIND.BOOLEAN:
