@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater.analyze.definitions import WATERMARK_COLUMN
 from headwater.deploy.changes import BUILT, ProjectChanges
 from headwater.deploy.watermarks import NewWatermarks, cut_of
 from headwater.plan.sql.at_rest import at_rest
@@ -91,22 +92,29 @@ class _NewRows:
         """Make the new rows of a view; return its table, None if it has no commit yet."""
         table = self._changes.table(name)
         marker = table.marker() if table else None
-        if table is None or marker is None:
+        if marker is None:
             return None
+        self._has_new(name, marker)
+        return table
+
+    def _has_new(self, name: str, reader: Marker) -> bool:
+        """Make the new rows of a view that has some; one without a commit reads as its reader."""
+        plan, table = self._changes.plans.get(name), self._changes.table(name)
+        marker = table.marker() if table else None
+        if plan is None or (marker is not None and name not in self._affected):
+            return False
         if name not in self._made:
             self._made.add(name)
-            self._create(self._changes.plans[name], marker)
-        return table
+            self._create(plan, marker or reader)
+        return True
 
     def _create(self, plan: ViewPlan, marker: Marker) -> None:
         read = dict[str, str]()
         for item in plan.inputs:
-            new = item.name in self._affected and self.create(item.name) is not None
+            new = self._has_new(item.name, marker)
             read[item.name] = item.name + (_NEW if new else _CUT)
-            if not new and (table := self._changes.table(item.name)) is not None:
-                position = cut_of(marker, table)
-                columns = list(table.columns())
-                table.create_view(self._connection, item.name + _CUT, position, columns)
+            if not new:
+                self._create_cut(item.name, marker)
         select = at_rest(
             plan,
             self._changes.project.catalog,
@@ -120,6 +128,18 @@ class _NewRows:
             create_matches(self._connection, select.patterns)
         made = quoted(plan.view.name + _NEW)
         self._connection.execute(f"CREATE TEMP TABLE {made} AS {select.sql}")
+
+    def _create_cut(self, name: str, marker: Marker) -> None:
+        """Make what a view has read of an input; a table that never landed has no rows."""
+        if (table := self._changes.table(name)) is not None:
+            columns = list(table.columns())
+            table.create_view(self._connection, name + _CUT, cut_of(marker, table), columns)
+            return
+        fields = self._changes.project.catalog.sources[name].fields
+        items = [f"CAST(NULL AS {f.type.sql('duckdb')}) AS {quoted(f.name)}" for f in fields]
+        items.append(f"CAST(NULL AS TIMESTAMPTZ) AS {quoted(WATERMARK_COLUMN)}")
+        empty = f"SELECT {', '.join(items)} WHERE false"
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name + _CUT)} AS {empty}")
 
 
 def _difference(

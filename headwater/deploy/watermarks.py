@@ -48,29 +48,37 @@ class NewWatermarks:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, changes: ProjectChanges) -> None:
         self._connection, self._changes = connection, changes
+        self._read: dict[str, tuple[ViewPlan, Marker, Mapping[str, str]]] = {}
         self._known: dict[str, int | None] = {}
 
     def of(self, plan: ViewPlan, marker: Marker, read: Mapping[str, str]) -> int | None:
-        """Return the watermark of a view, in microseconds since 1970 UTC.
+        """Return the watermark of a view, in microseconds since 1970 UTC; None if it needs none.
 
         Args:
             plan: of its new version.
             marker: of its newest commit.
             read: by input, the relation that holds its rows.
         """
+        self._read[plan.view.name] = (plan, marker, read)
         streams = plan.decision.engine is Engine.STREAMING
         waits = plan.final or streams or any(item.recent for item in plan.inputs)
-        known = [self._of_input(name, marker, read[name]) for name in read] if waits else []
-        least = [each for each in known if each is not None]
-        found = min(least) if known and least == known else None
-        if found is not None and streams and not plan.late.accept:
-            found -= plan.late.allowed // MICROSECOND
-        self._known[plan.view.name] = found if waits else marker.watermark
-        return found
+        return self._of_view(plan.view.name) if waits else None
+
+    def _of_view(self, name: str) -> int | None:
+        if name not in self._known:
+            plan, marker, read = self._read[name]
+            known = [self._of_input(each, marker, relation) for each, relation in read.items()]
+            least = [each for each in known if each is not None]
+            found = min(least) if known and least == known else None
+            streams = plan.decision.engine is Engine.STREAMING
+            if found is not None and streams and not plan.late.accept:
+                found -= plan.late.allowed // MICROSECOND
+            self._known[name] = found
+        return self._known[name]
 
     def _of_input(self, name: str, marker: Marker, relation: str) -> int | None:
-        if name in self._known:
-            return self._known[name]
+        if name in self._read:
+            return self._of_view(name)
         table = self._changes.table(name)
         position = cut_of(marker, table) if table is not None else None
         commit = table.newest(before=position) if table is not None and position else None

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.deploy.changes import Kind
 from tests.fuzz import changes as fuzz
-from tests.unit.deploy.changed_lake import BIGINT, NOON, TEXT, TIME, Lake
+from tests.unit.deploy.changed_lake import BIGINT, NOON, TEXT, TIME, Lake, table
 
 
 def test_every_copy_of_a_row_is_shown(tmp_path: Path) -> None:
@@ -84,6 +84,20 @@ def test_an_unchanged_view_between_two_changed_ones(tmp_path: Path) -> None:
     assert found["a"].rows == (("-", 1, 2), ("+", 1, 6)) and found["a"].change == 1
     assert {*found["c"].rows} == {("-", 2), ("+", 7)}
     assert "b" not in found
+
+
+def test_what_a_changed_view_reads_can_be_new(tmp_path: Path) -> None:
+    """A view that has no commit yet, and a table that has not landed."""
+    old = "CREATE STREAMING VIEW v AS SELECT user_id FROM clicks;"
+    lake = Lake(tmp_path, old)
+    lake.land("clicks", 1, 2)
+    lake.write("v", {"user_id": BIGINT}, {"user_id": 1}, {"user_id": 1})
+    new = (
+        f"{table('others')} CREATE STREAMING VIEW n AS SELECT max(user_id) AS user_id FROM clicks;"
+        "CREATE STREAMING VIEW v AS SELECT user_id + 1 AS user_id FROM n UNION ALL"
+        " SELECT user_id FROM others;"
+    )
+    assert {*lake.diff(new)["v"].rows} == {("-", 1), ("+", 2)}
 
 
 def test_how_old_rows_may_be_is_a_change(tmp_path: Path) -> None:

@@ -194,7 +194,9 @@ def test_other_languages(page: Path) -> None:
 
 @each_page
 def test_marks_are_known_and_languages_are_given(page: Path) -> None:
-    known = re.compile(r"grammar|new project|project sql/\w+|refused [A-Z_]+|setup|printed|exits 1|")
+    known = re.compile(
+        r"grammar|new project|project sql/\w+|refused [A-Z_]+|setup|printed|exits 1|"
+    )
     for block in blocks(page):
         assert known.fullmatch(block.mark), f"{block}: {block.mark}"
         assert block.language, f"{block}: write text behind the backticks"
