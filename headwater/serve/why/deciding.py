@@ -274,7 +274,6 @@ def at_rest_query(
         cut: the ending of the names of its inputs.
         final: whether it leaves out what is not final yet.
         guarded: whether it leaves out rows on which it fails.
-
     """
     return rendered(
         case.plan if guarded else replace(case.plan, guard=None),
