@@ -10,6 +10,7 @@ prediction.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,7 +62,7 @@ def apply_batch(spark: SparkSession, seed: str, size: int, tried: Tried) -> None
         random_batch(seed, 0, after)
         worlds = [World(before, tables, new=False), World(after, tables, new=True)]
         sound = [each for each in changes if is_sound(each, worlds, tried)]
-        found = _Applied(spark, Path(folder), f"changes_{seed.replace('-', '_')}", tables)
+        found = _Applied(spark, Path(folder), re.sub(r"\W", "_", f"changes {seed}"), tables)
         found.land(before)
         _compare(found, sound, worlds, tried)
 
