@@ -5,6 +5,10 @@ Connectors are replaced by files: with NEXMark's events, else with random rows. 
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -61,8 +65,21 @@ class Imported:
             lines = self._events.get(name, [])[self._number :: FILES]
             lines = lines or random_lines(self._random, source, ROWS)
             folder = self.world._input(name)
-            write_rows(source, folder, self._number, lines, True, Span(name, 1, 1))
+            raw = source.encode == "json"
+            body = lines if raw else as_csv(lines)
+            write_rows(source, folder, self._number, body, raw, Span(name, 1, 1))
         self._number += 1
+
+
+def as_csv(lines: Sequence[str]) -> list[str]:
+    """Return objects as a header and lines."""
+    rows = [json.loads(line) for line in lines]
+    header = list(rows[0])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [header, *([row.get(name, "NULL") for name in header] for row in rows)]
+    )
+    return text.getvalue().splitlines()
 
 
 def nexmark(project: Project, folder: Path) -> dict[str, list[str]]:
