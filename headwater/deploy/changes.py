@@ -15,6 +15,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from headwater.analyze.definitions import NEXT, Catalog, ChangelogMode
+from headwater.analyze.time.recent import RECENT
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.plan.identity import CLAUSES, SELECT
@@ -269,5 +270,7 @@ def _clause(plan: ViewPlan, word: str) -> str:
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
         nodes = [query.args.get(keys[0]), *(joins or [])]
-        return " ".join(to_sql(node, pretty=False) for node in nodes if node)
+        recent = [table.meta[RECENT] for table in query.find_all(exp.Table) if RECENT in table.meta]
+        said = [f"({age.clause})" for age in recent if keys[0] == "from_"]
+        return " ".join([*(to_sql(node, pretty=False) for node in nodes if node), *said])
     return plan.identity.parts.get(word, "")

@@ -160,13 +160,16 @@ class StoredIcebergTable(StoredTable):
         """Return whether a snapshot is kept; its files are kept with it."""
         return snapshot_id in self._snapshots
 
-    def lost_files(self) -> list[str]:
-        """Return the files that the current snapshot names and that are missing or cut off.
+    def lost_files(self, snapshot_id: int | None = None) -> list[str]:
+        """Return the files that a snapshot names and that are missing or cut off.
 
         No data is read, only the manifests.
+
+        Args:
+            snapshot_id: the snapshot; the current one by default.
         """
         with ThreadPoolExecutor(_LOOKING) as looking:
-            whole = looking.map(self._is_whole, self._named())
+            whole = looking.map(self._is_whole, self._named(snapshot_id))
             return [path for path in whole if path]
 
     def _is_whole(self, named: tuple[str, int | None]) -> str:
@@ -176,9 +179,10 @@ class StoredIcebergTable(StoredTable):
         whole = file.exists() and (size is None or len(file) == size)
         return "" if whole else path
 
-    def _named(self) -> Iterator[tuple[str, int | None]]:
-        """Yield files and sizes of the current snapshot; below a missing one nothing is known."""
-        snapshot, io = self.iceberg.current_snapshot(), self.iceberg.io
+    def _named(self, snapshot_id: int | None) -> Iterator[tuple[str, int | None]]:
+        """Yield files and sizes of a snapshot; below a missing one nothing is known."""
+        current, io = self.snapshot_id(), self.iceberg.io
+        snapshot = self._snapshots.get(snapshot_id or current or -1)
         if snapshot is None:
             return
         yield snapshot.manifest_list, None
@@ -236,7 +240,7 @@ def _native(
         for field in map(schema.find_field, columns)
     )
     options = f"schema = MAP {{{fields}}}, hive_partitioning = false"
-    names = ", ".join(map(quoted, columns))
+    names = ", ".join(_with_nan(schema, column, tasks) for column in columns)
 
     def shown(before: int) -> str:
         """The columns, and the number of a row behind those of so many files."""
@@ -260,6 +264,18 @@ def _native(
             " ON _deleted._path = _rows.filename AND _deleted._pos = _rows.file_row_number"
         )
     return " UNION ALL ".join(parts)
+
+
+def _with_nan(schema: Schema, column: str, tasks: Sequence[FileScanTask]) -> str:
+    """A column; DuckDB passes over NaN that the statistics of a Parquet file leave out."""
+    name, field = quoted(column), schema.find_field(column)
+    if not isinstance(field.field_type, DoubleType | FloatType):
+        return name
+    counts = (task.file.nan_value_counts or {} for task in tasks)
+    if all(count.get(field.field_id) == 0 for count in counts):
+        return name
+    kind = duckdb_type(field.field_type)
+    return f"CASE WHEN isnan({name}) THEN CAST('NaN' AS {kind}) ELSE {name} END AS {name}"
 
 
 def _files(tasks: Sequence[FileScanTask]) -> str:
