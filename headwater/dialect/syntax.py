@@ -12,6 +12,8 @@ GIVEN = "given"
 """Key of ``meta`` of a function call: how many arguments it was written with."""
 FUNCTION = "function"
 """Key of ``meta`` of a node that a call of a user function became: the name of the function."""
+DIALECT = "dialect"
+"""Key of ``meta`` of a call by name that is not written in Trino's dialect: the dialect."""
 CONVERSION = "conversion"
 """Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 

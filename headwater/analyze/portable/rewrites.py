@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
+from headwater.analyze.failing.guards import raise_where_it_fails
 from headwater.analyze.portable import (
     arithmetic,
     attempts,
@@ -28,6 +29,7 @@ from headwater.analyze.portable import (
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.decimal_casts import decimal_as_float
+from headwater.analyze.portable.engine_texts import engine_text
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.patterns import call
 from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
@@ -50,13 +52,14 @@ def portable(query: Tree, dialect: str) -> Tree:
         dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     root = exp.Paren(this=query.copy())
+    raise_where_it_fails(root)
     fixes = FIXES[dialect]
     for node in reversed(list(root.walk(bfs=True))):
         fix = fixes.get(type(node))
-        if fix is None or node is root:
+        if node is root:
             continue
         kind = node.type
-        fixed = fix(node)
+        fixed = fix(node) if fix else engine_text(node, dialect)
         if fixed is not node:
             node.replace(fixed)
             fixed.type = kind
@@ -146,12 +149,6 @@ def _spark_filter(node: exp.Expr) -> exp.Expr:
     return collecting_aggregates.spark_filter(node) if fixed is node else fixed
 
 
-def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
-    """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
-    unit = exp.Literal.string(node.text("unit").lower())
-    return call("DATE_SUB", unit, node.expression, node.this)
-
-
 def _duckdb_trunc(node: exp.Expr) -> exp.Expr:
     kind = type_of(node.this)
     return _cast(node, kind) if kind == t.DATE else node
@@ -212,6 +209,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Lower: texts.spark_lower,
         exp.JSONExtractScalar: json_values.spark_scalar,
         exp.TimeToStr: times.spark_written,
+        exp.DateDiff: times.spark_elapsed,
+        exp.DateAdd: times.spark_later,
+        **dict.fromkeys((exp.Add, exp.Sub), times.kept_date),
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -247,7 +247,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.whole,
         exp.Ceil: function_edge_cases.whole,
-        exp.DateDiff: _duckdb_elapsed,
+        exp.DateDiff: times.duckdb_elapsed,
+        exp.DateAdd: times.duckdb_later,
         exp.Sign: function_edge_cases.duckdb_sign,
         exp.Pow: arithmetic.duckdb_power,
         exp.Literal: arithmetic.duckdb_literal,
@@ -264,8 +265,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
         exp.Mod: division.duckdb_rest,
-        exp.Add: _duckdb_wide,
-        exp.Sub: _duckdb_wide,
+        exp.Add: lambda node: times.kept_date(_duckdb_wide(node)),
+        exp.Sub: lambda node: times.kept_date(_duckdb_wide(node)),
         exp.Mul: _duckdb_wide,
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.TryCast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
@@ -288,6 +289,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "trino": {
         **trino.FIXES,
         exp.Try: attempts.trino_attempt,
+        exp.DateAdd: times.trino_later,
         exp.ApproxQuantile: _ranked,
     },
 }

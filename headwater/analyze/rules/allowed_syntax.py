@@ -97,7 +97,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.ApproxQuantile: frozenset(("this", "quantile")),
     **dict.fromkeys((exp.Concat, exp.ConcatWs), frozenset(("expressions", "safe", "coalesce"))),
     exp.Count: frozenset(("this", "big_int")),
-    exp.DateDiff: frozenset(("this", "expression", "unit")),
+    **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),

@@ -22,6 +22,7 @@ from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, 
 from headwater.dialect.syntax import GIVEN
 
 _INSTEAD = {"to_char": "write date_format(x, '%Y-%m-%d')"}
+_CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
 
@@ -79,6 +80,12 @@ def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
 def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Expr]) -> None:
     """Write the casts of arguments to the types that the function takes."""
     kinds = [type_of(item) for item in given]
+    for at, (item, kind) in enumerate(zip(given, kinds, strict=True)):
+        wanted = _converted(known.params[min(at, len(known.params) - 1)], kinds[0])
+        if wanted is not None and t.is_unknown(kinds[0]):
+            continue
+        if wanted is not None and kind not in (wanted, t.NULL, t.UNKNOWN):
+            cast_to(item, wanted)
     if isinstance(func, exp.DateDiff):
         coerce(given, t.common_type(kinds) or t.UNKNOWN)
     elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
@@ -89,6 +96,14 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
             cast_to(given[1], element)
     elif known.kind == "scalar" and "number" in known.params and known.result(kinds) == t.DOUBLE:
         coerce(given, t.DOUBLE)
+
+
+def _converted(param: str, first: exp.DataType) -> exp.DataType | None:
+    """Return the type that an argument is converted to, None if it stays what it is."""
+    word = param.rstrip("?*")
+    if word == "element":
+        return t.elements(first)[0] if t.family(first) == "array" else None
+    return first if word == "same" else _CONVERTED.get(word)
 
 
 def _is_ordered(func: exp.Func) -> bool:
@@ -148,9 +163,10 @@ def _units(func: exp.Func, report: Diagnostics) -> bool:
     allowed: tuple[str, ...]
     if isinstance(func, exp.TimestampTrunc):
         allowed, unit = f.TRUNC_UNITS, func.args.get("unit")
-    elif isinstance(func, exp.DateDiff):
-        dates = any(type_of(item) == t.DATE for item in f.arguments(func))
-        allowed, unit = ("day",) if dates else f.DIFF_UNITS, func.args.get("unit")
+    elif isinstance(func, (exp.DateDiff, exp.DateAdd)):
+        dates = [type_of(item) for item in f.arguments(func)[: 1 + isinstance(func, exp.DateDiff)]]
+        allowed = f.DATE_UNITS if t.DATE in dates else f.DIFF_UNITS
+        unit = func.args.get("unit")
     elif isinstance(func, exp.Extract):
         of_date = any(type_of(item) == t.DATE for item in f.arguments(func))
         allowed, unit = f.EXTRACT_UNITS[: 4 if of_date else None], func.this

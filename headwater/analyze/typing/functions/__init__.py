@@ -15,15 +15,27 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.rules.determinism import NODES
-from headwater.analyze.typing.functions.aggregates import AGGREGATES
+from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
+from headwater.analyze.typing.functions.arrays import ARRAYS
+from headwater.analyze.typing.functions.binary import BINARY
+from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
 from headwater.analyze.typing.functions.numbers import NUMBERS
 from headwater.analyze.typing.functions.others import FORMS, OTHERS
+from headwater.analyze.typing.functions.statistics import STATISTICS
 from headwater.analyze.typing.functions.text import TEXT
-from headwater.analyze.typing.functions.times import DIFF_UNITS, EXTRACT_UNITS, TIMES, TRUNC_UNITS
+from headwater.analyze.typing.functions.times import (
+    DATE_UNITS,
+    DIFF_UNITS,
+    EXTRACT_UNITS,
+    TIMES,
+    TRUNC_UNITS,
+)
+from headwater.analyze.typing.functions.urls import URLS
 
 __all__ = [
     "AGGREGATES",
+    "DATE_UNITS",
     "DIFF_UNITS",
     "EXTRACT_UNITS",
     "FAMILIES",
@@ -35,6 +47,7 @@ __all__ = [
     "Described",
     "Function",
     "arguments",
+    "by_name",
     "function_name",
     "names",
     "written_name",
@@ -42,10 +55,16 @@ __all__ = [
 
 _CALL = re.compile(r"(\w+)\(")
 
+AGGREGATES: Table = {**_AGGREGATES, **STATISTICS}
+
 FAMILIES: Mapping[str, Table] = {
     "Text": TEXT,
     "Numbers": NUMBERS,
+    "Bits": BITS,
     "Dates and times": TIMES,
+    "Arrays": ARRAYS,
+    "Bytes and hashes": BINARY,
+    "URLs": URLS,
     "Choices, arrays and JSON": OTHERS,
     "Aggregates": AGGREGATES,
 }
@@ -55,6 +74,12 @@ FUNCTIONS: dict[type[exp.Expr], Function] = {
     node: each for table in FAMILIES.values() for node, each in table.items()
 }
 """The allow-list by node class; an entry can be added from outside."""
+
+_BY_NAME: Mapping[str, tuple[type[exp.Expr], Function]] = {
+    name: (node, each)
+    for node, each in FUNCTIONS.items()
+    for name in (*([each.name] if each.texts is not None else ()), *each.aliases)
+}
 
 
 def function_name(node: exp.Expr) -> str:
@@ -88,6 +113,15 @@ def arguments(node: exp.Func) -> list[exp.Expr]:
             if isinstance(item, exp.Expression)
         )
     return found
+
+
+def by_name(name: str) -> tuple[type[exp.Expr], Function] | None:
+    """Return the node and the entry of a function that is called by a name, if there is one.
+
+    Args:
+        name: an alias of any function, or the name of a line; lower case.
+    """
+    return _BY_NAME.get(name)
 
 
 def names() -> tuple[str, ...]:
