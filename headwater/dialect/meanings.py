@@ -13,6 +13,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from headwater.dialect import meanings_of_text as words
+from headwater.dialect import meanings_of_times as times
 from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.syntax import DIALECT, GIVEN
 
@@ -261,6 +262,13 @@ _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
 _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least: _extreme}
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
+    "trino": {
+        exp.Anonymous: times.called,
+        exp.Extract: times.part,
+        exp.Floor: times.rounded_down,
+        exp.StrToTime: times.read,
+        exp.ParseDatetime: times.read_datetime,
+    },
     "spark": {
         **_EXTREMES,
         exp.Substring: words.counted_from_end(shorter=True),
@@ -272,6 +280,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
         exp.Extract: _parts_of_week(1),
+        exp.StrToTime: times.read,
         exp.TimestampDiff: _elapsed,
         exp.TsOrDsToDate: _as_date,
         exp.TsOrDsAdd: _days_later,
@@ -282,6 +291,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_EXTREMES,
         **_DIGESTS,
         exp.Anonymous: _passes_over_null,
+        exp.StrToTime: times.read,
         exp.DateDiff: _boundaries,
         exp.Concat: _joined,
         exp.ConcatWs: _texts_only,

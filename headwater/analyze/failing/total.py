@@ -29,6 +29,7 @@ _QUERIES = (
     *(exp.Lateral, exp.CTE, exp.With),
 )
 _LEAVES = (
+    exp.HexString,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Star, exp.Interval),
     *(exp.Var, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
     *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript),

@@ -244,6 +244,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
+        exp.HexString: lambda node: call("UNHEX", exp.Literal.string(node.name)),
         exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.whole,
         exp.Ceil: function_edge_cases.whole,

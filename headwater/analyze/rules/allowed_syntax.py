@@ -85,6 +85,7 @@ _LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Literal: frozenset(("this", "is_string")),
     exp.Boolean: _ONE,
     exp.Null: frozenset(),
+    exp.HexString: _ONE,
     exp.Star: frozenset(),
     exp.Interval: frozenset(("this", "unit")),
     exp.Var: _ONE,

@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.averages import check_average
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
 from headwater.analyze.query_parts import aggregates, is_over
@@ -19,9 +19,9 @@ from headwater.analyze.rules.literals import CHECKS
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
+from headwater.analyze.typing.unknown_functions import hint_for
 from headwater.dialect.syntax import GIVEN
 
-_INSTEAD = {"to_char": "write date_format(x, '%Y-%m-%d')"}
 _CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
@@ -193,9 +193,7 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         name = f.written_name(func)
-        hint = _INSTEAD.get(name) or did_you_mean(
-            name, [*f.names(), *report.functions], "functions"
-        )
+        hint = hint_for(func, name, report.functions)
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
     return t.UNKNOWN

@@ -282,6 +282,7 @@ def _dot(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Literal: _literal,
     exp.Boolean: lambda node, report: t.BOOLEAN,
+    exp.HexString: lambda node, report: t.VARBINARY,
     exp.Null: lambda node, report: t.NULL,
     exp.Paren: _same,
     exp.Alias: _same,
