@@ -189,6 +189,10 @@ class Headwater(Trino):
             "TIMESTAMPDIFF": _units_between,
         }
         FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS, *_BY_NAME)
+        PRIMARY_PARSERS = {
+            **TrinoParser.PRIMARY_PARSERS,
+            TokenType.HEX_STRING: lambda self, token: _hexadecimal(token),
+        }
 
         TYPE_LITERAL_PARSERS = {
             **TrinoParser.TYPE_LITERAL_PARSERS,
@@ -230,6 +234,13 @@ class Headwater(Trino):
             return super()._parse_types(check_func, schema, allow_identifiers, with_collation)
 
     Generator = HeadwaterGenerator
+
+
+def _hexadecimal(token: Token) -> exp.Expr:
+    """``X'1F'`` is bytes, ``0x1F`` a number; sqlglot takes both for one."""
+    if token.end - token.start + 1 == len(token.text) + len("0x"):
+        return exp.Literal.number(int(token.text, 16))
+    return exp.HexString(this=token.text)
 
 
 def _decimal_literal(text: exp.Expr, kind: exp.DataType) -> exp.Expr:

@@ -89,11 +89,39 @@ _DOUBLES = (
 )
 
 _CODES = (
-    *(None, "", "00ff", "6162", "ABCD", "abc", "0g", " 61", "YQ==", "YWI=", "YWJj", "YQ", "YQ=", "Y"),
+    *(
+        None,
+        "",
+        "00ff",
+        "6162",
+        "ABCD",
+        "abc",
+        "0g",
+        " 61",
+        "YQ==",
+        "YWI=",
+        "YWJj",
+        "YQ",
+        "YQ=",
+        "Y",
+    ),
     *("YQ==YQ==", "Y Q=", "YQ=\n", "+/==", "-_==", "_-8=", "===="),
 )
 _URLS = (
-    *(None, "", "a+b%20c", "%C3%A5", "%c3%a5", "%zz", "%4", "100%", "%%4141", "å b", "a~*-._", "%2B"),
+    *(
+        None,
+        "",
+        "a+b%20c",
+        "%C3%A5",
+        "%c3%a5",
+        "%zz",
+        "%4",
+        "100%",
+        "%%4141",
+        "å b",
+        "a~*-._",
+        "%2B",
+    ),
     *("https://user@www.example.com:8080/a/b?x=1&y=%20z#top", "http://example.com", "/a/b?q=1"),
     *("mailto:a@example.com", "http://[::1]:80/", "http://a b/", "HTTP://EXAMPLE.com/?x"),
 )

@@ -80,6 +80,14 @@ _FAILING: Mapping[str, str] = {
     "datetime": "from_unixtime(secs)",
     "date": "CAST(date(from_unixtime(secs)) AS DATE)",
     "array": "split(CAST(10 / z AS VARCHAR), ',')",
+    "texts": "split(CAST(10 / z AS VARCHAR), ',')",
+    "comparables": "split(CAST(10 / z AS VARCHAR), ',')",
+    "map": "MAP(split(CAST(10 / z AS VARCHAR), ','), split('a', ','))",
+    "binary": "to_utf8(CAST(10 / z AS VARCHAR))",
+    "double": "10 / z",
+    "bigint": "10 / z",
+    "int": "10 / i",
+    "long": "10 / z",
 }
 """By kind of parameter, an argument that fails on the poison row."""
 _GIVEN: Mapping[str, str] = {
@@ -94,6 +102,15 @@ _GIVEN: Mapping[str, str] = {
     "datetime": "ts",
     "date": "date(ts)",
     "array": "tags",
+    "texts": "tags",
+    "comparables": "tags",
+    "same": "tags",
+    "element": "s",
+    "binary": "to_utf8(s)",
+    "double": "d",
+    "bigint": "i",
+    "int": "2",
+    "long": "b",
 }
 _FORMS: Mapping[str, str] = {
     "extract": "extract(month FROM {0})",
@@ -113,6 +130,16 @@ _FORMS: Mapping[str, str] = {
     "approx_percentile": "approx_percentile({0}, 0.5)",
     "concat_ws": "concat_ws('-', {0}, s)",
     "concat": "concat({0}, s)",
+    "date_add": "date_add('day', 1, {0})",
+    "chr": "chr({0} + 64)",
+    "sequence": "sequence(1, {0})",
+    "slice": "slice({0}, 1, 2)",
+    "hamming_distance": "hamming_distance({0}, {0})",
+    "url_decode": "url_decode({0})",
+    "from_hex": "from_hex(to_hex(to_utf8({0})))",
+    "from_base64": "from_base64(to_base64(to_utf8({0})))",
+    "from_base64url": "from_base64url(to_base64url(to_utf8({0})))",
+    "width_bucket": "width_bucket({0}, 0, 10, 4)",
     "greatest": "greatest({0}, 1)",
     "least": "least({0}, 1)",
 }

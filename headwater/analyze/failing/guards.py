@@ -19,6 +19,7 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.infer import infer
+from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.parser import body_parser
 
 RAISES = "headwater_raises"
@@ -56,7 +57,15 @@ def when_it_fails(node: exp.Expr) -> exp.Expr:
         place = int(column.name[1:])
         value = given[place - 1] if place <= len(given) else exp.Null()
         column.replace(_in_brackets(value))
-    return cast(exp.Expr, root.this.pop())
+    present = [
+        exp.Not(this=exp.Is(this=_in_brackets(each), expression=exp.Null()))
+        for each in given
+        if not isinstance(each, exp.Literal) and nullable(each, grouped=False)
+    ]
+    condition = cast(exp.Expr, root.this.pop())
+    if len(given) > 1 and present:
+        return exp.and_(*present, exp.paren(condition, copy=False), copy=False)
+    return condition
 
 
 def without_failure(node: exp.Expr) -> exp.Expr:

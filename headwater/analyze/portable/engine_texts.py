@@ -49,6 +49,42 @@ def engine_text(node: exp.Expr, dialect: str) -> exp.Expr:
     return made
 
 
+def is_line_of_rows(node: exp.Expr) -> bool:
+    """Return whether a node is an aggregate of the table, with what stands around it or without."""
+    call = node
+    while isinstance(call, (exp.Filter, exp.Window)):
+        call = call.this
+    function = f.FUNCTIONS.get(type(call))
+    return function is not None and function.texts is not None and function.kind == "aggregate"
+
+
+def aggregate_text(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return an aggregate of the table with its FILTER and OVER as an engine's own SQL.
+
+    The text of a line may hold several aggregates: each of them gets OVER. The condition of FILTER
+    is put into the first argument, since all of these aggregates leave out NULL.
+
+    Args:
+        node: a typed call, or FILTER or OVER around it.
+    """
+    window = node if isinstance(node, exp.Window) else None
+    filtered = window.this if window is not None else node
+    call = filtered.this if isinstance(filtered, exp.Filter) else filtered
+    if isinstance(filtered, exp.Filter):
+        first = f.arguments(cast(exp.Func, call))[0]
+        condition = exp.paren(filtered.expression.this.copy(), copy=False)
+        first.replace(exp.Case(ifs=[exp.If(this=condition, true=first.copy())]))
+    root = exp.Paren(this=engine_text(call, dialect))
+    if window is not None:
+        own = f.FUNCTIONS[type(call)].name
+        for each in list(root.find_all(exp.AggFunc, exp.Anonymous)):
+            if isinstance(each, exp.AggFunc) or each.name == own:
+                over = window.copy()
+                over.set("this", each.copy())
+                each.replace(over)
+    return cast(exp.Expr, root.this.pop())
+
+
 def _of_so_many(text: str, count: int) -> str:
     """Return the text for a number of arguments; a text for each stands between ``;;``."""
     texts = text.split(" ;; ")

@@ -29,7 +29,11 @@ from headwater.analyze.portable import (
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.decimal_casts import decimal_as_float
-from headwater.analyze.portable.engine_texts import engine_text
+from headwater.analyze.portable.engine_texts import (
+    aggregate_text,
+    engine_text,
+    is_line_of_rows,
+)
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.patterns import call
 from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
@@ -59,7 +63,11 @@ def portable(query: Tree, dialect: str) -> Tree:
         if node is root:
             continue
         kind = node.type
-        fixed = fix(node) if fix else engine_text(node, dialect)
+        if is_line_of_rows(node):
+            around = isinstance(node.parent, (exp.Filter, exp.Window)) and node.arg_key == "this"
+            fixed = node if around else aggregate_text(node, dialect)
+        else:
+            fixed = fix(node) if fix else engine_text(node, dialect)
         if fixed is not node:
             node.replace(fixed)
             fixed.type = kind

@@ -21,7 +21,12 @@ _BETWEEN = (
     "((year({1}) * 12 + month({1})) - (year({0}) * 12 + month({0}))"
     " - CASE WHEN {0} + {months} > {1} THEN 1 ELSE 0 END)"
 )
+_GIVEN = "CASE WHEN _1 IS NOT NULL THEN {} END"
+"""What would fail was made NULL."""
 _APART = "year({1}) * 12 + month({1}) - year({0}) * 12 - month({0})"
+_MILLIS = " - ".join(
+    f"(epoch_us({each}) - (epoch_us({each}) % 1000 + 1000) % 1000) // 1000" for each in ("_1", "_2")
+)
 _LATER = {"spark": "make_ym_interval(0, {})", "duckdb": "to_months(CAST({} AS INTEGER))"}
 
 
@@ -85,8 +90,8 @@ def spark_elapsed(node: exp.Expr) -> exp.Expr:
         node.set("unit", exp.var("DAY"))
         return filled("CAST(_1 / 7 AS BIGINT)", [node], "spark")
     if unit == "MILLISECOND":
-        micros = "(unix_micros(CAST(_1 AS TIMESTAMP)) - unix_micros(CAST(_2 AS TIMESTAMP)))"
-        return filled(f"{micros} DIV 1000", given, "spark")
+        millis = "unix_millis(CAST(_1 AS TIMESTAMP)) - unix_millis(CAST(_2 AS TIMESTAMP))"
+        return filled(millis, given, "spark")
     return node
 
 
@@ -94,6 +99,8 @@ def duckdb_elapsed(node: exp.Expr) -> exp.Expr:
     """``date_diff`` for DuckDB, which counts boundaries; its date_sub counts full units."""
     if months := months_between(node, "duckdb"):
         return months
+    if node.text("unit").upper() == "MILLISECOND":
+        return filled(_MILLIS, [node.this, node.expression], "duckdb")
     unit = exp.Literal.string(node.text("unit").lower() or "day")
     return call("DATE_SUB", unit, node.expression, node.this)
 
@@ -109,7 +116,7 @@ def spark_later(node: exp.Expr) -> exp.Expr:
         seconds = LENGTHS[unit].total_seconds()
         length = f"_2 / {round(1 / seconds)}" if seconds < 1 else f"_2 * {round(seconds)}"
         sum_ = f"_1 + make_dt_interval(0, 0, 0, CAST({length} AS DECIMAL(18, 6)))"
-    return exp.Cast(this=filled(sum_, given, "spark"), to=type_of(node).copy())
+    return exp.Cast(this=filled(_GIVEN.format(sum_), given, "spark"), to=type_of(node).copy())
 
 
 def duckdb_later(node: exp.Expr) -> exp.Expr:
@@ -122,7 +129,7 @@ def duckdb_later(node: exp.Expr) -> exp.Expr:
     else:
         micros = round(LENGTHS[unit].total_seconds() * 1_000_000)
         sum_ = f"_1 + to_microseconds(_2 * {micros})"
-    return exp.Cast(this=filled(sum_, given, "duckdb"), to=type_of(node).copy())
+    return exp.Cast(this=filled(_GIVEN.format(sum_), given, "duckdb"), to=type_of(node).copy())
 
 
 def trino_later(node: exp.Expr) -> exp.Expr:

@@ -58,7 +58,10 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return _null_if(given, report)
     if known.one_type:
         return merge(given, f"arguments of {known.name}", report)
-    _coerce_arguments(func, known, given)
+    if not _meet(func, known, report):
+        return t.UNKNOWN
+    _coerce_arguments(func, known, f.arguments(func))
+    kinds = [type_of(item) for item in f.arguments(func)] if known.texts is not None else kinds
     if isinstance(func, exp.Avg):
         check_average(func, report)
     if check := CHECKS.get(type(func)):
@@ -81,7 +84,7 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
     """Write the casts of arguments to the types that the function takes."""
     kinds = [type_of(item) for item in given]
     for at, (item, kind) in enumerate(zip(given, kinds, strict=True)):
-        wanted = _converted(known.params[min(at, len(known.params) - 1)], kinds[0])
+        wanted = _CONVERTED.get(known.params[min(at, len(known.params) - 1)].rstrip("?*"))
         if wanted is not None and t.is_unknown(kinds[0]):
             continue
         if wanted is not None and kind not in (wanted, t.NULL, t.UNKNOWN):
@@ -98,12 +101,25 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
         coerce(given, t.DOUBLE)
 
 
-def _converted(param: str, first: exp.DataType) -> exp.DataType | None:
-    """Return the type that an argument is converted to, None if it stays what it is."""
-    word = param.rstrip("?*")
-    if word == "element":
-        return t.elements(first)[0] if t.family(first) == "array" else None
-    return first if word == "same" else _CONVERTED.get(word)
+def _meet(func: exp.Func, known: f.Function, report: Diagnostics) -> bool:
+    """Bring an array and an element, or two arrays, to one type; report it if they have none."""
+    given = f.arguments(func)
+    word = known.params[1] if len(known.params) > 1 else ""
+    if word not in ("element", "same"):
+        return True
+    first, second = map(type_of, given[:2])
+    if t.is_unknown(first) or t.is_unknown(second) or second == t.NULL:
+        return True
+    other = t.array(second) if word == "element" else second
+    common = t.common_type([first, other])
+    if common is None:
+        clash(given[0], given[1], f"{known.name} has arguments of", func, report)
+        return False
+    for item, kind in ((given[0], common), (given[1], common)):
+        wanted = t.elements(kind)[0] if item is given[1] and word == "element" else kind
+        if type_of(item) != wanted:
+            cast_to(item, wanted)
+    return True
 
 
 def _is_ordered(func: exp.Func) -> bool:

@@ -122,6 +122,13 @@ def _literal(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTEGER if value < 2**31 else t.BIGINT
 
 
+def _bytes(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    if not re.fullmatch(r"([0-9A-Fa-f]{2})*", node.name):
+        hint = "write two hexadecimal digits for each byte: X'00ff'"
+        report.add("WRONG_ARGUMENTS", "the literal of bytes is malformed", node, hint)
+    return t.VARBINARY
+
+
 def _same(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return type_of(node.this)
 
@@ -282,7 +289,7 @@ def _dot(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Literal: _literal,
     exp.Boolean: lambda node, report: t.BOOLEAN,
-    exp.HexString: lambda node, report: t.VARBINARY,
+    exp.HexString: _bytes,
     exp.Null: lambda node, report: t.NULL,
     exp.Paren: _same,
     exp.Alias: _same,

@@ -12,7 +12,8 @@ _JOINED = (
     " substr(list_reduce({}, lambda l, r: concat(l, _2, r), ''), length(_2) + 1) END"
 )
 _SLICE = (
-    "CASE WHEN _2 > 0 AND _2 <= len(_1) THEN list_slice(_1, _2, _2 + least(_3, len(_1)) - 1)"
+    "CASE WHEN _3 IS NULL THEN NULL"
+    " WHEN _2 > 0 AND _2 <= len(_1) THEN list_slice(_1, _2, _2 + least(_3, len(_1)) - 1)"
     " WHEN _2 < 0 AND -_2 <= len(_1)"
     " THEN list_slice(_1, len(_1) + _2 + 1, len(_1) + _2 + least(_3, len(_1)))"
     " WHEN _1 IS NOT NULL AND _2 IS NOT NULL AND _3 IS NOT NULL"
@@ -37,8 +38,8 @@ ARRAYS: Table = dict(
             "array_join(x: texts, separator: text, null: text?) -> VARCHAR",
             "Joins the texts of an array; NULL is left out, or is written as the text given.",
             "array_join(split('a,b', ','), '-') -> 'a-b'",
-            duckdb=f"{_JOINED.format('list_filter(_1, lambda e: e IS NOT NULL)')} ;; CASE WHEN _3 IS"
-            f" NOT NULL THEN {_JOINED.format('list_transform(_1, lambda e: coalesce(e, _3))')} END",
+            duckdb=f"{_JOINED.format('list_filter(_1, lambda e: e IS NOT NULL)')} ;; CASE WHEN _3"
+            f" IS NOT NULL THEN {_JOINED.format('list_transform(_1, lambda e: coalesce(e, _3))')} END",
         ),
         line(
             "array_max(x: comparables) -> type of elements",

@@ -11,15 +11,14 @@ from dataclasses import asdict, dataclass
 
 from headwater.analyze.typing.functions import FAMILIES, FORMS
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
-from headwater.analyze.typing.functions.entry import Described as Entry
-from headwater.analyze.typing.functions.entry import Function
+from headwater.analyze.typing.functions.entry import Described, Function
 from headwater.analyze.typing.functions.windows import WINDOWS
 
 _ENGINES = ("spark", "trino", "duckdb")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class FoundFunction:
     """What a search says of a function.
 
     Attributes:
@@ -47,7 +46,7 @@ class Described:
         return asdict(self)
 
 
-def find(pattern: str) -> list[Described]:
+def find(pattern: str) -> list[FoundFunction]:
     """Return the functions that a pattern fits; the ones with such a name if there are any.
 
     Args:
@@ -67,10 +66,10 @@ def instead(name: str) -> str:
     return ELSEWHERE.get(name.lower(), "")
 
 
-def _entries() -> list[tuple[str, Entry]]:
+def _entries() -> list[tuple[str, Described]]:
     found = [(family, each) for family, table in FAMILIES.items() for each in table.values()]
     others = [("Choices, arrays and JSON", each) for each in FORMS]
-    listed: list[tuple[str, Entry]] = [
+    listed: list[tuple[str, Described]] = [
         *found,
         *others,
         *(("Window functions", each) for each in WINDOWS),
@@ -78,9 +77,9 @@ def _entries() -> list[tuple[str, Entry]]:
     return sorted(listed, key=lambda each: each[1].name)
 
 
-def _described(family: str, entry: Entry) -> Described:
+def _described(family: str, entry: Described) -> FoundFunction:
     aliases = entry.aliases if isinstance(entry, Function) else ()
-    return Described(
+    return FoundFunction(
         entry.name,
         family,
         entry.usage,

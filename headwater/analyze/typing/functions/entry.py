@@ -94,6 +94,7 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "binary": lambda kind: t.family(kind) == "binary",
     "double": lambda kind: t.family(kind) == "number",
     "bigint": t.is_integer,
+    "int": lambda kind: kind == t.INTEGER,
     "long": lambda kind: kind == t.BIGINT,
     "comparables": lambda kind: (
         t.family(kind) == "array" and KINDS["comparable"](t.elements(kind)[0])
@@ -121,6 +122,7 @@ WANTED: Mapping[str, str] = {
     "binary": "bytes",
     "double": "a number",
     "bigint": "an integer",
+    "int": "an INTEGER",
     "long": "a BIGINT",
     "comparables": "an array of numbers, texts, booleans or times",
     "element": "a value of the type of its elements",

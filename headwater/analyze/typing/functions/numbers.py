@@ -46,10 +46,10 @@ def _curve(
     )
 
 
-def _within(condition: str, text: str, *others: str) -> dict[str, str]:
+def _inside(domain: str, text: str, *others: str) -> dict[str, str]:
     """A function of a part of its domain in Spark and DuckDB; NaN elsewhere."""
     more = " ".join(others)
-    case = f"CASE WHEN {condition} THEN {text} {more} WHEN _1 IS NOT NULL THEN {{nan}} END"
+    case = f"CASE WHEN {domain} THEN {text} {more} WHEN _1 IS NOT NULL THEN {{nan}} END"
     number = "CAST('{}' AS DOUBLE)"
     return {
         engine: case.format(nan=number.format("NaN"), infinity=number.format("-Infinity"))
@@ -59,10 +59,11 @@ def _within(condition: str, text: str, *others: str) -> dict[str, str]:
 
 _ZERO = "WHEN _1 = 0 THEN {infinity}"
 _BUCKET = (
-    "CASE WHEN _2 < _3 THEN CASE WHEN _1 < _2 THEN 0 WHEN _1 >= _3 THEN _4 + 1"
-    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2) + 1) AS BIGINT) END"
-    " ELSE _4 + 1 - CASE WHEN _1 < _3 THEN 0 WHEN _1 >= _2 THEN _4 + 1"
-    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3) + 1) AS BIGINT) END END"
+    "CASE WHEN _1 IS NULL OR _2 IS NULL OR _3 IS NULL OR _4 IS NULL THEN NULL"
+    " WHEN _2 < _3 THEN CASE WHEN _1 < _2 THEN 0 WHEN _1 >= _3 THEN _4 + 1"
+    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2)) AS BIGINT) + 1 END"
+    " WHEN _1 >= _2 THEN 0 WHEN _1 < _3 THEN _4 + 1"
+    " ELSE _4 - CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3)) AS BIGINT) END"
 )
 
 NUMBERS: Table = {
@@ -208,14 +209,14 @@ NUMBERS: Table = {
                 "0.0",
                 exp.Acos,
                 of="1",
-                **_within("_1 BETWEEN -1 AND 1", "acos(_1)"),
+                **_inside("_1 BETWEEN -1 AND 1", "acos(_1)"),
             ),
             _curve(
                 "asin",
                 "Returns the arc sine in radians.",
                 "0.0",
                 exp.Asin,
-                **_within("_1 BETWEEN -1 AND 1", "asin(_1)"),
+                **_inside("_1 BETWEEN -1 AND 1", "asin(_1)"),
             ),
             _curve("cosh", "Returns the hyperbolic cosine.", "1.0", exp.Cosh),
             _curve("sinh", "Returns the hyperbolic sine.", "0.0", exp.Sinh),
@@ -226,7 +227,7 @@ NUMBERS: Table = {
                 "0.0",
                 exp.Ln,
                 of="1",
-                **_within("_1 > 0", "ln(_1)", _ZERO),
+                **_inside("_1 > 0", "ln(_1)", _ZERO),
             ),
             _curve(
                 "log2",
@@ -234,7 +235,7 @@ NUMBERS: Table = {
                 "3.0",
                 of="8",
                 node=None,
-                **_within("_1 > 0", "log2(_1)", _ZERO),
+                **_inside("_1 > 0", "log2(_1)", _ZERO),
             ),
             _curve(
                 "log10",
@@ -242,7 +243,7 @@ NUMBERS: Table = {
                 "2.0",
                 of="100",
                 node=None,
-                **_within("_1 > 0", "log10(_1)", _ZERO),
+                **_inside("_1 > 0", "log10(_1)", _ZERO),
             ),
             line(
                 "log(base: double, x: double) -> DOUBLE",
@@ -251,7 +252,7 @@ NUMBERS: Table = {
                 trino="ln(_2) / ln(_1)",
                 **{  # type: ignore[arg-type]
                     engine: text.replace("_1", "_2") + " / " + text
-                    for engine, text in _within("_1 > 0", "ln(_1)", _ZERO).items()
+                    for engine, text in _inside("_1 > 0", "ln(_1)", _ZERO).items()
                 },
             ),
             line(
@@ -307,7 +308,7 @@ NUMBERS: Table = {
                 spark=_BUCKET,
                 duckdb=_BUCKET,
                 fails="is_nan(_1) OR NOT is_finite(_2) OR NOT is_finite(_3) OR _2 = _3 OR _4 < 1"
-                " OR _4 = 9223372036854775807",
+                " OR (_4 = 9223372036854775807 AND (_1 >= greatest(_2, _3) OR (_2 > _3 AND _1 < _3)))",
                 engines="It fails on NaN, on bounds that are equal or infinite, and without"
                 " buckets.",
             ),

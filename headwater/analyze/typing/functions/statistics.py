@@ -10,6 +10,9 @@ from headwater.analyze.typing.functions.lines import Line, line
 _SUMS = "Sums of floating point numbers depend on the order of rows: `verify` compares within 1e-9."
 
 
+_NO_NAN = "CASE WHEN NOT isnan({0}) THEN {0} END"
+
+
 def _pair(name: str, about: str, result: str, node: type[exp.Expr], **texts: str) -> Line:
     signature = f"{name}(y: double, x: double) -> {texts.pop('type', 'DOUBLE')}"
     example = f"round({name}(price, pieces), 6) -> {result}"
@@ -52,11 +55,23 @@ STATISTICS: Table = dict(
             "bit_xor",
             exp.BitwiseXorAgg,
         ),
-        _pair("corr", "Returns the coefficient of correlation.", "-1.0", exp.Corr),
+        _pair(
+            "corr",
+            "Returns the coefficient of correlation.",
+            "-1.0",
+            exp.Corr,
+            spark=_NO_NAN.format("corr(_1, _2)"),
+            duckdb=_NO_NAN.format("corr(_1, _2)"),
+        ),
         _pair("covar_pop", "Returns the covariance of a population.", "-0.15", exp.CovarPop),
         _pair("covar_samp", "Returns the covariance of a sample.", "-0.3", exp.CovarSamp),
         _pair(
-            "regr_slope", "Returns the slope of the line that fits best.", "-0.15", exp.RegrSlope
+            "regr_slope",
+            "Returns the slope of the line that fits best.",
+            "-0.15",
+            exp.RegrSlope,
+            spark=_NO_NAN.format("regr_slope(_1, _2)"),
+            duckdb=_NO_NAN.format("regr_slope(_1, _2)"),
         ),
         _pair(
             "regr_intercept",
@@ -64,20 +79,6 @@ STATISTICS: Table = dict(
             "1.65",
             exp.RegrIntercept,
         ),
-        _pair("regr_avgx", "Returns the mean of x.", "2.0", exp.RegrAvgx),
-        _pair("regr_avgy", "Returns the mean of y.", "1.35", exp.RegrAvgy),
-        _pair(
-            "regr_count",
-            "Counts the rows that have both values.",
-            "2",
-            exp.RegrCount,
-            type="BIGINT",
-            nullable="never",
-        ),
-        _pair("regr_r2", "Returns the square of the correlation.", "1.0", exp.RegrR2),
-        _pair("regr_sxx", "Returns the sum of squares of x.", "2.0", exp.RegrSxx),
-        _pair("regr_sxy", "Returns the sum of products of x and y.", "-0.3", exp.RegrSxy),
-        _pair("regr_syy", "Returns the sum of squares of y.", "0.045", exp.RegrSyy),
         line(
             "geometric_mean(x: double) -> DOUBLE",
             "Returns the geometric mean.",

@@ -226,8 +226,8 @@ TEXT: Table = {
                 "hamming_distance('karolin', 'kathrin') -> 3",
                 spark="aggregate(zip_with(split(_1, ''), split(_2, ''), (l, r) -> l <> r), 0,"
                 " (n, d) -> n + CASE WHEN d THEN 1 ELSE 0 END)",
-                duckdb="len(list_filter(range(1, length(_1) + 1),"
-                " lambda i: substr(_1, i, 1) <> substr(_2, i, 1)))",
+                duckdb="CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN len(list_filter("
+                "range(1, length(_1) + 1), lambda i: substr(_1, i, 1) <> substr(_2, i, 1))) END",
                 fails="length(_1) <> length(_2)",
                 engines="It fails for texts of different lengths.",
             ),

@@ -10,7 +10,7 @@ from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
-    from headwater.analyze.typing.functions.catalogue import Described
+    from headwater.analyze.typing.functions.catalogue import FoundFunction
 
 _FEW = 12
 """So many functions are shown with what they return and an example."""
@@ -46,7 +46,7 @@ def functions(context: Context, pattern: str) -> int:
     return EXIT_OK if lines else EXIT_NO
 
 
-def _shown(entry: Described, *, whole: bool) -> str:
+def _shown(entry: FoundFunction, *, whole: bool) -> str:
     if not whole:
         return f"{entry.usage:<44} {entry.about}"
     lines = [entry.usage, f"  {entry.about}"]
