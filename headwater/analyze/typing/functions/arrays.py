@@ -38,8 +38,10 @@ ARRAYS: Table = dict(
             "array_join(x: texts, separator: text, null: text?) -> VARCHAR",
             "Joins the texts of an array; NULL is left out, or is written as the text given.",
             "array_join(split('a,b', ','), '-') -> 'a-b'",
-            duckdb=f"{_JOINED.format('list_filter(_1, lambda e: e IS NOT NULL)')} ;; CASE WHEN _3"
-            f" IS NOT NULL THEN {_JOINED.format('list_transform(_1, lambda e: coalesce(e, _3))')} END",
+            duckdb=_JOINED.format("list_filter(_1, lambda e: e IS NOT NULL)")
+            + " ;; CASE WHEN _3 IS NOT NULL THEN "
+            + _JOINED.format("list_transform(_1, lambda e: coalesce(e, _3))")
+            + " END",
         ),
         line(
             "array_max(x: comparables) -> type of elements",

@@ -61,9 +61,9 @@ _ZERO = "WHEN _1 = 0 THEN {infinity}"
 _BUCKET = (
     "CASE WHEN _1 IS NULL OR _2 IS NULL OR _3 IS NULL OR _4 IS NULL THEN NULL"
     " WHEN _2 < _3 THEN CASE WHEN _1 < _2 THEN 0 WHEN _1 >= _3 THEN _4 + 1"
-    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2)) AS BIGINT) + 1 END"
+    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2) + 1) AS BIGINT) END"
     " WHEN _1 >= _2 THEN 0 WHEN _1 < _3 THEN _4 + 1"
-    " ELSE _4 - CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3)) AS BIGINT) END"
+    " ELSE _4 - (CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3) + 1) AS BIGINT) - 1) END"
 )
 
 NUMBERS: Table = {
@@ -308,7 +308,8 @@ NUMBERS: Table = {
                 spark=_BUCKET,
                 duckdb=_BUCKET,
                 fails="is_nan(_1) OR NOT is_finite(_2) OR NOT is_finite(_3) OR _2 = _3 OR _4 < 1"
-                " OR (_4 = 9223372036854775807 AND (_1 >= greatest(_2, _3) OR (_2 > _3 AND _1 < _3)))",
+                " OR (_4 = 9223372036854775807"
+                " AND (_1 >= greatest(_2, _3) OR (_2 > _3 AND _1 < _3)))",
                 engines="It fails on NaN, on bounds that are equal or infinite, and without"
                 " buckets.",
             ),
