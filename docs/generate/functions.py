@@ -17,7 +17,7 @@ from tests.conformance.expected import purposes
 
 _SAMPLES: Sequence[exp.DataType] = (
     *(t.BIGINT, t.DOUBLE, t.decimal(10, 2), t.VARCHAR, t.BOOLEAN, t.DATE, t.TIMESTAMP),
-    t.array(t.BIGINT),
+    *(t.array(t.BIGINT), t.array(t.VARCHAR), t.VARBINARY, t.INTEGER),
 )
 """Types of arguments that tell a result of one type from one that depends on them."""
 _PASS_OVER_NULL = ("coalesce", "concat_ws")
@@ -86,6 +86,8 @@ def _entry(entry: Described) -> Iterator[str]:
     label = "Example" if len(entry.examples) == 1 else "Examples"
     examples = "; ".join(f"`{call}` → `{result}`" for call, result in entry.examples)
     yield f"- **{label}:** {examples}"
+    if isinstance(entry, Function) and entry.aliases:
+        yield f"- **Also called:** {', '.join(f'`{each}`' for each in entry.aliases)}"
     if entry.engines:
         yield f"- **Engines:** {entry.engines}"
     for purpose in purposes():
