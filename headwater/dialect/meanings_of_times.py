@@ -142,4 +142,4 @@ def _reader(pattern: str) -> tuple[str, str] | None:
     day = f"{place['Y']}-{place.get('m', '01')}-{place.get('d', '01')}"
     time = f"{place.get('H', '00')}:{place.get('M', '00')}:{place.get('S', '00')}"
     fraction = f".{place['f']}" if "f" in place else ""
-    return f"^{regex}$", f"{day} {time}{fraction}"
+    return f"^{regex}\\z", f"{day} {time}{fraction}"

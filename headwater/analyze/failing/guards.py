@@ -6,26 +6,18 @@ query a CASE around each call, which raises an error there, since engines go on 
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.bind.function_names import read_names
-from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import SAFE
 from headwater.analyze.typing import functions as f
-from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.infer import infer
+from headwater.analyze.typing.compositions import composed
 from headwater.analyze.typing.nullable import nullable
-from headwater.dialect.parser import body_parser
 
 RAISES = "headwater_raises"
 """Name of the function that each engine has under another name: it raises an error."""
-
-_ARGUMENT = re.compile(r"_(\d)")
 
 
 def has_guard(node: exp.Expr) -> bool:
@@ -42,27 +34,12 @@ def when_it_fails(node: exp.Expr) -> exp.Expr:
     """
     function, given = f.FUNCTIONS[type(node)], f.arguments(cast(exp.Func, node))
     text = function.fails if isinstance(function.fails, str) else function.fails(node)
-    root = exp.Paren(this=_parsed(text).copy())
-    for column in list(root.find_all(exp.Column)):
-        found = _ARGUMENT.fullmatch(column.name)
-        assert found, text
-        place = int(found[1])
-        column.type = type_of(given[place - 1]) if place <= len(given) else t.NULL
-    report = Diagnostics(root)
-    for inner in root.walk():
-        inner.meta[SAFE] = True  # a condition has no guards of its own
-    infer(root, report)
-    assert not report.errors, (function.name, report.errors[0])
-    for column in list(root.find_all(exp.Column)):
-        place = int(column.name[1:])
-        value = given[place - 1] if place <= len(given) else exp.Null()
-        column.replace(_in_brackets(value))
+    condition = composed(text, given)
     present = [
         exp.Not(this=exp.Is(this=_in_brackets(each), expression=exp.Null()))
         for each in given
         if not isinstance(each, exp.Literal) and nullable(each, grouped=False)
     ]
-    condition = cast(exp.Expr, root.this.pop())
     if len(given) > 1 and present:
         return exp.and_(*present, exp.paren(condition, copy=False), copy=False)
     return condition
@@ -108,12 +85,3 @@ def _in_brackets(node: exp.Expr) -> exp.Expr:
     inner = exp.Paren(this=node.copy())
     inner.type = type_of(node)
     return inner
-
-
-@cache
-def _parsed(text: str) -> exp.Expr:
-    select = f"SELECT {text}"
-    statement = body_parser("trino").parse(select, 0, len(select))
-    read_names(statement)
-    found: exp.Expr = statement.expressions[0]
-    return found

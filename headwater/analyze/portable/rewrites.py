@@ -40,6 +40,7 @@ from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.compositions import compose_calls
 from headwater.analyze.typing.window_functions import NUMBERED
 
 _NARROW = 18
@@ -57,6 +58,8 @@ def portable(query: Tree, dialect: str) -> Tree:
     """
     root = exp.Paren(this=query.copy())
     raise_where_it_fails(root)
+    if dialect != "trino":
+        compose_calls(root)
     fixes = FIXES[dialect]
     for node in reversed(list(root.walk(bfs=True))):
         fix = fixes.get(type(node))

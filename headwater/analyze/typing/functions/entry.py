@@ -54,7 +54,8 @@ class Function(Described):
         aliases: other names of the function, in Trino or in other systems.
         dialects: in which, beside Trino's, a call by name means the same.
         texts: by engine, the SQL of a call with ``_1``, ``_2`` for its arguments; an engine that
-            is missing has the function under Trino's name. None if
+            is missing has the function under Trino's name; ``language`` is the SQL of the language
+            that Spark's and DuckDB's are made of. None if
             :mod:`headwater.analyze.portable.rewrites` translates the calls.
         fails: a condition over ``_1``, ``_2`` under which Trino fails on a row, or what returns it
             for a call; empty if it never does.

@@ -75,6 +75,7 @@ def line(
     spark: str = "",
     duckdb: str = "",
     trino: str = "",
+    language: str = "",
     fails: str = "",
     node: type[exp.Expr] | None = None,
     kind: Literal["scalar", "aggregate"] = "scalar",
@@ -92,6 +93,7 @@ def line(
         spark: the call as Spark's SQL; by default the function of the same name.
         duckdb: the same for DuckDB.
         trino: the same for Trino.
+        language: what a call is made of in the language, for Spark and DuckDB.
         fails: as in :class:`~headwater.analyze.typing.functions.entry.Function`.
         node: the node class of sqlglot, if it reads the function as Trino does in every dialect.
         nullable: as there; by default ``arguments``, of an aggregate ``always``.
@@ -104,7 +106,7 @@ def line(
     arguments = [argument for each in listed if (argument := _ARGUMENT.fullmatch(each))]
     assert len(arguments) == len(listed), signature
     aggregate = kind == "aggregate"
-    texts = {"spark": spark, "duckdb": duckdb, "trino": trino}
+    texts = {"spark": spark, "duckdb": duckdb, "trino": trino, "language": language}
     function = Function(
         found["name"],
         f"{found['name']}({_usage(arguments)})",
