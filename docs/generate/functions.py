@@ -28,8 +28,7 @@ def functions() -> Iterator[str]:
     """Yield all families, then what is written like a function, then window functions."""
     for title, family in FAMILIES.items():
         entries: list[Described] = list(family.values())
-        if title == "Choices, arrays and JSON":
-            entries += FORMS
+        entries += FORMS.get(title, ())
         yield f"## {title}"
         yield ""
         if title == "Aggregates":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from headwater.dialect.meanings_of_text import text
+from headwater.dialect.syntax import BY_PATTERN
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -85,7 +86,9 @@ def read(node: exp.Expr) -> exp.Expr:
     )
     no_moment = exp.DPipe(this=text("no match: "), expression=value.copy())
     parts = exp.Case(ifs=[exp.If(this=matches, true=moment)], default=no_moment)
-    return exp.Cast(this=parts, to=exp.DataType(this=exp.DType.TIMESTAMP))
+    cast = exp.Cast(this=parts, to=exp.DataType(this=exp.DType.TIMESTAMP))
+    cast.meta[BY_PATTERN] = True
+    return cast
 
 
 def read_datetime(node: exp.Expr) -> exp.Expr:

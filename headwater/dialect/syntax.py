@@ -14,6 +14,8 @@ FUNCTION = "function"
 """Key of ``meta`` of a node that a call of a user function became: the name of the function."""
 DIALECT = "dialect"
 """Key of ``meta`` of a call by name that is not written in Trino's dialect: the dialect."""
+BY_PATTERN = "by_pattern"
+"""Key of ``meta`` of a cast to a time whose text a pattern has checked: it is no ``'now'``."""
 CONVERSION = "conversion"
 """Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 

@@ -126,6 +126,20 @@ _URLS = (
     *("mailto:a@example.com", "http://[::1]:80/", "http://a b/", "HTTP://EXAMPLE.com/?x"),
 )
 
+_PARTS = (
+    *(
+        "http://a_b.example/x",
+        "http://1.2.3.4:/",
+        "http://a.b.c.:99/",
+        "ftp://u:p@h.example/%C3%A5",
+    ),
+    *("//host.example/p", "a/b:c", "1a:b", "a:", ":b", "a:b", "x://", "http:///p", "http://h?q#f"),
+    *("http://h/p?q=[1]&r=%26", "http://h/[p]", "http://h/p#a#b", "http://h:port/", "http://h.1/"),
+    *("http://å.example/ö", "http://-h/", "http://h-/", "http://h:80:81/", "http://u@v@h/", "?q"),
+    *("#f", "/+%2B", "http://h/\u2003", "urn:isbn:0?x=1#y", "http://[::1", "http://h/a|b"),
+    *("http://h\n", "\nhttp://h"),
+)
+
 COLUMNS: Mapping[str, Column] = {
     "f": Column("BOOLEAN", (None, "true", "false")),
     "i": Column(
@@ -176,6 +190,7 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "hx": Column("VARCHAR", _CODES),
     "u": Column("VARCHAR", _URLS),
+    "us": Column("VARCHAR", _PARTS),
     "dt": Column("DATE", _DAYS),
     "ts": Column("TIMESTAMP", _TIMES),
     "tz": Column("TIMESTAMP WITH TIME ZONE", tuple(v and f"{v} UTC" for v in _TIMES)),

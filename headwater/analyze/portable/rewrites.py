@@ -41,6 +41,11 @@ from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.text import (
+    REGEXP_COUNT,
+    REGEXP_EXTRACT_ALL,
+    REGEXP_SPLIT,
+)
 from headwater.analyze.typing.window_functions import NUMBERED
 
 _NARROW = 18
@@ -197,6 +202,7 @@ _SPARK_COUNTS = (
     *(exp.Hour, exp.Minute, exp.Second),
 )
 
+_EVERY = (REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT)
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
@@ -212,6 +218,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.RegexpReplace: patterns.spark_replace,
         exp.RegexpExtract: patterns.spark_extract,
         exp.Split: patterns.spark_split,
+        **dict.fromkeys(_EVERY, patterns.spark_every),
         exp.SplitPart: texts.spark_part,
         exp.Substring: texts.part_of,
         exp.Replace: texts.spark_replaced,
@@ -274,6 +281,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Substring: texts.part_of,
         exp.SplitPart: texts.duckdb_part,
         exp.RegexpLike: patterns.duckdb_test,
+        **dict.fromkeys(_EVERY, patterns.duckdb_every),
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
         exp.Mod: division.duckdb_rest,

@@ -19,7 +19,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.syntax import BY_PATTERN, PatternRows, WindowTable
 
 _ONE = frozenset(("this",))
 _TWO = frozenset(("this", "expression"))
@@ -179,6 +179,8 @@ def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
     """Refuse constants that Spark reads as the time of the run, such as ``'now'``."""
     target, value = type_of(node), node.this
     if t.family(target) != "time" or t.family(type_of(value)) != "text" or value.find(exp.Column):
+        return
+    if node.meta.get(BY_PATTERN):
         return
     if not value.is_string:
         message = "a date made from constants must be written as one"

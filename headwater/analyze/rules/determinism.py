@@ -106,7 +106,7 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "its text depends on the engine and its language",
         "use date_format(x, '%Y-%m-%d') or CAST(x AS VARCHAR)",
-        *("format", "format_number", "format_datetime", "parse_datetime"),
+        *("format", "format_number"),
         *("number_to_str", "format_string", "printf"),
         condition="NOT_PORTABLE",
     ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import cast
 
 from sqlglot import exp
@@ -21,13 +22,15 @@ from headwater.analyze.typing.functions.binary import BINARY
 from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
 from headwater.analyze.typing.functions.numbers import NUMBERS
-from headwater.analyze.typing.functions.others import FORMS, OTHERS
+from headwater.analyze.typing.functions.others import FORMS as _FORMS
+from headwater.analyze.typing.functions.others import OTHERS
 from headwater.analyze.typing.functions.statistics import STATISTICS
 from headwater.analyze.typing.functions.text import TEXT
 from headwater.analyze.typing.functions.times import (
     DATE_UNITS,
     DIFF_UNITS,
     EXTRACT_UNITS,
+    TIME_FORMS,
     TIMES,
     TRUNC_UNITS,
 )
@@ -70,6 +73,12 @@ FAMILIES: Mapping[str, Table] = {
     "Aggregates": AGGREGATES,
 }
 """The allow-list by family, as the reference shows it."""
+
+FORMS: Mapping[str, tuple[Described, ...]] = {
+    "Choices, arrays and JSON": _FORMS,
+    "Dates and times": TIME_FORMS,
+}
+"""What is written like a function, by family."""
 
 FUNCTIONS: dict[type[exp.Expr], Function] = {
     node: each for table in FAMILIES.values() for node, each in table.items()
@@ -132,4 +141,4 @@ def aliases() -> tuple[str, ...]:
 
 def names() -> tuple[str, ...]:
     """Return the names of all functions allowed, sorted."""
-    return tuple(sorted({each.name for each in (*FUNCTIONS.values(), *FORMS)}))
+    return tuple(sorted({each.name for each in (*FUNCTIONS.values(), *chain(*FORMS.values()))}))

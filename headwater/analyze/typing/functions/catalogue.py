@@ -68,7 +68,7 @@ def instead(name: str) -> str:
 
 def _entries() -> list[tuple[str, Described]]:
     found = [(family, each) for family, table in FAMILIES.items() for each in table.values()]
-    others = [("Choices, arrays and JSON", each) for each in FORMS]
+    others = [(family, each) for family, forms in FORMS.items() for each in forms]
     listed: list[tuple[str, Described]] = [
         *found,
         *others,

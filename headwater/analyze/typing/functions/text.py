@@ -6,13 +6,17 @@ from sqlglot import exp
 
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.functions.entry import Function, Table, always
-from headwater.analyze.typing.functions.lines import line
+from headwater.analyze.typing.functions.lines import line, named
 
 _TEXT, _LENGTH, _TEST = always(t.VARCHAR), always(t.BIGINT), always(t.BOOLEAN)
 _PATTERN = (
     "Patterns mean what they mean in Trino: `\\w`, `\\d` and `\\s` are ASCII, `$` is also before a"
     " last line feed. What engines read differently is refused with its place: lookaround,"
     " backreferences, `\\b`, `\\p{…}`, `[[:alpha:]]`."
+)
+_NOT_EMPTY = "A pattern that matches an empty text, or that ends with `$`, is refused."
+REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT = map(
+    named, ("regexp_count", "regexp_extract_all", "regexp_split")
 )
 _STEPS = "list_transform(range(1, length(_{}) + 1), lambda {}: [{}])"
 _LEVENSHTEIN = (
@@ -239,6 +243,29 @@ TEXT: Table = {
                 duckdb=_LEVENSHTEIN,
                 node=exp.Levenshtein,
                 engines="DuckDB counts bytes; Headwater counts characters.",
+            ),
+            line(
+                "regexp_count(text: text, pattern: text!) -> BIGINT",
+                "Counts the matches of a pattern.",
+                "regexp_count('a1b22', '[0-9]+') -> 2",
+                node=REGEXP_COUNT,
+                engines=_NOT_EMPTY,
+            ),
+            line(
+                "regexp_extract_all(text: text, pattern: text!, group: integer?!) ->"
+                " ARRAY(VARCHAR)",
+                "Returns all matches of a pattern, or one of their groups.",
+                "regexp_extract_all('a1b22', '[0-9]+') -> [1, 22]",
+                "regexp_extract_all('a1b22', '([a-z])[0-9]+', 1) -> [a, b]",
+                node=REGEXP_EXTRACT_ALL,
+                engines=_NOT_EMPTY,
+            ),
+            line(
+                "regexp_split(text: text, pattern: text!) -> ARRAY(VARCHAR)",
+                "Splits the text at every match of a pattern.",
+                "regexp_split('a1b22c', '[0-9]+') -> [a, b, c]",
+                node=REGEXP_SPLIT,
+                engines=_NOT_EMPTY,
             ),
         )
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.functions.entry import Function, Table, always, first
+from headwater.analyze.typing.functions.entry import Described, Function, Table, always, first
 from headwater.analyze.typing.functions.lines import line
 
 _COUNT = always(t.BIGINT)
@@ -150,6 +150,34 @@ TIMES: Table = {
         )
     ),
 }
+
+TIME_FORMS: tuple[Described, ...] = (
+    Described(
+        "date_parse",
+        "date_parse(text, pattern)",
+        "Reads a text as a `TIMESTAMP`; the pattern is a literal of `%Y %m %d %H %i %s %f %T` and"
+        " punctuation.",
+        (("date_parse('25.11.2026 17:30', '%d.%m.%Y %H:%i')", "2026-11-25 17:30:00"),),
+        "A text that does not fit is a bad row.",
+    ),
+    Described(
+        "parse_datetime",
+        "parse_datetime(text, pattern)",
+        "Reads a text as a time in UTC; the pattern is a literal of `yyyy MM dd HH mm ss` and"
+        " punctuation.",
+        (("parse_datetime('2026-11-25 17:30', 'yyyy-MM-dd HH:mm')", "2026-11-25 17:30:00 UTC"),),
+        "A text that does not fit is a bad row.",
+    ),
+    Described(
+        "format_datetime",
+        "format_datetime(x, pattern)",
+        "Writes a time as text; the pattern is a literal of `yyyy MM MMM MMMM dd HH hh mm ss a EEE"
+        " EEEE` and punctuation.",
+        ((f"format_datetime({_AT}, 'dd.MM.yyyy')", "'25.11.2026'"),),
+        "Other letters differ between engines and are refused.",
+    ),
+)
+"""What the parser reads as other functions."""
 
 TRUNC_UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 DIFF_UNITS = ("millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year")
