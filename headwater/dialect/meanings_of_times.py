@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from headwater.dialect.meanings_of_text import text
-from headwater.dialect.syntax import BY_PATTERN
+from headwater.dialect.syntax import BY_PATTERN, SHOWN
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -88,6 +88,7 @@ def read(node: exp.Expr) -> exp.Expr:
     parts = exp.Case(ifs=[exp.If(this=matches, true=moment)], default=no_moment)
     cast = exp.Cast(this=parts, to=exp.DataType(this=exp.DType.TIMESTAMP))
     cast.meta[BY_PATTERN] = True
+    cast.meta[SHOWN] = node.sql("trino")
     return cast
 
 

@@ -9,11 +9,11 @@ from sqlglot import exp
 
 from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
 from headwater.analyze.failing.guards import has_guard
-from headwater.analyze.patterns.from_item import SHOWN
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect import span_of
+from headwater.dialect.syntax import SHOWN
 from headwater.errors import SqlError
 from headwater.plan.rules.computed import heads
 

@@ -162,7 +162,11 @@ def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -
     if t.is_unknown(kind) or kind.this is t.Type.NULL:
         return True
     if not f.KINDS[param](kind):
-        hint = _MATH if param == "float" else f"cast it, or pass {f.WANTED.get(param, 'a value')}"
+        hint = f"cast it, or pass {f.WANTED.get(param, 'a value')}"
+        if param == "float":
+            hint = _MATH
+        elif param == "binary" and t.family(kind) == "text":
+            hint = "write to_utf8(x)"
         message = f"{known.name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, node, hint)
         return False

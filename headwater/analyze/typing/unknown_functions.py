@@ -36,7 +36,7 @@ def hint_for(call: exp.Func, name: str, others: Iterable[str]) -> str:
         return f"write {same}, or {header}" if same else header
     if same:
         return f"write {same}"
-    return did_you_mean(name, [*f.names(), *f.aliases(), *others], "functions")
+    return did_you_mean(name, [*f.names(), *others], "functions")
 
 
 def _dialects_with(call: exp.Func, name: str) -> list[str]:

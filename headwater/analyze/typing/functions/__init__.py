@@ -49,7 +49,6 @@ __all__ = [
     "WANTED",
     "Described",
     "Function",
-    "aliases",
     "arguments",
     "by_name",
     "function_name",
@@ -132,11 +131,6 @@ def by_name(name: str) -> tuple[type[exp.Expr], Function] | None:
         name: an alias of any function, or the name of a line; lower case.
     """
     return _BY_NAME.get(name)
-
-
-def aliases() -> tuple[str, ...]:
-    """Return the other names of all functions, sorted."""
-    return tuple(sorted(name for each in FUNCTIONS.values() for name in each.aliases))
 
 
 def names() -> tuple[str, ...]:
