@@ -19,7 +19,7 @@ ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("replaceall", "replaceregexpall"), "regexp_replace(text, pattern, new)"),
     **dict.fromkeys(("octet_length", "byte_length"), "length(text)"),
     **dict.fromkeys(("concatws", "textjoin"), "concat_ws(separator, text, …)"),
-    **dict.fromkeys(("startswith", "startsWith", "prefix"), "starts_with(text, prefix)"),
+    **dict.fromkeys(("startswith", "prefix"), "starts_with(text, prefix)"),
     **dict.fromkeys(("ends_with", "endswith", "suffix"), "text LIKE '%suffix'"),
     **dict.fromkeys(("levenshtein", "editdistance", "edit_distance"), "levenshtein_distance(x, y)"),
     "string_to_array": "split(text, delimiter)",
