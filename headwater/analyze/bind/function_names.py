@@ -14,10 +14,16 @@ from headwater.analyze.typing.functions import by_name
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import DIALECT, GIVEN
 
+_OF_ANY = (
+    *(exp.Min, exp.Max, exp.AnyValue, exp.LogicalAnd, exp.LogicalOr),
+    *(exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.ArgMin, exp.ArgMax),
+)
+"""Aggregates that are the same of a value that comes once or often."""
+
 
 def has_names(statement: exp.Expr) -> bool:
-    """Return whether a statement calls a function of the table by a name that is to be read."""
-    return next(_named(statement), None) is not None
+    """Return whether there is something to do in a statement."""
+    return next(_named(statement), None) is not None or any(_repeated(statement))
 
 
 def read_names(statement: exp.Expr) -> None:
@@ -30,6 +36,22 @@ def read_names(statement: exp.Expr) -> None:
         made = _made(call)
         made.meta.update({key: each for key, each in call.meta.items() if key != GIVEN})
         call.replace(made)
+    for distinct in list(_repeated(statement)):
+        aggregate = distinct.parent
+        assert aggregate is not None
+        value, *others = distinct.expressions
+        aggregate.set("this", value)
+        if others:
+            aggregate.set("expression", others[0])
+
+
+def _repeated(statement: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield DISTINCT in aggregates to which it makes no difference."""
+    for call in statement.find_all(*_OF_ANY):
+        most = 2 if isinstance(call, (exp.ArgMin, exp.ArgMax)) else 1
+        distinct = call.this
+        if isinstance(distinct, exp.Distinct) and len(distinct.expressions) <= most:
+            yield distinct
 
 
 def _named(statement: exp.Expr) -> Iterator[exp.Anonymous]:

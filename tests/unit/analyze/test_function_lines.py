@@ -77,6 +77,8 @@ def test_a_line_without_a_node_of_sqlglot_is_a_call_by_name(function: f.Function
         ("bit_xor(i)", "bitwise_xor_agg(i)"),
         ("string_agg(s, ',' ORDER BY i)", "listagg(s, ',') WITHIN GROUP (ORDER BY i)"),
         ("listagg(s, ',')", "listagg(s, ',') WITHIN GROUP (ORDER BY s ASC)"),
+        *(("min(DISTINCT i)", "min(i)"), ("arg_max(DISTINCT s, i)", "max_by(s, i)")),
+        *(("every(DISTINCT i > 0)", "every(i > 0)"), ("max_by(DISTINCT s, i)", "max_by(s, i)")),
         ("yow(max(dt))", "year_of_week(max(dt))"),
         ("extract(DOW FROM max(dt))", "day_of_week(max(dt))"),
         ("floor(max(ts) TO DAY)", "date_trunc('day', max(ts))"),

@@ -137,7 +137,7 @@ TIMES: Table = {
                 "Returns the year that the ISO week belongs to.",
                 "year_of_week(DATE '2024-12-30') -> 2025",
                 spark="extract(YEAROFWEEK FROM _1)",
-                duckdb="isoyear(_1)",
+                duckdb="CAST(strftime(_1, '%G') AS BIGINT)",
                 aliases="yow",
             ),
             line(
