@@ -98,9 +98,9 @@ ARRAYS: Table = dict(
             "Returns a part of an array; a negative start counts from the end.",
             "slice(split('a,b,c', ','), 2, 2) -> [b, c]",
             "slice(split('a,b,c', ','), -1, 1) -> [c]",
-            spark="CASE WHEN abs(_2) <= size(_1) THEN slice(_1, CAST(_2 AS INT),"
-            " CAST(least(_3, size(_1)) AS INT)) WHEN _1 IS NOT NULL AND _2 IS NOT NULL"
-            " AND _3 IS NOT NULL THEN slice(_1, 1, 0) END",
+            spark="CASE WHEN _3 IS NULL THEN NULL WHEN _2 BETWEEN -size(_1) AND size(_1)"
+            " THEN slice(_1, CAST(_2 AS INT), CAST(least(_3, size(_1)) AS INT))"
+            " WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN slice(_1, 1, 0) END",
             duckdb=_SLICE,
             fails="_2 = 0 OR _3 < 0",
             engines="It fails if the start is 0 or the length is negative.",

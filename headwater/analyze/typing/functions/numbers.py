@@ -250,10 +250,7 @@ NUMBERS: Table = {
                 "Returns the logarithm of x to a base.",
                 "log(2, 8) -> 3.0",
                 trino="ln(_2) / ln(_1)",
-                **{  # type: ignore[arg-type]
-                    engine: text.replace("_1", "_2") + " / " + text
-                    for engine, text in _inside("_1 > 0", "ln(_1)", _ZERO).items()
-                },
+                language="ln(_2) / ln(_1)",
             ),
             line(
                 "e() -> DOUBLE",
