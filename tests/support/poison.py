@@ -80,6 +80,7 @@ _FAILING: Mapping[str, str] = {
     "datetime": "from_unixtime(secs)",
     "date": "CAST(date(from_unixtime(secs)) AS DATE)",
     "array": "split(CAST(10 / z AS VARCHAR), ',')",
+    "collection": "split(CAST(10 / z AS VARCHAR), ',')",
     "texts": "split(CAST(10 / z AS VARCHAR), ',')",
     "comparables": "split(CAST(10 / z AS VARCHAR), ',')",
     "map": "MAP(split(CAST(10 / z AS VARCHAR), ','), split('a', ','))",

@@ -190,6 +190,28 @@ def _duckdb_contains(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[found, exp.If(this=unknown, true=exp.null())], default=node.copy())
 
 
+def _duckdb_size(node: exp.Expr) -> exp.Expr:
+    is_map = type_of(node.this).this is t.Type.MAP
+    return call("CARDINALITY", node.this) if is_map else node
+
+
+def _duckdb_joined(node: exp.Expr) -> exp.Expr:
+    """DuckDB takes an array that is NULL for an empty one."""
+    if type_of(node).this is not t.Type.ARRAY:
+        return node
+    sides = (node.this, node.expression)
+    given = [exp.Not(this=exp.Is(this=exp.paren(each), expression=exp.Null())) for each in sides]
+    whole = call("LIST_CONCAT", *sides)
+    return exp.Case(ifs=[exp.If(this=exp.and_(*given), true=whole)])
+
+
+def _of_key(node: exp.Expr, name: str) -> exp.Expr:
+    """The value of a key; sqlglot takes a number for a place."""
+    if type_of(node.this).this is not t.Type.MAP:
+        return node
+    return call(name, node.this, node.expressions[0])
+
+
 def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is NULL, not 0, where every condition is."""
     one = exp.If(this=node.this.copy(), true=exp.Literal.number(1))
@@ -259,6 +281,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
+        exp.Bracket: partial(_of_key, name="TRY_ELEMENT_AT"),
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
@@ -304,12 +327,16 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked,
         exp.Unnest: duckdb_unnest,
+        exp.ArraySize: _duckdb_size,
+        exp.DPipe: _duckdb_joined,
+        exp.Bracket: partial(_of_key, name="MAP_EXTRACT_VALUE"),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), _duckdb_average),
     },
     "trino": {
         **trino.FIXES,
         exp.Try: attempts.trino_attempt,
         exp.DateAdd: times.trino_later,
+        exp.Bracket: partial(_of_key, name="ELEMENT_AT"),
         exp.ApproxQuantile: _ranked,
     },
 }

@@ -24,6 +24,7 @@ from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
+    cast_to,
     coerce,
     expect_boolean,
     merge,
@@ -200,6 +201,9 @@ def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 
 def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    sides = [node.this, node.args["expression"]]
+    if [t.family(type_of(side)) for side in sides] == ["array", "array"]:
+        return merge(sides, "operands of ||", report)
     _expect_text(node, "||", report)
     return t.VARCHAR
 
@@ -235,6 +239,14 @@ def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     kind, (at, *more) = type_of(node.this), node.expressions
     if t.is_unknown(kind):
         return t.UNKNOWN
+    if t.family(kind) == "map" and not more and node.args.get("safe"):
+        key, value = t.elements(kind)
+        if t.common_type([key, type_of(at)]) is None:
+            message = f"the keys of {t.sql_type(kind)} are no {t.sql_type(type_of(at))}"
+            report.add("TYPE_CLASH", message, at, f"cast it: CAST(x AS {t.sql_type(key)})")
+        elif type_of(at) not in (key, t.NULL):
+            cast_to(at, key)
+        return value
     if t.family(kind) != "array" or more:
         report.not_yet(f"elements of {t.sql_type(kind)}", node)
         return t.UNKNOWN
