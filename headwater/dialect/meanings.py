@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from headwater.dialect import meanings_of_functions as functions
 from headwater.dialect import meanings_of_text as words
 from headwater.dialect import meanings_of_times as times
 from headwater.dialect.meanings_of_text import Meaning
@@ -254,6 +255,12 @@ def _is_not_null(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=node.this.copy(), expression=node.expression.copy()))
 
 
+_EVERYWHERE: Mapping[type[exp.Expr], Meaning] = {
+    exp.Left: functions.beginning,
+    exp.Right: functions.end,
+    exp.ILike: functions.alike,
+}
+_JOINED = functions.named("array_join", "this", "expression", "null")
 _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
     exp.MD5: _digest("md5"),
     exp.SHA: _digest("sha1"),
@@ -263,6 +270,7 @@ _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "trino": {
+        **_EVERYWHERE,
         exp.Anonymous: times.called,
         exp.Extract: times.part,
         exp.Floor: times.rounded_down,
@@ -271,6 +279,14 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "spark": {
         **_EXTREMES,
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.ArrayDistinct: functions.named("array_distinct", "this"),
+        exp.RegexpSplit: functions.named("regexp_split", "this", "expression"),
+        exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
+        exp.DayOfWeek: functions.day_of_week(1),
+        **dict.fromkeys((exp.Ln, exp.Log), functions.of_positive),
+        exp.TimeToStr: functions.exact_letters,
         exp.Substring: words.counted_from_end(shorter=True),
         exp.ConcatWs: _texts_only,
         exp.SplitPart: words.part,
@@ -290,6 +306,11 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "duckdb": {
         **_EXTREMES,
         **_DIGESTS,
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.DayOfWeek: functions.day_of_week(0),
+        exp.Log: functions.common_logarithm,
+        exp.Levenshtein: functions.bytes_apart,
         exp.Anonymous: _passes_over_null,
         exp.StrToTime: times.read,
         exp.DateDiff: _boundaries,
@@ -304,6 +325,10 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "postgres": {
         **_EXTREMES,
         exp.MD5: _digest("md5"),
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.ArraySize: functions.length_or_null,
+        exp.Log: functions.common_logarithm,
         exp.Concat: _joined,
         exp.ConcatWs: _texts_only,
         exp.Substring: words.placed,
@@ -318,6 +343,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "snowflake": {
         **_EXTREMES,
         **_DIGESTS,
+        **_EVERYWHERE,
         exp.DateDiff: _boundaries,
         exp.ConcatWs: _joined_with,
         exp.Substring: words.counted_from_end(shorter=True),
@@ -327,6 +353,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DataType: _real_is_double,
     },
     "bigquery": {
+        **_EVERYWHERE,
         exp.Substring: words.counted_from_end(shorter=False),
         exp.Like: words.escaped,
         exp.RegexpReplace: words.references,

@@ -83,6 +83,13 @@ def _units_between(arguments: list[exp.Expr]) -> exp.Expr:
     return exp.DateDiff(this=end, expression=start, unit=exp.var(unit.name.upper()))
 
 
+def _days_between(arguments: list[exp.Expr]) -> exp.Expr:
+    """``DATEDIFF(to, from)``; with a unit, dialects count other things by it."""
+    if len(arguments) != 2:
+        return exp.Anonymous(this="datediff", expressions=arguments)
+    return exp.DateDiff(this=arguments[0], expression=arguments[1])
+
+
 def _unread(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
     return lambda arguments: exp.Anonymous(this=name, expressions=arguments)
 
@@ -188,6 +195,7 @@ class Headwater(Trino):
             **_own(TrinoParser.FUNCTIONS, "TO_CHAR", *_BY_NAME),
             "JSON_EXTRACT_SCALAR": _with_path,
             "TIMESTAMPDIFF": _units_between,
+            "DATEDIFF": _days_between,
         }
         FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS, *_BY_NAME)
         PRIMARY_PARSERS = {

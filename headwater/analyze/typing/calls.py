@@ -213,6 +213,8 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         name = f.written_name(func)
+        if name in f.names():  # the word of the dialect, not what Trino would print
+            name = func.sql_name().lower() if func.sql_name().lower() != name else name
         hint = hint_for(func, name, report.functions)
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)

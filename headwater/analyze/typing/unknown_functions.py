@@ -31,12 +31,21 @@ def hint_for(call: exp.Func, name: str, others: Iterable[str]) -> str:
     if f.by_name(name) is not None and written != "trino":
         return f"{name} is Trino's: remove the header -- dialect: {written}"
     if dialects:
-        listed = " or ".join(f"-- dialect: {each}" for each in dialects)
+        listed = " or ".join(f"-- dialect: {each}" for each in dialects[:2])
         header = f"put {listed} at the top of the file"
         return f"write {same}, or {header}" if same else header
     if same:
         return f"write {same}"
+    meant = next((each for each in f.FUNCTIONS.values() if each.name == f.written_name(call)), None)
+    if meant is not None and _is_one_call(call):
+        return f"write {meant.usage} in Trino's SQL"
     return did_you_mean(name, [*f.names(), *others], "functions")
+
+
+def _is_one_call(call: exp.Func) -> bool:
+    """Return whether Trino has one function for a call, not a composition of several."""
+    inner = sum(each.sql("trino").count("(") for each in f.arguments(call))
+    return call.sql("trino").count("(") == inner + 1
 
 
 def _dialects_with(call: exp.Func, name: str) -> list[str]:
