@@ -39,7 +39,9 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("-{number}", "least({number}, {number})", "TRY_CAST({text} AS BIGINT)"),
         *("extract(YEAR FROM {moment})", "extract(DOW FROM {day})"),
         *("date_diff('month', {day}, {day})", "date_diff('week', {moment}, {moment})"),
-        "length(from_utf8(X'6162'))",
+        *("length(from_utf8(X'6162'))", "regexp_count({text}, 'u+')"),
+        "cardinality(regexp_extract_all({text}, '(u)v', 1))",
+        "cardinality(regexp_split({text}, '[uv]'))",
     ),
     "float": (
         *("sqrt(abs({float}))", "cbrt({float})", "exp({small})", "power({float}, 2)"),
