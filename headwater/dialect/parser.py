@@ -54,7 +54,7 @@ _BY_NAME = (
     *("MD5", "SHA1", "SHA256", "TO_UTF8", "FROM_UTF8", "TO_HEX", "FROM_HEX", "TO_BASE64"),
     *("FROM_BASE64", "ARRAY_DISTINCT", "ARRAY_SORT", "ARRAY_JOIN", "ARRAY_MAX", "ARRAY_MIN"),
     *("ARRAY_POSITION", "ARRAY_REMOVE", "SEQUENCE", "SLICE", "FLATTEN", "REPEAT"),
-    *("SKEWNESS", "KURTOSIS", "REGEXP_COUNT", "REGEXP_EXTRACT_ALL", "REGEXP_SPLIT"),
+    *("REGEXP_COUNT", "REGEXP_EXTRACT_ALL", "REGEXP_SPLIT"),
 )
 """Trino's functions that stay calls by name: sqlglot's nodes for them mean more than one thing, or
 drop arguments. The table of functions reads the names."""

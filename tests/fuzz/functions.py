@@ -90,7 +90,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
 
 _ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("bigint", "integer", "long"), "{number}"),
-    **dict.fromkeys(("texts", "comparables", "same", "array"), "split({text}, 'v')"),
+    **dict.fromkeys(("texts", "comparables", "exacts", "same", "array"), "split({text}, 'v')"),
     **dict.fromkeys(("text", "element"), "{text}"),
     "int": "{small}",
     "double": "{float}",

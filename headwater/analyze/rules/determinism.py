@@ -127,7 +127,7 @@ HAZARDS: tuple[Hazard, ...] = (
     ),
     Hazard(
         ("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_pop", "corr")
-        + ("covar_pop", "covar_samp", "geometric_mean", "skewness", "kurtosis")
+        + ("covar_pop", "covar_samp", "geometric_mean")
         + ("regr_slope", "regr_intercept"),
         "bounded",
         "sums of DOUBLE and REAL depend on the order of rows: 1e-9 of their size",

@@ -63,7 +63,7 @@ SELECT TRY(a / b), a / b, FORMAT('%d', a), human_readable_seconds(a) FROM t
 ---
 SELECT count_if(a > 1), kurtosis(a), skewness(a), entropy(a), bitwise_and_agg(a), approx_most_frequent(3, a, 10) FROM t
 --- prints
-SELECT COUNT_IF(a > 1), kurtosis(a), skewness(a), entropy(a), BITWISE_AND_AGG(a), approx_most_frequent(3, a, 10) FROM t
+SELECT COUNT_IF(a > 1), KURTOSIS(a), SKEWNESS(a), entropy(a), BITWISE_AND_AGG(a), approx_most_frequent(3, a, 10) FROM t
 
 ---
 SELECT url_extract_host(a), word_stem(a), soundex(a), great_circle_distance(a, b, c, d) FROM t

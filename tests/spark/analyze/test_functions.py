@@ -159,7 +159,7 @@ SCALARS += "\n".join(call for each in LINES if each.kind == "scalar" for call, _
 SCALARS += "\ndate_add('month', j, dt) | date_add('hour', j, nt) | date_diff('month', dt, date(t2))"
 AGGREGATES += (
     "corr(d, f) | covar_pop(d, i) | covar_samp(d, i) | regr_slope(d, f) | regr_intercept(f, d)"
-    " | skewness(d) | kurtosis(d) | geometric_mean(abs(d)) | bitwise_and_agg(i)"
+    " | geometric_mean(abs(d)) | bitwise_and_agg(i)"
     " | bitwise_or_agg(j) | bitwise_xor_agg(i)"
     " | corr(d, f) FILTER (WHERE i > 0) | bitwise_xor_agg(j) FILTER (WHERE i > 0)\n"
 )

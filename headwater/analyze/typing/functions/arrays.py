@@ -23,7 +23,7 @@ _SLICE = (
 ARRAYS: Table = dict(
     (
         line(
-            "array_distinct(x: comparables) -> type of x",
+            "array_distinct(x: exacts) -> type of x",
             "Removes elements that were there before.",
             "array_distinct(split('a,b,a', ',')) -> [a, b]",
             duckdb="list_filter(_1, lambda e, i: list_position(_1, e) = i)",

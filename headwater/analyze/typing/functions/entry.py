@@ -101,6 +101,7 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "comparables": lambda kind: (
         t.family(kind) == "array" and KINDS["comparable"](t.elements(kind)[0])
     ),
+    "exacts": lambda kind: KINDS["comparables"](kind) and not t.is_float(t.elements(kind)[0]),
     "element": lambda kind: True,
     "same": lambda kind: True,
     "texts": lambda kind: kind == t.array(t.VARCHAR),
@@ -128,6 +129,7 @@ WANTED: Mapping[str, str] = {
     "int": "an INTEGER",
     "long": "a BIGINT",
     "comparables": "an array of numbers, texts, booleans or times",
+    "exacts": "an array of texts, booleans, times or exact numbers",
     "element": "a value of the type of its elements",
     "same": "a value of the same type",
     "texts": "an array of texts",

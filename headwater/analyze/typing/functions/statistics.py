@@ -78,24 +78,8 @@ STATISTICS: Table = dict(
             "Returns y at x = 0 of the line that fits best.",
             "1.65",
             exp.RegrIntercept,
-        ),
-        line(
-            "skewness(x: double) -> DOUBLE",
-            "Returns the skewness of three values or more.",
-            "round(skewness(price), 6) -> 0.2948",
-            spark="CASE WHEN count(_1) > 2 THEN skewness(_1) END",
-            duckdb="skewness(_1) * (count(_1) - 2) / sqrt(count(_1) * (count(_1) - 1))",
-            kind="aggregate",
-            engines=_SUMS,
-        ),
-        line(
-            "kurtosis(x: double) -> DOUBLE",
-            "Returns the excess kurtosis of a sample of four values or more.",
-            "kurtosis(price) -> NULL",
-            spark="CASE WHEN count(_1) > 3 THEN (count(_1) - 1) / ((count(_1) - 2e0) *"
-            " (count(_1) - 3e0)) * ((count(_1) + 1) * kurtosis(_1) + 6) END",
-            kind="aggregate",
-            engines=_SUMS,
+            spark=_NO_NAN.format("regr_intercept(_1, _2)"),
+            duckdb=_NO_NAN.format("regr_intercept(_1, _2)"),
         ),
         line(
             "geometric_mean(x: double) -> DOUBLE",

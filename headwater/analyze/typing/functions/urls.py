@@ -18,13 +18,14 @@ _CHARACTER = (
 _ANYTHING = rf"(?:[/?\[\]]|{_CHARACTER})"
 """What may stand in a query or a fragment."""
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*:"
-_AUTHORITY = rf"(?://(?:{_CHARACTER}|[\[\]])*)?"
+_AUTHORITY = rf"(?://(?:{_CHARACTER}*@)?\[[0-9A-Fa-f:.]+\](?::[0-9]*)?|//{_CHARACTER}*)?"
 _VALID = (
     rf"^(?:(?:{_SCHEME})?{_AUTHORITY}(?:{_CHARACTER}|/)*(?:\?{_ANYTHING}*)?"
     rf"|{_SCHEME}{_CHARACTER}{_ANYTHING}*)(?:#{_ANYTHING}*)?\z"
 )
 _UNNAMED = r"^[^:/?#]*[^A-Za-z0-9+.\-:/?#][^:/?#]*:|^[^A-Za-z:/?#][^:/?#]*:|^:|^[^:/?#]*:\z"
-"""A colon whose scheme is none."""
+_UNNAMED += rf"|^(?:{_SCHEME})?//\z"
+"""A colon whose scheme is none, and slashes before nothing."""
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]*[A-Za-z0-9])?"
 _HOST = (
     rf"(?:{_LABEL}[.])*[A-Za-z](?:[A-Za-z0-9\-]*[A-Za-z0-9])?[.]?"
