@@ -70,9 +70,10 @@ def _forms() -> Iterator[Form]:
         for each in table.values():
             for text in given.pop(each.name, None) or calls(each):
                 yield from _expanded(text, each.name, family, each.name in aggregates)
-    for form in f.FORMS:
-        for text in given.pop(form.name, ()):
-            yield from _expanded(text, form.name, "Choices, arrays and JSON")
+    for family, others in f.FORMS.items():
+        for form in others:
+            for text in given.pop(form.name, ()):
+                yield from _expanded(text, form.name, family)
     for window in WINDOWS:
         for text in given.pop(window.name):
             yield from _expanded(text, window.name, "Window functions")
