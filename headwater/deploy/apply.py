@@ -29,10 +29,10 @@ from headwater.deploy.versions import Version, put_in_place
 from headwater.engine.side_tables import take_sides
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.iceberg.shadow import begin_swap, drop_shadow, fits, make_shadow
-from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.table import Table
 from headwater.lake.reserved_names import quarantine_of, tables_of
+from headwater.lake.shadows import begin_swap, drop_shadow, fits, make_shadow
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
@@ -40,6 +40,7 @@ from headwater.runtime.events import Progress, silent
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.lake_reader import LakeReader, drop_table
+from headwater.serve.stored_table import StoredTable
 from headwater.serve.verify import VerifyResult, verify
 
 if TYPE_CHECKING:
@@ -148,19 +149,19 @@ class _Swap:
         self._plans = changes.plans
         self._keep = changes.project.config.maintenance.keep_versions
         for name in self.names:
-            _check(self._plans[name])
+            _check(self._plans[name], changes.table(name))
         self.both = with_shadows(changes.project, self.names, changes.old)
         self._built = plan_project(self.both.catalog) if self.names else {}
 
     def begin(self, lake: Lake) -> None:
         """Make the shadows that are not there (step 1)."""
         for name in self.names:
-            plan, live = self._built[name + NEXT], lake.table(name)
+            plan, live = self._built[name + NEXT], lake.readable(name)
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
                 for table in tables_of(plan)[1:]:
                     drop_shadow(lake, table)
-                make_shadow(lake, live, plan.view.name, ddl)
+                make_shadow(lake, live, plan.view.name, ddl, plan.partitioned_by)
         crash_point("1-shadows")
 
     def finish(self, lake: Lake, lease: Lease) -> None:
@@ -170,7 +171,7 @@ class _Swap:
             raise Unequal(results)
         verdicts = {each.view: each.verdict.value for each in results}
         for name in self.shadows:
-            begin_swap(lake.table(name))
+            begin_swap(lake.readable(name))
         crash_point("4-begun")
         heads: dict[str, str] = {}
         for name in self.names:
@@ -183,22 +184,22 @@ class _Swap:
                 drop_shadow(lake, table)
         crash_point("6-done")
 
-    def _goes_on(self, lake: Lake, live: LakeTable, plan: ViewPlan, ddl: str) -> bool:
+    def _goes_on(self, lake: Lake, live: Table, plan: ViewPlan, ddl: str) -> bool:
         """Whether there is a shadow of this very definition."""
-        if not lake.exists(plan.view.name):
+        shadow = lake.written(plan.view.name)
+        if shadow is None or not fits(live, shadow, ddl, plan.partitioned_by):
             return False
-        shadow = lake.table(plan.view.name)
         marker = shadow.marker()
-        return fits(live, shadow, ddl) and (marker is None or plan.is_of(marker.fingerprint))
+        return marker is None or plan.is_of(marker.fingerprint)
 
     def _swap(
         self, lake: Lake, name: str, token: int, heads: dict[str, str], verdict: str
     ) -> Applied:
-        plan, live, shadow = self._plans[name], lake.table(name), lake.table(name + NEXT)
+        plan, live, shadow = self._plans[name], lake.readable(name), lake.readable(name + NEXT)
         built = shadow.marker()
         cut = dict(built.cut_to) if built else {}
         for read in [each for each in cut if each.endswith(NEXT)]:
-            newest, position = str(lake.table(read).last_change()), cut.pop(read)
+            newest, position = str(lake.readable(read).last_change()), cut.pop(read)
             if position != newest:
                 raise ServiceError("APPLY_FAILED", f'"{name}" has not read all of "{read}"')
             cut[read.removesuffix(NEXT)] = heads[read]
@@ -213,13 +214,13 @@ class _Swap:
         return Applied(name, done.version, live.rows_at(done.snapshot_id), verdict)
 
 
-def _check(plan: ViewPlan) -> None:
+def _check(plan: ViewPlan, table: StoredTable | None) -> None:
     """Refuse what cannot be built anew."""
     name = plan.view.name
-    if plan.view.is_delta:
+    if table is not None and table.is_delta is not plan.view.is_delta:
         raise TerminalError(
             "NOT_YET",
-            f'view "{name}" is a Delta table, which cannot take another version',
+            f'view "{name}" changes its format, which no commit of one table can do',
             hint="give the new definition a new name",
         )
     if direct := [item.name for item in plan.inputs if item.kind == "source"]:

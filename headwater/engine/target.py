@@ -14,12 +14,14 @@ from headwater.engine.follow_definition import follow, follow_input
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
+from headwater.lake.delta.table import DeltaTable
 from headwater.lake.evolve import other_meaning
 from headwater.lake.iceberg.comments import comments_of, set_comments
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
+from headwater.lake.reserved_names import DEFINITION
 from headwater.lake.spec import TableSpec
 from headwater.plan.view_plan import ViewPlan
 
@@ -121,6 +123,8 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
         )
     if isinstance(table, LakeTable):
         set_comments(table, spec)
+    elif table.properties().get(DEFINITION) != spec.definition and isinstance(table, DeltaTable):
+        table.set_properties({DEFINITION: spec.definition})
     return table
 
 

@@ -88,6 +88,10 @@ class LakeTable(Table):
         snapshot = self.current()
         return snapshot.count("total-records") if snapshot else 0
 
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
+        return dict(self.java.properties())
+
     # -- rows and bounds
 
     def changes(self, after: int | None, upto: int) -> DataFrame:
