@@ -3,6 +3,8 @@
 In: a project and its changes. Out: each changed view has its new rows and columns, by one commit of
 its table. Until then the old version serves.
 
+Before that, tables whose clauses or columns changed follow them (:mod:`headwater.deploy.tables`).
+
 1. Beside each view that is built anew stands its shadow, an empty table with the columns that the
    view will have; one that a killed apply left goes on (``1-shadows``).
 2. The engine builds the shadows from the history of their inputs, as it does with any view.
@@ -18,17 +20,19 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater.analyze.definitions import NEXT
+from headwater.analyze.definitions import CHANGES, NEXT, OnSchemaChange
 from headwater.deploy.changes import BUILT, Kind, ProjectChanges
 from headwater.deploy.shadows import with_shadows
+from headwater.deploy.tables import NEW_NAME
 from headwater.deploy.versions import Version, put_in_place
 from headwater.engine.side_tables import take_sides
-from headwater.errors import ServiceError, TerminalError
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.catalog import Lake
+from headwater.lake.failures import explain_failure
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import Table
 from headwater.lake.reserved_names import quarantine_of, tables_of
@@ -96,7 +100,11 @@ def apply(
         Unequal: a new version is not what its SELECT says.
         HeadwaterError: it cannot be built, or another process runs the project.
     """
+    _check_tables(changes)
     swap = _Swap(changes)
+    if tables := _of_kind(changes, Kind.ONWARD):
+        follows = _following(changes.project, tables)
+        _run(Supervisor(follows, spark=spark, views=tables, progress=progress))
     if swap.names:
         shadows = swap.shadows
         _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
@@ -111,6 +119,24 @@ def apply(
     if gone := _of_kind(changes, Kind.REMOVED):
         _remove(changes.project, gone)
     return swap.applied
+
+
+def _check_tables(changes: ProjectChanges) -> None:
+    """Refuse to apply anything if a table cannot follow its definition."""
+    for change in changes.changes:
+        if change.kind is Kind.REFUSED:
+            message = f'table "{change.name}" cannot follow its definition: {change.reason}'
+            raise TerminalError("SCHEMA_CHANGED", message, hint=NEW_NAME)
+
+
+def _following(project: Project, tables: Sequence[str]) -> Project:
+    """The project with tables that follow their definition, whether they say so or not."""
+    follows = {name for table in tables for name in (table, table + CHANGES)}
+    sources = {
+        name: replace(each, on_schema_change=OnSchemaChange.EVOLVE) if name in follows else each
+        for name, each in project.catalog.sources.items()
+    }
+    return replace(project, catalog=replace(project.catalog, sources=sources))
 
 
 def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
@@ -176,7 +202,12 @@ class _Swap:
         heads: dict[str, str] = {}
         for name in self.names:
             lease.check()
-            done = self._swap(lake, name, lease.token, heads, verdicts[name + NEXT])
+            try:
+                done = self._swap(lake, name, lease.token, heads, verdicts[name + NEXT])
+            except HeadwaterError:
+                raise
+            except Exception as error:
+                raise explain_failure(error) or error from error
             self.applied.append(done)
             crash_point("5-swapped", name)
         for name in self.shadows:

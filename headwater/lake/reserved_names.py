@@ -5,6 +5,7 @@ In: a table or view. Out: its side tables, its state folder, the names of its br
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,9 @@ PLACE = "@place"
 DEFINITION = "headwater.definition"
 """Property of a view's table: the definition that its newest commit is of, as SQL."""
 
+LANDED_BY = "headwater.landed_by"
+"""Property of a landed table: the parts of the definition that its newest rows were landed by."""
+
 SWAPPING = "headwater.swapping"
 """Property of a shadow whose files its view is about to take over, or has."""
 
@@ -58,6 +62,16 @@ def version_tag(number: int) -> str:
 def definition_of(number: int) -> str:
     """Return the property with the definition of an earlier version of a view."""
     return f"{DEFINITION}.v{number}"
+
+
+def landed_by(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the parts of the definition that the newest rows of a table were landed by.
+
+    Args:
+        properties: of the table; those of an earlier release say nothing.
+    """
+    found: dict[str, str] = json.loads(properties.get(LANDED_BY) or "{}")
+    return found
 
 
 def definitions_in(properties: Mapping[str, str]) -> dict[int, str]:

@@ -23,6 +23,8 @@ def make_shadow(
     """Make the empty shadow of a table; one of Delta is made when the view is opened.
 
     Args:
+        lake: where the table is.
+        table: the table.
         name: of the shadow; a table of this name is replaced.
         ddl: its columns as Spark DDL.
         partitioned_by: its partition transforms as Spark DDL.
@@ -70,6 +72,7 @@ def take_over(
     """Give a table the rows of its shadow, or of a snapshot of its own, in one commit.
 
     Args:
+        table: the table.
         source: the shadow, or the table itself.
         snapshot_id: the snapshot of the source.
         marker: goes into the commit.

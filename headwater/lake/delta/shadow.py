@@ -33,7 +33,7 @@ from headwater.lake.delta.table import (
     lock_file,
     only_writer,
 )
-from headwater.lake.java import active, elements, java_class, java_session
+from headwater.lake.java import active, elements, java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import lost_race, session_settings
 from headwater.lake.reserved_names import SWAPPING, tag_property
@@ -176,9 +176,16 @@ def _link(source: Path, target: Path, files: Iterable[str]) -> None:
         try:
             os.link(source / path, place)
         except OSError:
-            hidden = place.with_name(f".{place.name}.{os.getpid()}")
-            shutil.copyfile(source / path, hidden)
-            os.replace(hidden, place)
+            _copy(source / path, place)
+
+
+def _copy(file: Path, place: Path) -> None:
+    hidden = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(file, hidden)
+        os.replace(hidden, place)
+    finally:
+        hidden.unlink(missing_ok=True)
 
 
 def _check_there(table: DeltaTable, version: int, files: Iterable[str]) -> None:

@@ -215,7 +215,7 @@ def _planned(table: LakeTable, ddl: str, partitioned_by: Sequence[str]) -> dict[
 
 
 def _alter(table: LakeTable, change: JavaObject, ddl: str, partitioned_by: Sequence[str]) -> None:
-    """Make columns and partitions those of a definition; a partition may be by a column that goes."""
+    """Make columns and partitions those of a definition; the column of a partition may go."""
     held, shown = table.columns(), table.stored_columns(ddl)
     parted = partitions_of(table)
     gone = {name for name in held if shown.get(name) != held[name]}

@@ -95,7 +95,7 @@ def test_a_killed_apply_goes_on(delta, monkeypatch, point):
     assert not [name for name in names if name.endswith("__next")]
     table = delta.lake.readable("inverse")
     assert table.metadata()["partitionColumns"] == ["who"]
-    assert not [path for path in table.location.parent.glob("*__next*")]
+    assert not list(table.location.parent.glob("*__next*"))
     delta.drop(2)
     delta.run()
     assert all_equal(delta)
