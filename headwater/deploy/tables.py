@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import CHANGES, Source
 from headwater.lake.evolve import ColumnDifference, refusals
 from headwater.lake.reserved_names import landed_by
 from headwater.plan.table_parts import (
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 NEW_NAME = "undo the change, or give the new definition a new name, which reads its input anew"
 _FIXED = (CONNECTOR, FORMAT)
 """Parts on which the position in the input and the columns of the connector depend."""
+_ANOTHER = "rows of changes and rows of a table are not kept alike"
+_KEY = "its key or its order differs, and deletions that are landed have the old key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,20 @@ def table_changes(
     """
     for name, source in sources.items():
         found = table(name) if source.landed else None
-        if isinstance(found, StoredIcebergTable) and found.newest() is not None:
-            shows = name if not source.is_changes else name.rsplit("__", 1)[0]
-            if change := _change(shows, source, found):
+        newest = next(found.commits(), None) if found else None
+        if isinstance(found, StoredIcebergTable) and newest is not None:
+            shows = name.removesuffix(CHANGES)
+            if newest.marker.fingerprint:
+                yield TableChange(shows, True, _ANOTHER)
+            elif change := _change(shows, source, found):
                 yield change
     for name, plan in plans.items():
         keyed = table(name) if plan.view.changes else None
-        marker = keyed.marker() if keyed else None
-        if marker and not plan.is_of(marker.fingerprint):
-            reason = "its key or its order differs, and deletions that are landed have the old key"
-            yield TableChange(name, True, reason)
+        newest = next(keyed.commits(), None) if keyed else None
+        if keyed and landed_by(keyed.properties):
+            yield TableChange(name, True, _ANOTHER)
+        elif newest and not plan.is_of(newest.marker.fingerprint):
+            yield TableChange(name, True, _KEY)
 
 
 def _change(name: str, source: Source, table: StoredIcebergTable) -> TableChange | None:

@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
-from headwater.analyze.definitions import OnSchemaChange
 from headwater.engine.follow_definition import follow, follow_input
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
@@ -148,14 +147,13 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     columns = tuple(
         (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
     )
-    evolves = origin.source is not None and origin.source.on_schema_change == OnSchemaChange.EVOLVE
     spec = TableSpec(
         plan.late.into,
         columns,
         comment=f"rows too late for {plan.view.name}",
         column_comments=comments_of(origin.table) if isinstance(origin.table, LakeTable) else {},
     )
-    table = lake.ensure(spec, follow_input if evolves else None)
+    table = lake.ensure(spec, follow_input)
     set_comments(table, spec)
     return table
 

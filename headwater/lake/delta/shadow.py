@@ -164,7 +164,7 @@ def _overwrite(table: DeltaTable) -> JavaObject:
     none = java_class(spark, "scala.Option").empty()
     mode = java_class(spark, "org.apache.spark.sql.SaveMode").valueOf("Overwrite")
     operation = getattr(java_class(spark, _DELTA), "DeltaOperations$Write")
-    return operation(mode, none, none, none, none, none, none)
+    return operation(mode, *[none] * 8)  # of Delta 4.4.0
 
 
 def _link(source: Path, target: Path, files: Iterable[str]) -> None:

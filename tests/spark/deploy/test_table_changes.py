@@ -14,6 +14,16 @@ from headwater.errors import HeadwaterError, TerminalError
 from headwater.runtime.lease import Lease
 from tests.spark.deploy.world import NOON, all_equal
 
+PER_WHO = """
+CREATE STREAMING VIEW per_who AS
+SELECT who, count(*) AS n, max(id) AS newest FROM orders GROUP BY who;
+"""
+KEYED = """
+CREATE TABLE orders (
+  id INTEGER, who VARCHAR, PRIMARY KEY (id)
+) WITH (connector = 'files', path = 'in') FORMAT UPSERT ENCODE JSON;
+"""
+
 
 def late_by(world, number, *ages):
     """A file with one row for each age, before the newest event time of the first file."""
@@ -32,7 +42,7 @@ def test_a_watermark_goes_on_from_where_it_is(world, delay):
     due = world.due
     assert {name: each.kind for name, each in due.items()} == {"orders": Kind.ONWARD}
     assert "WATERMARK differs" in due["orders"].reason
-    assert due["orders"].old == "ts - 15 m" and due["orders"].behind
+    assert due["orders"].old == "ts - 15 min" and due["orders"].behind
     world.apply()
     assert not world.due and world.lake.table("per_hour").marker().version == 1
     # rows of a window that the old clause has closed, and of one that it has not
@@ -78,23 +88,37 @@ def test_options_hold_for_what_is_read_next_and_a_run_takes_them(world):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("qty INTEGER", "qty SMALLINT", "does not hold all of its values"),
+        ("DECIMAL(9, 2)", "DECIMAL(9, 4)", "does not hold all of its values"),
         ("qty INTEGER", "qty INTEGER, more VARCHAR NOT NULL", "NOT NULL"),
-        ("connector = 'files', path = 'in'", "connector = 'datagen', rows_per_second = '1'", ""),
-        ("FORMAT PLAIN ENCODE JSON", "FORMAT UPSERT ENCODE JSON", ""),
+        (
+            "WATERMARK FOR ts AS ts",
+            "other TIMESTAMP WITH TIME ZONE, WATERMARK FOR other AS other",
+            "",
+        ),
+        (
+            "connector = 'files', path = 'in'",
+            "connector = 'kafka', topic = 'x', bootstrap_servers = 'y:9092'",
+            "connector differs",
+        ),
     ],
 )
 def test_what_a_table_cannot_follow(world, old, new, why):
     head = world.lake.table("orders").snapshot_id()
     world.change(old, new)
-    if "UPSERT" in new:
-        world.change("ts TIMESTAMP WITH TIME ZONE", "PRIMARY KEY (id), ts TIMESTAMP WITH TIME ZONE")
+    if "other" in new:
+        world.views = PER_WHO
     refused = [each for each in world.due.values() if each.kind is Kind.REFUSED]
     assert len(refused) == 1 and why in refused[0].reason
     with pytest.raises(TerminalError) as error:
         world.apply()
     assert error.value.condition == "SCHEMA_CHANGED" and error.value.hint
     assert world.lake.table("orders").snapshot_id() == head
+
+
+def test_a_table_does_not_become_a_keyed_one(world):
+    world.table, world.views = KEYED, PER_WHO
+    with pytest.raises(TerminalError, match="not kept alike"):
+        world.apply()
 
 
 def test_late_rows_go_into_another_table(world):
