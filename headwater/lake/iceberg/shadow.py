@@ -151,10 +151,15 @@ def _take_earlier(table: LakeTable, snapshot_id: int, change: JavaObject) -> Non
     metadata = java_class(table.spark, f"{_ICEBERG}.TableMetadata")
     files, _ = _files(table, snapshot_id)
     earlier = metadata.buildFrom(now).setCurrentSchema(table.java.snapshot(snapshot_id).schemaId())
-    specs = {int(file.specId()) for file in files.values()}
-    if len(specs) == 1:
-        earlier = earlier.setDefaultPartitionSpec(specs.pop())
+    specs = {int(file.specId()) for file in files.values()} or _unpartitioned(table)
+    if specs:
+        earlier = earlier.setDefaultPartitionSpec(max(specs))
     operations.commit(now, earlier.build())
+
+
+def _unpartitioned(table: LakeTable) -> set[int]:
+    specs = table.java.specs()  # py4j makes it Python's own
+    return {int(number) for number, spec in specs.items() if spec.isUnpartitioned()}
 
 
 def ddl_of(table: LakeTable) -> str:
@@ -219,8 +224,10 @@ def _alter(table: LakeTable, change: JavaObject, ddl: str, partitioned_by: Seque
     held, shown = table.columns(), table.stored_columns(ddl)
     parted = partitions_of(table)
     gone = {name for name in held if shown.get(name) != held[name]}
-    by = {_TRANSFORM.fullmatch(each)["column"] for each in parted}  # type: ignore[index]
-    anew = parted != [*partitioned_by] or bool(gone & by)
+    wanted = [_parsed(each) for each in partitioned_by]
+    anew = [_parsed(each) for each in parted] != wanted or any(
+        column in gone for *_, column in wanted
+    )
     if anew:
         update = change.updateSpec()
         for field in elements(table.java.spec().fields()):
@@ -230,7 +237,7 @@ def _alter(table: LakeTable, change: JavaObject, ddl: str, partitioned_by: Seque
     if anew and partitioned_by:
         update = change.updateSpec()
         for each in partitioned_by:
-            update = update.addField(_term(table, each))
+            update = update.addField(_term(table, *_parsed(each)))
         update.commit()
 
 
@@ -252,17 +259,21 @@ def _alter_columns(table: LakeTable, change: JavaObject, ddl: str) -> None:
     update.commit()
 
 
-_TRANSFORM = re.compile(r"(?:(?P<name>\w+)\()?(?:(?P<number>\d+), )?`?(?P<column>\w+)`?\)?")
+_TRANSFORM = re.compile(r"(?:(\w+)\()?(?:(\d+), )?`?([^`()]+)`?\)?")
 _NAMES = {"years": "year", "months": "month", "days": "day", "hours": "hour"}
 
 
-def _term(table: LakeTable, transform: str) -> JavaObject:
-    """A partition transform as Iceberg's own expression."""
-    expressions = java_class(table.spark, f"{_ICEBERG}.expressions.Expressions")
+def _parsed(transform: str) -> tuple[str, str, str]:
+    """The name of a partition transform, its number and its column; the first two may be empty."""
     found = _TRANSFORM.fullmatch(transform)
     assert found is not None, transform
-    name, number, column = found["name"], found["number"], found["column"]
-    if name is None:
+    return found[1] or "", found[2] or "", found[3]
+
+
+def _term(table: LakeTable, name: str, number: str, column: str) -> JavaObject:
+    """A partition transform as Iceberg's own expression."""
+    expressions = java_class(table.spark, f"{_ICEBERG}.expressions.Expressions")
+    if not name:
         return expressions.ref(column)
     transformed = getattr(expressions, _NAMES.get(name, name))
     return transformed(column, int(number)) if number else transformed(column)
