@@ -103,14 +103,16 @@ def take_over(
         held = change.snapshot()
         if held.version() != base:
             raise lost_race(marker)
-        actions = [*_difference(_files(held), come), _transaction(marker)]
+        gone = _files(held)
+        actions = [*_difference(gone, come), _transaction(marker)]
         settled = _metadata(held, wanted, {**properties, **numbers})
         change.updateMetadataForTableOverwrite(table.action(settled))
         chosen = java_class(spark, "java.util.ArrayList")()
         for each in actions:
             chosen.add(table.action(each))
         scala = java_class(spark, "scala.jdk.javaapi.CollectionConverters")
-        with session_settings(spark, {USER_METADATA: json.dumps(marker.to_summary())}):
+        said = marker.to_summary() | _counts(gone, come)
+        with session_settings(spark, {USER_METADATA: json.dumps(said)}):
             head = change.commit(scala.asScala(chosen).toSeq(), _overwrite(table))
     table.refresh()
     return int(head)
@@ -140,6 +142,22 @@ def _difference(
         yield {"add": {**come[path], "dataChange": True}}
 
 
+def _counts(
+    gone: Mapping[str, Mapping[str, Any]], come: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """What the commit adds and removes, by the names that summaries have: Delta counts no files."""
+
+    def rows(files: Iterable[Mapping[str, Any]]) -> str:
+        return str(
+            sum(json.loads(file.get("stats") or "{}").get("numRecords", 0) for file in files)
+        )
+
+    return {
+        "added-records": rows(come[path] for path in come.keys() - gone.keys()),
+        "deleted-records": rows(gone[path] for path in gone.keys() - come.keys()),
+    }
+
+
 def _transaction(marker: Marker) -> dict[str, Any]:
     """What makes a statement of an earlier epoch one that is committed already."""
     said = {"appId": app_id(marker.view), "version": app_version(marker)}
@@ -164,7 +182,9 @@ def _overwrite(table: DeltaTable) -> JavaObject:
     none = java_class(spark, "scala.Option").empty()
     mode = java_class(spark, "org.apache.spark.sql.SaveMode").valueOf("Overwrite")
     operation = getattr(java_class(spark, _DELTA), "DeltaOperations$Write")
-    return operation(mode, *[none] * 8)  # of Delta 4.4.0
+    allowed = java_class(spark, "scala.Some")(True)  # noqa: FBT003 - Java's
+    # of Delta 4.4.0: the sixth argument lets partitions change
+    return operation(mode, none, none, none, none, allowed, none, none, none)
 
 
 def _link(source: Path, target: Path, files: Iterable[str]) -> None:
