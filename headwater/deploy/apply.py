@@ -186,7 +186,7 @@ class _Swap:
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
                 for table in tables_of(plan)[1:]:
-                    drop_shadow(lake, table)
+                    drop_shadow(lake, table, files=True)
                 make_shadow(lake, live, plan.view.name, ddl, plan.partitioned_by)
         crash_point("1-shadows")
 
@@ -212,7 +212,7 @@ class _Swap:
             crash_point("5-swapped", name)
         for name in self.shadows:
             for table in tables_of(self._built[name]):
-                drop_shadow(lake, table)
+                drop_shadow(lake, table, files=table != name)
         crash_point("6-done")
 
     def _goes_on(self, lake: Lake, live: Table, plan: ViewPlan, ddl: str) -> bool:

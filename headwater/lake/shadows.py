@@ -50,13 +50,19 @@ def begin_swap(shadow: Table) -> None:
         iceberg.begin_swap(shadow)
 
 
-def drop_shadow(lake: Lake, name: str) -> None:
-    """Remove a shadow or a side table of one, if there is one."""
+def drop_shadow(lake: Lake, name: str, *, files: bool = False) -> None:
+    """Remove a shadow or a side table of one, if there is one.
+
+    Args:
+        lake: where it is.
+        name: its name.
+        files: whether the files of an Iceberg table go, too: nobody has taken them over.
+    """
     found = lake.written(name)
     if isinstance(found, DeltaTable):
         delta.drop_shadow(lake, found)
     elif found is not None:
-        iceberg.drop_shadow(lake, name)
+        iceberg.drop_shadow(lake, name, files=files)
 
 
 def take_over(

@@ -39,7 +39,6 @@ def parts_of(source: Source) -> dict[str, str]:
         COMPUTED: _text(computed),
         WATERMARK: _watermark(source.watermark),
         "ON ERROR": source.on_error.value,
-        "ON SCHEMA CHANGE": source.on_schema_change.value,
         START: f"{start.kind} {start.value}".strip(),
     }
     return {word: text for word, text in parts.items() if text}

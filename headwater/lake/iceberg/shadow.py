@@ -81,9 +81,13 @@ def begin_swap(shadow: LakeTable) -> None:
     shadow.java.updateProperties().set(SWAPPING, "true").commit()
 
 
-def drop_shadow(lake: Lake, name: str) -> None:
-    """Take a shadow out of the catalog; its files stay, they may be those of its table now."""
-    _catalog(lake).dropTable(_identifier(lake, name), False)
+def drop_shadow(lake: Lake, name: str, *, files: bool) -> None:
+    """Take a shadow out of the catalog; its files may be those of its table now.
+
+    Args:
+        files: whether they go, too.
+    """
+    _catalog(lake).dropTable(_identifier(lake, name), files)
 
 
 def take_over(
