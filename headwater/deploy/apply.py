@@ -102,12 +102,12 @@ def apply(
     """
     _check_tables(changes)
     swap = _Swap(changes)
+    jars = Supervisor(changes.project).jars
+    open_ = partial(Supervisor, spark=spark, progress=progress, jars=jars)
     if tables := _of_kind(changes, Kind.ONWARD):
-        follows = _following(changes.project, tables)
-        _run(Supervisor(follows, spark=spark, views=tables, progress=progress))
+        _run(open_(_following(changes.project, tables), views=tables))
     if swap.names:
-        shadows = swap.shadows
-        _run(Supervisor(swap.both, spark=spark, views=shadows, progress=progress, deployment=swap))
+        _run(open_(swap.both, views=swap.shadows, deployment=swap))
         if len(swap.applied) < len(swap.names):
             raise ServiceError(
                 "APPLY_FAILED",
@@ -115,7 +115,7 @@ def apply(
                 hint="run `headwater apply` again: it goes on where it stopped",
             )
     if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
-        _run(Supervisor(changes.project, spark=spark, views=new, progress=progress))
+        _run(open_(changes.project, views=new))
     if gone := _of_kind(changes, Kind.REMOVED):
         _remove(changes.project, gone)
     return swap.applied

@@ -23,6 +23,7 @@ from headwater.plan.table_parts import (
     FORMAT,
     START,
     WATERMARK,
+    WORDS,
     event_time,
     parts_of,
     shown,
@@ -92,7 +93,7 @@ def table_changes(
 
 def _change(name: str, source: Source, table: StoredIcebergTable) -> TableChange | None:
     held, parts = landed_by(table.properties), parts_of(source)
-    differs = [word for word in {**held, **parts} if held and held.get(word) != parts.get(word)]
+    differs = [word for word in WORDS if held and held.get(word) != parts.get(word)]
     if event_time(held) != event_time(parts) and held:
         reason = (
             "its event time differs, and rows that are landed have the watermark of the old one"

@@ -20,6 +20,8 @@ from headwater.plan.sql.spark_text import micros
 WATERMARK = "WATERMARK"
 CONNECTOR, FORMAT, COMPUTED = "connector", "FORMAT", "computed columns"
 START = "START FROM"
+WORDS = (CONNECTOR, FORMAT, "WITH", "ENCODE", COMPUTED, WATERMARK, "ON ERROR", START)
+"""Every part: a table that another release has written may name others."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
