@@ -16,13 +16,14 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import NEXT, Catalog, ChangelogMode
 from headwater.analyze.time.recent import RECENT
+from headwater.deploy.tables import TableChange, table_changes
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.plan.identity import CLAUSES, SELECT
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project
-from headwater.serve.forecast import column_difference, in_words
+from headwater.serve.forecast import column_difference, in_words, read_otherwise
 from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import StoredTable
@@ -34,6 +35,8 @@ class Kind(Enum):
     NEW = "new"
     UNCHANGED = "unchanged"
     METADATA = "comments"
+    ONWARD = "from now on"
+    REFUSED = "refused"
     ADDITIVE = "additive"
     REBUILD = "rebuild"
     REMOVED = "removed"
@@ -104,7 +107,9 @@ class ProjectChanges:
     @cached_property
     def changes(self) -> tuple[ViewChange, ...]:
         """What becomes of every view, in topological order; at the end those that are gone."""
-        found: dict[str, ViewChange] = {}
+        sources = self.project.catalog.sources
+        tables = table_changes(sources, self.plans, self.table)
+        found = {each.name: self._of_table(each) for each in tables}
         for name, plan in self.plans.items():
             if not plan.view.changes:
                 found[name] = self._follow(self._change(plan), plan, found)
@@ -162,7 +167,10 @@ class ProjectChanges:
         if shadow is not None and shadow.is_shadow:
             return self._built(plan, Kind.REBUILD, INTERRUPTED)
         if plan.is_of(marker.fingerprint):
-            if differs := _columns(table, plan):
+            catalog = self.project.catalog
+            if differs := _columns(table, plan) or read_otherwise(
+                catalog, plan, marker, self.table
+            ):
                 return self._built(plan, Kind.REBUILD, differs)
             same = table.definition in ("", plan.view.definition)
             return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
@@ -211,8 +219,16 @@ class ProjectChanges:
     def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
         name = plan.view.name
         reads = sum((self._size(item.name) for item in plan.inputs), Volume())
-        behind = tuple(_behind(self.project.catalog, name)) if kind is not Kind.NEW else ()
+        behind = self._behind(name) if kind is not Kind.NEW else ()
         return ViewChange(name, kind, reason, reads=reads, behind=behind)
+
+    def _of_table(self, change: TableChange) -> ViewChange:
+        kind = Kind.REFUSED if change.refused else Kind.ONWARD
+        behind = self._behind(change.name)
+        return ViewChange(change.name, kind, change.reason, change.old, change.new, behind=behind)
+
+    def _behind(self, name: str) -> tuple[str, ...]:
+        return tuple(_behind(self.project.catalog, name))
 
     def _size(self, name: str) -> Volume:
         table = self.table(name)
@@ -225,7 +241,7 @@ class ProjectChanges:
         for name in self._lake.names():
             table = None if name in defined or "__" in name else self.table(name)
             if table is not None and table.definition:
-                behind = tuple(_behind(self.project.catalog, name))
+                behind = self._behind(name)
                 yield ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind)
 
 

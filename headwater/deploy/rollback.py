@@ -60,8 +60,8 @@ def versions(table: StoredTable) -> list[ViewVersion]:
     for number in range(now - 1, 0, -1):
         snapshot = table.snapshot(table.refs.get(version_tag(number), -1))
         if snapshot is not None:
-            text = table.definitions.get(number, "")
-            found.append(ViewVersion(number, snapshot.id, snapshot.at, snapshot.total, text, False))
+            text, rows = table.definitions.get(number, ""), table.rows_at(snapshot)
+            found.append(ViewVersion(number, snapshot.id, snapshot.at, rows, text, False))
     return found
 
 
@@ -143,7 +143,7 @@ def _roll_back(
     heads: dict[str, tuple[int, int]],
     keep: int,
 ) -> InPlace:
-    table = lake.table(name)
+    table = lake.readable(name)
     last = table.newest(before=chosen.snapshot_id)
     assert last is not None
     cut = dict(last.marker.cut_to)
@@ -156,7 +156,7 @@ def _roll_back(
                 hint="change the files back, then: headwater apply",
             )
         cut[read] = str(head)
-    definition = str(table.java.properties().get(definition_of(chosen.number)) or "")
+    definition = table.properties().get(definition_of(chosen.number), "")
     version = Version(definition, last.marker.fingerprint, cut, last.marker.watermark)
     done = put_in_place(table, table, chosen.snapshot_id, version, token, keep=keep)
     heads[name] = (last.snapshot_id, done.snapshot_id)

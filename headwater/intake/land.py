@@ -51,6 +51,7 @@ from headwater.formats.unknown_fields import expected, fields_of, observed_field
 from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
 from headwater.intake.idle import IdleWatch
+from headwater.intake.landed_by import note_clauses, with_clause_before
 from headwater.intake.lateness import LATE, LatenessLog, counted
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
@@ -144,10 +145,21 @@ class Landing:
         self._planned: ledger.Planned | None = None
         self._begun: Begun | None = None
         self._last = self._identity
+        self._before = with_clause_before(source, self.table)
         self._load()
+        if self._before is not None:
+            self._carry_watermark_on()
         if self._evolved.changes:
             self._tell_evolved()
         set_comments(self.table, spec)
+        note_clauses(source, self.table)
+
+    def _carry_watermark_on(self) -> None:
+        """Commit how far the watermark has come by the clause that the table had until now."""
+        if self._last.epoch >= 0:
+            self.finish_begun()
+            self.commit(self.next_marker({}), lambda target: None)
+        self._before = self._reached = None
 
     def _tell_evolved(self) -> None:
         """Commit what became of columns, with the epoch that was begun or with one of no rows.
@@ -204,7 +216,7 @@ class Landing:
     def reached(self) -> Reached:
         """How far the table has come with its newest epoch."""
         if self._reached is None:
-            self._reached = reached(self.table, self.source)
+            self._reached = reached(self.table, self._before or self.source)
         return self._reached
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:

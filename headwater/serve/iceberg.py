@@ -40,7 +40,6 @@ from pyiceberg.types import (
 
 from headwater.errors import ServiceError
 from headwater.lake.protocol.history import Snapshot
-from headwater.lake.reserved_names import DEFINITION, SWAPPING, definition_of
 from headwater.serve.connection import literal, quoted
 from headwater.serve.stored_table import AT, NUMBER, ROWS_OF_FILE, StoredTable
 
@@ -76,14 +75,17 @@ class StoredIcebergTable(StoredTable):
     def __init__(self, name: str, iceberg: Table) -> None:
         self.name = name
         self.iceberg = iceberg
-        self.refs = {name: ref.snapshot_id for name, ref in iceberg.metadata.refs.items()}
-        self.definition = iceberg.properties.get(DEFINITION, "")
-        self.definitions = {
-            int(key.removeprefix(definition_of(0)[:-1])): text
-            for key, text in iceberg.properties.items()
-            if key.startswith(definition_of(0)[:-1])
-        }
-        self.is_shadow = SWAPPING in iceberg.properties
+
+    @cached_property
+    def refs(self) -> Mapping[str, int]:
+        """The snapshot of each branch and tag."""
+        refs = self.iceberg.metadata.refs
+        return {name: ref.snapshot_id for name, ref in refs.items()}
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """Its properties."""
+        return self.iceberg.properties
 
     @cached_property
     def _snapshots(self) -> Mapping[int, IcebergSnapshot]:

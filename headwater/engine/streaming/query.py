@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -164,13 +164,14 @@ class StreamingView:
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
         assert isinstance(program, StreamingProgram)
+        last = self._target.marker()
         self._committer = ViewCommitter(
             self._lake,
             self.plan,
             self._target,
             self._inputs,
             self._guarded,
-            writer=self._writer,
+            writer=replace(self._writer, version=last.version) if last else self._writer,
             fence=self._fence,
         )
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)

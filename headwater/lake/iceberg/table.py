@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -94,6 +95,10 @@ class LakeTable(Table):
         """Return the number of rows written and not removed with their file."""
         snapshot = self.current()
         return snapshot.count("total-records") if snapshot else 0
+
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
+        return dict(self.java.properties())
 
     # -- rows and bounds
 

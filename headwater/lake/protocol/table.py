@@ -109,6 +109,10 @@ class Table(History):
     def snapshot_id(self) -> int:
         """Return the id of the current snapshot as of the last refresh."""
 
+    @abstractmethod
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
+
     def last_change(self) -> int:
         """Return the newest snapshot that changed rows, as of the last refresh: what a cut names.
 
