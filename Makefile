@@ -130,7 +130,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults swaps fuzz fuzz-streams conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -154,6 +154,11 @@ fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QU
 .PHONY: fuzz-streams
 fuzz-streams: setup ## random streaming views, against DuckDB: make fuzz-streams QUERIES=120 SEED=7
 	@$(BIN)/python -m tests.fuzz.run_streams --queries $(or $(QUERIES),60) --seed $(or $(SEED),1)
+
+.PHONY: fuzz-changes
+fuzz-changes: setup ## random changes of views: plan --diff predicts what becomes of the rows (QUERIES, APPLIED, SEED)
+	@$(BIN)/python -m tests.fuzz.changes --queries $(or $(QUERIES),500) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.applied --queries $(or $(APPLIED),40) --seed $(or $(SEED),1)
 
 .PHONY: conformance
 conformance: setup ## every form of the language in Trino, recorded, then compared with Spark and DuckDB

@@ -17,7 +17,7 @@ from tests.conformance.expected import purposes
 
 _SAMPLES: Sequence[exp.DataType] = (
     *(t.BIGINT, t.DOUBLE, t.decimal(10, 2), t.VARCHAR, t.BOOLEAN, t.DATE, t.TIMESTAMP),
-    t.array(t.BIGINT),
+    *(t.array(t.BIGINT), t.array(t.VARCHAR), t.VARBINARY, t.INTEGER),
 )
 """Types of arguments that tell a result of one type from one that depends on them."""
 _PASS_OVER_NULL = ("coalesce", "concat_ws")
@@ -28,8 +28,7 @@ def functions() -> Iterator[str]:
     """Yield all families, then what is written like a function, then window functions."""
     for title, family in FAMILIES.items():
         entries: list[Described] = list(family.values())
-        if title == "Choices, arrays and JSON":
-            entries += FORMS
+        entries += FORMS.get(title, ())
         yield f"## {title}"
         yield ""
         if title == "Aggregates":
@@ -86,6 +85,8 @@ def _entry(entry: Described) -> Iterator[str]:
     label = "Example" if len(entry.examples) == 1 else "Examples"
     examples = "; ".join(f"`{call}` → `{result}`" for call, result in entry.examples)
     yield f"- **{label}:** {examples}"
+    if isinstance(entry, Function) and entry.aliases:
+        yield f"- **Also called:** {', '.join(f'`{each}`' for each in entry.aliases)}"
     if entry.engines:
         yield f"- **Engines:** {entry.engines}"
     for purpose in purposes():

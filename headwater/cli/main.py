@@ -25,6 +25,7 @@ from headwater.cli.commands.doctor import doctor
 from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
 from headwater.cli.commands.jars import jars
+from headwater.cli.commands.look_up.functions import functions
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.plan import plan
 from headwater.cli.commands.quarantine import quarantine
@@ -50,7 +51,7 @@ _PROMISE = (
 _STARTERS = (
     init, dev, check, explain, plan, apply, rollback, versions, cut, run, pause, resume, status,
     sql, verify, why, test, maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
-    import_, explain_error,
+    import_, explain_error, functions,
 )  # fmt: skip
 
 

@@ -89,9 +89,7 @@ class TableOutput(Output):
 
         source = iter(rows)
         shown = list(islice(source, TABLE_LIMIT))
-        table = Table(
-            box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left"
-        )
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for index, name in enumerate(columns):
             numbers = shown and all(_is_number(row[index]) for row in shown)
             table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
@@ -104,7 +102,8 @@ class TableOutput(Output):
         with console.capture() as capture:
             console.print(table)
         lines = [line.rstrip() for line in capture.get().splitlines()]
-        self.out.write("\n".join(lines).strip("\n") + "\n")
+        heading = f"{title}\n\n" if title else ""  # as a title, it would be as narrow as the table
+        self.out.write(heading + "\n".join(lines).strip("\n") + "\n")
         more = sum(1 for _ in source)
         if more:
             self.note(f"... {more} more rows; --output csv or json prints them all")

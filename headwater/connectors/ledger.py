@@ -16,6 +16,7 @@ from headwater.lake.catalog import Lake, check_columns
 from headwater.lake.evolve import difference
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target
 from headwater.lake.reserved_names import FILES
 from headwater.lake.spec import TableSpec, columns_ddl
 from headwater.plan.sql.spark_text import text
@@ -101,12 +102,8 @@ def _fit(ledger: LakeTable, spec: TableSpec) -> None:
         check_columns(ledger, spec)
 
 
-def append(spark: SparkSession, target: str, plan: Planned) -> None:
-    """Write the files of an epoch.
-
-    Args:
-        spark: the session that carries the marker.
-    """
+def append(spark: SparkSession, target: Target, plan: Planned) -> None:
+    """Write the files of an epoch."""
     # a local relation: no Python workers, one task
     rows = ",".join(
         f"({plan.epoch}L, timestamp_micros({plan.arrived_at}), {text(e.file)}, {e.size}L,"
@@ -114,7 +111,7 @@ def append(spark: SparkSession, target: str, plan: Planned) -> None:
         for e in plan.entries
     )
     columns = "epoch, arrived_at, file, size, modified, fault, version"
-    spark.sql(f"SELECT * FROM VALUES {rows} AS t({columns})").writeTo(target).append()
+    target.append(spark.sql(f"SELECT * FROM VALUES {rows} AS t({columns})"))
 
 
 def _text(value: str | None) -> str:

@@ -3,6 +3,8 @@
 In: a project and its changes. Out: each changed view has its new rows and columns, by one commit of
 its table. Until then the old version serves. Views that have another name now are renamed first.
 
+Before that, tables whose clauses or columns changed follow them (:mod:`headwater.deploy.tables`).
+
 1. Beside each view that is built anew stands its shadow, an empty table with the columns that the
    view will have; one that a killed apply left goes on (``1-shadows``).
 2. The engine builds the shadows from the history of their inputs, as it does with any view, in
@@ -19,22 +21,24 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater.analyze.definitions import NEXT
+from headwater.analyze.definitions import CHANGES, NEXT, OnSchemaChange
 from headwater.deploy.changes import BUILT, Kind, ProjectChanges
 from headwater.deploy.rename import rename
 from headwater.deploy.shadows import with_shadows
+from headwater.deploy.tables import NEW_NAME
 from headwater.deploy.versions import Version, put_in_place
 from headwater.engine.side_tables import take_sides
-from headwater.errors import ServiceError, TerminalError
+from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.catalog import Lake
-from headwater.lake.iceberg.shadow import begin_swap, drop_shadow, fits, make_shadow
-from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.failures import explain_failure
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.table import Table
 from headwater.lake.reserved_names import quarantine_of, tables_of
+from headwater.lake.shadows import begin_swap, drop_shadow, fits, make_shadow
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
@@ -42,6 +46,7 @@ from headwater.runtime.events import Progress, silent
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.lake_reader import LakeReader, drop_table, pause
+from headwater.serve.stored_table import StoredTable
 from headwater.serve.verify import VerifyResult, verify
 
 if TYPE_CHECKING:
@@ -97,16 +102,18 @@ def apply(
         Unequal: a new version is not what its SELECT says.
         HeadwaterError: it cannot be built, or another process runs the project.
     """
+    _check_tables(changes)
     changes = rename(changes)
     swap = _Swap(changes)
+    jars = Supervisor(changes.project).jars
+    open_ = partial(Supervisor, spark=spark, progress=progress, jars=jars)
+    if tables := _of_kind(changes, Kind.ONWARD):
+        _run(open_(_following(changes.project, tables), views=tables))
     if swap.names:
         # those that serve run, too, and stay fresh meanwhile
         unbuilt = _of_kind(changes, Kind.NEW)
         views = [name for name in swap.built if name not in unbuilt]
-        supervisor = Supervisor(
-            swap.both, spark=spark, views=views, progress=progress, deployment=swap
-        )
-        failed = supervisor.run(once=True)
+        failed = open_(swap.both, views=views, deployment=swap).run(once=True)
         if len(swap.applied) < len(swap.names):
             raise (
                 _not_built()
@@ -118,10 +125,28 @@ def apply(
                 )
             )
     if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
-        _run(Supervisor(changes.project, spark=spark, views=new, progress=progress))
+        _run(open_(changes.project, views=new))
     if gone := _of_kind(changes, Kind.REMOVED):
         _remove(changes.project, gone)
     return swap.applied
+
+
+def _check_tables(changes: ProjectChanges) -> None:
+    """Refuse to apply anything if a table cannot follow its definition."""
+    for change in changes.changes:
+        if change.kind is Kind.REFUSED:
+            message = f'table "{change.name}" cannot follow its definition: {change.reason}'
+            raise TerminalError("SCHEMA_CHANGED", message, hint=NEW_NAME)
+
+
+def _following(project: Project, tables: Sequence[str]) -> Project:
+    """The project with tables that follow their definition, whether they say so or not."""
+    follows = {name for table in tables for name in (table, table + CHANGES)}
+    sources = {
+        name: replace(each, on_schema_change=OnSchemaChange.EVOLVE) if name in follows else each
+        for name, each in project.catalog.sources.items()
+    }
+    return replace(project, catalog=replace(project.catalog, sources=sources))
 
 
 def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
@@ -165,19 +190,19 @@ class _Swap:
         self._plans = changes.plans
         self._keep = changes.project.config.maintenance.keep_versions
         for name in self.names:
-            _check(self._plans[name])
+            _check(self._plans[name], changes.table(name))
         self.both = with_shadows(changes.project, self.names, changes.old)
         self.built = plan_project(self.both.catalog) if self.names else {}
 
     def begin(self, lake: Lake) -> None:
         """Make the shadows that are not there (step 1)."""
         for name in self.names:
-            plan, live = self.built[name + NEXT], lake.table(name)
+            plan, live = self.built[name + NEXT], lake.readable(name)
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
                 for table in tables_of(plan)[1:]:
-                    drop_shadow(lake, table)
-                make_shadow(lake, live, plan.view.name, ddl)
+                    drop_shadow(lake, table, files=True)
+                make_shadow(lake, live, plan.view.name, ddl, plan.partitioned_by)
         crash_point("1-shadows")
 
     def finish(self, lake: Lake, lease: Lease) -> None:
@@ -187,35 +212,40 @@ class _Swap:
             raise Unequal(results)
         verdicts = {each.view: each.verdict.value for each in results}
         for name in self.shadows:
-            begin_swap(lake.table(name))
+            begin_swap(lake.readable(name))
         crash_point("4-begun")
         heads: dict[str, str] = {}
         for name in self.names:
             lease.check()
-            done = self._swap(lake, name, lease.token, heads, verdicts[name + NEXT])
+            try:
+                done = self._swap(lake, name, lease.token, heads, verdicts[name + NEXT])
+            except HeadwaterError:
+                raise
+            except Exception as error:
+                raise explain_failure(error) or error from error
             self.applied.append(done)
             crash_point("5-swapped", name)
         for name in self.shadows:
             for table in tables_of(self.built[name]):
-                drop_shadow(lake, table)
+                drop_shadow(lake, table, files=table != name)
         crash_point("6-done")
 
-    def _goes_on(self, lake: Lake, live: LakeTable, plan: ViewPlan, ddl: str) -> bool:
+    def _goes_on(self, lake: Lake, live: Table, plan: ViewPlan, ddl: str) -> bool:
         """Whether there is a shadow of this very definition."""
-        if not lake.exists(plan.view.name):
+        shadow = lake.written(plan.view.name)
+        if shadow is None or not fits(live, shadow, ddl, plan.partitioned_by):
             return False
-        shadow = lake.table(plan.view.name)
         marker = shadow.marker()
-        return fits(live, shadow, ddl) and (marker is None or plan.is_of(marker.fingerprint))
+        return marker is None or plan.is_of(marker.fingerprint)
 
     def _swap(
         self, lake: Lake, name: str, token: int, heads: dict[str, str], verdict: str
     ) -> Applied:
-        plan, live, shadow = self._plans[name], lake.table(name), lake.table(name + NEXT)
+        plan, live, shadow = self._plans[name], lake.readable(name), lake.readable(name + NEXT)
         built = shadow.marker()
         cut = dict(built.cut_to) if built else {}
         for read in [each for each in cut if each.endswith(NEXT)]:
-            newest, position = str(lake.table(read).last_change()), cut.pop(read)
+            newest, position = str(lake.readable(read).last_change()), cut.pop(read)
             if position != newest:
                 raise ServiceError("APPLY_FAILED", f'"{name}" has not read all of "{read}"')
             cut[read.removesuffix(NEXT)] = heads[read]
@@ -230,13 +260,13 @@ class _Swap:
         return Applied(name, done.version, live.rows_at(done.snapshot_id), verdict)
 
 
-def _check(plan: ViewPlan) -> None:
+def _check(plan: ViewPlan, table: StoredTable | None) -> None:
     """Refuse what cannot be built anew."""
     name = plan.view.name
-    if plan.view.is_delta:
+    if table is not None and table.is_delta is not plan.view.is_delta:
         raise TerminalError(
             "NOT_YET",
-            f'view "{name}" is a Delta table, which cannot take another version',
+            f'view "{name}" changes its format, which no commit of one table can do',
             hint="give the new definition a new name",
         )
     if direct := [item.name for item in plan.inputs if item.kind == "source"]:

@@ -8,7 +8,7 @@ bound beside the tables and views of the files, so both mean what they would mea
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -17,9 +17,11 @@ from sqlglot import exp
 
 from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
+from headwater.analyze.time.recent import RECENT
 from headwater.deploy.behind import Behind
 from headwater.deploy.costs import Costs, Volume
 from headwater.deploy.renames import Renames, find_renames
+from headwater.deploy.tables import TableChange, table_changes
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateSink, CreateStreamingView
 from headwater.lake.protocol.marker import Marker
@@ -27,7 +29,7 @@ from headwater.plan.identity import CLAUSES, SELECT
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project
-from headwater.serve.forecast import column_difference, in_words
+from headwater.serve.forecast import column_difference, in_words, read_otherwise
 from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import StoredTable
@@ -40,6 +42,8 @@ class Kind(Enum):
     UNCHANGED = "unchanged"
     METADATA = "comments"
     RENAMED = "renamed"
+    ONWARD = "from now on"
+    REFUSED = "refused"
     ADDITIVE = "additive"
     REBUILD = "rebuild"
     REMOVED = "removed"
@@ -96,7 +100,7 @@ class Changes(ABC):
     @cached_property
     def changes(self) -> tuple[ViewChange, ...]:
         """What becomes of every view, in topological order; at the end those that are gone."""
-        found: dict[str, ViewChange] = {}
+        found = {each.name: self._of_table(each) for each in self._table_changes()}
         for name, plan in self.plans.items():
             if not plan.view.changes:
                 found[name] = self._follow(self._change(plan), plan, found)
@@ -111,6 +115,10 @@ class Changes(ABC):
     @abstractmethod
     def _old_plans(self) -> Mapping[str, ViewPlan]:
         """The plans of the views as they were."""
+
+    def _table_changes(self) -> Iterable[TableChange]:
+        """What becomes of the tables that differ."""
+        return ()
 
     @abstractmethod
     def _change(self, plan: ViewPlan) -> ViewChange:
@@ -162,6 +170,10 @@ class Changes(ABC):
         gone = [each.name for each in had.view.fields if each.name not in now] if had else []
         behind, breaks = self._behind.of(name), self._behind.breaks(name, gone)
         return ViewChange(name, kind, reason, behind=behind, breaks=breaks)
+
+    def _of_table(self, change: TableChange) -> ViewChange:
+        kind, behind = Kind.REFUSED if change.refused else Kind.ONWARD, self._behind.of(change.name)
+        return ViewChange(change.name, kind, change.reason, change.old, change.new, behind=behind)
 
     def _gone(self, name: str) -> ViewChange:
         """A view that no file defines."""
@@ -231,6 +243,12 @@ class ProjectChanges(Changes):
         """Return the table of a view, which may still have its old name; None if there is none."""
         return self._stored(self.renames.pending.get(name, name))
 
+    def marker(self, name: str) -> Marker | None:
+        """Return the newest marker of a view, its cut in the names of now; None if it has none."""
+        table = self.table(name)
+        marker = table.marker() if table else None
+        return replace(marker, cut_to=self.renames.cut(marker.cut_to)) if marker else None
+
     def _stored(self, name: str) -> StoredTable | None:
         if name not in self._tables:
             self._tables[name] = self._lake.table(name)
@@ -298,7 +316,7 @@ class ProjectChanges(Changes):
         same = plan.is_of(marker.fingerprint)
         old = self._old_plans.get(name) if name in self.old else None
         if same or (old and old.fingerprint == plan.fingerprint):
-            if differs := _columns(table, plan):
+            if differs := _columns(table, plan) or self._reads_otherwise(plan):
                 return self._built(plan, Kind.REBUILD, differs)
             return self._same(plan, marker, table.definition)
         change = (
@@ -309,6 +327,13 @@ class ProjectChanges(Changes):
         if marker.view == name:
             return change
         return replace(change, reason=f"was {marker.view}; {change.reason}")
+
+    def _reads_otherwise(self, plan: ViewPlan) -> str:
+        marker, catalog = self.marker(plan.view.name), self.project.catalog
+        return read_otherwise(catalog, plan, marker, self.table) if marker else ""
+
+    def _table_changes(self) -> Iterable[TableChange]:
+        return table_changes(self.project.catalog.sources, self.plans, self.table)
 
     def _same(self, plan: ViewPlan, marker: Marker, definition: str) -> ViewChange:
         """A view that means what it meant."""
@@ -372,5 +397,7 @@ def _clause(plan: ViewPlan, word: str) -> str:
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
         nodes = [query.args.get(keys[0]), *(joins or [])]
-        return " ".join(to_sql(node, pretty=False) for node in nodes if node)
+        recent = [table.meta[RECENT] for table in query.find_all(exp.Table) if RECENT in table.meta]
+        said = [f"({age.clause})" for age in recent if keys[0] == "from_"]
+        return " ".join([*(to_sql(node, pretty=False) for node in nodes if node), *said])
     return plan.identity.parts.get(word, "")

@@ -6,7 +6,7 @@ the definition of that version; it goes on from where it had read its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from headwater.plan.planner import plan_project
 from headwater.runtime.lease import Lease
 from headwater.runtime.opener import Opener
 from headwater.runtime.session import project_session
+from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import StoredTable
 
@@ -59,8 +60,8 @@ def versions(table: StoredTable) -> list[ViewVersion]:
     for number in range(now - 1, 0, -1):
         snapshot = table.snapshot(table.refs.get(version_tag(number), -1))
         if snapshot is not None:
-            text = table.definitions.get(number, "")
-            found.append(ViewVersion(number, snapshot.id, snapshot.at, snapshot.total, text, False))
+            text, rows = table.definitions.get(number, ""), table.rows_at(snapshot)
+            found.append(ViewVersion(number, snapshot.id, snapshot.at, rows, text, False))
     return found
 
 
@@ -82,7 +83,7 @@ def rollback(
     Raises:
         ConfigError: ``UNKNOWN_VERSION``; ``ROLLBACK_ALONE`` if a view that reads one of them has to
             go with it.
-        TerminalError: ``SNAPSHOT_EXPIRED`` if what it would go on from is not kept.
+        TerminalError: ``SNAPSHOT_EXPIRED`` if its files, or what it would go on from, are not kept.
         HeadwaterError: another process runs the project.
     """
     _check_readers(project, views)
@@ -90,6 +91,9 @@ def rollback(
     chosen = {name: _chosen(reader, name, to) for name in views}
     lease = Lease.acquire(project.config)
     try:
+        unchecked = {*views, *project.catalog.external}
+        for name, version in chosen.items():
+            _check_kept(reader, name, version, unchecked)
         with project_session(project.config, spark) as session:
             lake = Opener(project.config, project.catalog, session, lease).lake(session)
             heads: dict[str, tuple[int, int]] = {}
@@ -140,7 +144,7 @@ def _roll_back(
     heads: dict[str, tuple[int, int]],
     keep: int,
 ) -> InPlace:
-    table = lake.table(name)
+    table = lake.readable(name)
     last = table.newest(before=chosen.snapshot_id)
     assert last is not None
     cut = dict(last.marker.cut_to)
@@ -153,25 +157,40 @@ def _roll_back(
                 hint="change the files back, then: headwater apply",
             )
         cut[read] = str(head)
-    _check_inputs(lake, name, cut)
-    definition = str(table.java.properties().get(definition_of(chosen.number)) or "")
+    definition = table.properties().get(definition_of(chosen.number), "")
     version = Version(definition, last.marker.fingerprint, cut, last.marker.watermark)
     done = put_in_place(table, table, chosen.snapshot_id, version, token, keep=keep)
     heads[name] = (last.snapshot_id, done.snapshot_id)
     return done
 
 
-def _check_inputs(lake: Lake, name: str, cut: Mapping[str, str]) -> None:
-    for read, position in cut.items():
-        if position.isdigit() and read not in lake.external_tables and lake.written(read) is None:
+def _check_kept(
+    reader: LakeReader, name: str, version: ViewVersion, unchecked: Collection[str]
+) -> None:
+    """Refuse a version whose files are gone, or that has read what is not kept any more."""
+    table = reader.table(name)
+    assert table is not None
+    hint = "change the files back, then: headwater apply"
+    if isinstance(table, StoredIcebergTable) and (lost := table.lost_files(version.snapshot_id)):
+        raise TerminalError(
+            "SNAPSHOT_EXPIRED",
+            f'version {version.number} of "{name}" lacks {len(lost)} of its files: {lost[0]}',
+            hint=hint,
+        )
+    last = table.newest(before=version.snapshot_id)
+    for read, position in (last.marker.cut_to if last else {}).items():
+        if read in unchecked or not position.isdigit():
+            continue
+        source = reader.table(read)
+        if source is None:
             raise TerminalError(
                 "SNAPSHOT_EXPIRED",
                 f'"{read}", from which "{name}" would go on, is gone or has another name',
-                hint="change the files back, then: headwater apply",
+                hint=hint,
             )
-        if position.isdigit() and lake.readable(read).snapshot(int(position)) is None:
+        if not source.is_readable(int(position)):
             raise TerminalError(
                 "SNAPSHOT_EXPIRED",
                 f'snapshot {position} of "{read}", from which "{name}" would go on, was expired',
-                hint="change the files back, then: headwater apply",
+                hint=hint,
             )

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from headwater.errors import TerminalError
-from headwater.lake.iceberg.shadow import take_over
-from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import check_token
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Table
 from headwater.lake.reserved_names import DEFINITION, definition_of, version_tag
+from headwater.lake.shadows import take_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class InPlace:
 
 
 def put_in_place(
-    table: LakeTable,
-    source: LakeTable,
+    table: Table,
+    source: Table,
     snapshot_id: int,
     version: Version,
     token: int,
@@ -91,7 +91,7 @@ def put_in_place(
     )
     check_token(newest, marker)
     sides(marker)
-    before = str(table.java.properties().get(DEFINITION) or "")
+    before = table.properties().get(DEFINITION, "")
     gone = range(1, marker.version - keep)
     properties = {DEFINITION: version.definition, definition_of(last.version): before}
     tags = {version_tag(last.version): newest.snapshot_id}

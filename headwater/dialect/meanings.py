@@ -12,9 +12,11 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from headwater.dialect import meanings_of_functions as functions
 from headwater.dialect import meanings_of_text as words
+from headwater.dialect import meanings_of_times as times
 from headwater.dialect.meanings_of_text import Meaning
-from headwater.dialect.syntax import GIVEN
+from headwater.dialect.syntax import DIALECT, GIVEN
 
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
@@ -32,6 +34,8 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
     meanings = MEANINGS.get(dialect, {})
     query = statement if isinstance(statement, exp.Query) else statement.args.get("expression")
     for node in reversed(list(query.walk())) if isinstance(query, exp.Query) else ():
+        if isinstance(node, exp.Anonymous) and dialect != "trino":
+            node.meta[DIALECT] = dialect
         meaning = meanings.get(type(node))
         changed = meaning(node) if meaning else node
         if changed is not node:
@@ -184,6 +188,66 @@ def _parts_of_week(sunday: int) -> Meaning:
     return part
 
 
+def _boundaries(node: exp.Expr) -> exp.Expr:
+    """``datediff`` that counts the beginnings of units between two times."""
+    unit = node.args.get("unit")
+    if node.args.get("date_part_boundary") and unit is not None:
+        node.set("date_part_boundary", None)
+        for side in ("this", "expression"):
+            start = exp.TimestampTrunc(this=node.args[side].copy(), unit=unit.copy())
+            node.set(side, start)
+    return node
+
+
+_SAME_LENGTH = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
+
+
+def _elapsed(node: exp.Expr) -> exp.Expr:
+    """``timestampdiff``, which counts months otherwise at their ends."""
+    unit = node.text("unit").upper()
+    if unit not in _SAME_LENGTH:
+        words.refuse(node, f"{unit} of timestampdiff is another one in Trino", "count days")
+    parts = {key: node.args[key].copy() for key in ("this", "expression", "unit")}
+    return exp.DateDiff(**parts)
+
+
+def _as_date(node: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
+
+
+def _days_later(node: exp.Expr) -> exp.Expr:
+    """``date_add(date, days)`` of Spark."""
+    day = exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
+    return exp.DateAdd(this=day, expression=node.expression.copy(), unit=exp.var("DAY"))
+
+
+def _digest(name: str) -> Meaning:
+    """A hash of a text as hexadecimal digits; Trino's is one of bytes."""
+
+    def hashed(node: exp.Expr) -> exp.Expr:
+        size = node.args.get("length")
+        if size is not None and size.name not in ("0", "256"):
+            words.refuse(node, f"SHA-2 of {size.name} bits is not in the language", "use 256")
+        made: exp.Expr = node.this.copy()
+        for each in ("to_utf8", name, "to_hex"):
+            made = exp.Anonymous(this=each, expressions=[made])
+        return exp.Lower(this=made)
+
+    return hashed
+
+
+def _passes_over_null(node: exp.Expr) -> exp.Expr:
+    """``arg_min`` of DuckDB, which leaves out rows whose first argument is NULL."""
+    name = str(node.this).lower()
+    if name not in ("arg_min", "argmin", "arg_max", "argmax") or len(node.expressions) != 2:
+        return node
+    value, by = (each.copy() for each in node.expressions)
+    given = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    by = exp.Case(ifs=[exp.If(this=given, true=by)])
+    call = exp.ArgMin if "min" in name else exp.ArgMax
+    return call(this=value, expression=by)
+
+
 def _is_not_null(node: exp.Expr) -> exp.Expr:
     """``x IS NOT NULL`` as sqlglot reads it in other dialects."""
     if not node.args.get("negate"):
@@ -191,11 +255,38 @@ def _is_not_null(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=node.this.copy(), expression=node.expression.copy()))
 
 
+_EVERYWHERE: Mapping[type[exp.Expr], Meaning] = {
+    exp.Left: functions.beginning,
+    exp.Right: functions.end,
+    exp.ILike: functions.alike,
+}
+_JOINED = functions.named("array_join", "this", "expression", "null")
+_DIGESTS: Mapping[type[exp.Expr], Meaning] = {
+    exp.MD5: _digest("md5"),
+    exp.SHA: _digest("sha1"),
+    exp.SHA2: _digest("sha256"),
+}
 _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least: _extreme}
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
+    "trino": {
+        **_EVERYWHERE,
+        exp.Anonymous: times.called,
+        exp.Extract: times.part,
+        exp.Floor: times.rounded_down,
+        exp.StrToTime: times.read,
+        exp.ParseDatetime: times.read_datetime,
+    },
     "spark": {
         **_EXTREMES,
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.ArrayDistinct: functions.named("array_distinct", "this"),
+        exp.RegexpSplit: functions.named("regexp_split", "this", "expression"),
+        exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
+        exp.DayOfWeek: functions.day_of_week(1),
+        **dict.fromkeys((exp.Ln, exp.Log), functions.of_positive),
+        exp.TimeToStr: functions.exact_letters,
         exp.Substring: words.counted_from_end(shorter=True),
         exp.ConcatWs: _texts_only,
         exp.SplitPart: words.part,
@@ -205,10 +296,24 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
         exp.Extract: _parts_of_week(1),
+        exp.StrToTime: times.read,
+        exp.TimestampDiff: _elapsed,
+        exp.TsOrDsToDate: _as_date,
+        exp.TsOrDsAdd: _days_later,
+        **_DIGESTS,
         **dict.fromkeys(_BITS, _bits_in_order),
     },
     "duckdb": {
         **_EXTREMES,
+        **_DIGESTS,
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.DayOfWeek: functions.day_of_week(0),
+        exp.Log: functions.common_logarithm,
+        exp.Levenshtein: functions.bytes_apart,
+        exp.Anonymous: _passes_over_null,
+        exp.StrToTime: times.read,
+        exp.DateDiff: _boundaries,
         exp.Concat: _joined,
         exp.ConcatWs: _texts_only,
         exp.Substring: words.zero_is_a_place,
@@ -219,6 +324,11 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "postgres": {
         **_EXTREMES,
+        exp.MD5: _digest("md5"),
+        **_EVERYWHERE,
+        exp.ArrayToString: _JOINED,
+        exp.ArraySize: functions.length_or_null,
+        exp.Log: functions.common_logarithm,
         exp.Concat: _joined,
         exp.ConcatWs: _texts_only,
         exp.Substring: words.placed,
@@ -232,6 +342,9 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "snowflake": {
         **_EXTREMES,
+        **_DIGESTS,
+        **_EVERYWHERE,
+        exp.DateDiff: _boundaries,
         exp.ConcatWs: _joined_with,
         exp.Substring: words.counted_from_end(shorter=True),
         exp.SplitPart: words.part,
@@ -240,6 +353,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DataType: _real_is_double,
     },
     "bigquery": {
+        **_EVERYWHERE,
         exp.Substring: words.counted_from_end(shorter=False),
         exp.Like: words.escaped,
         exp.RegexpReplace: words.references,

@@ -49,6 +49,16 @@ _INSTEAD = {
 }
 
 
+_BY_NAME = (
+    *("IS_NAN", "LOG", "LOG2", "LOG10", "WIDTH_BUCKET", "CHR", "YEAR_OF_WEEK"),
+    *("MD5", "SHA1", "SHA256", "TO_UTF8", "FROM_UTF8", "TO_HEX", "FROM_HEX", "TO_BASE64"),
+    *("FROM_BASE64", "ARRAY_DISTINCT", "ARRAY_SORT", "ARRAY_JOIN", "ARRAY_MAX", "ARRAY_MIN"),
+    *("ARRAY_POSITION", "ARRAY_REMOVE", "SEQUENCE", "SLICE", "FLATTEN", "REPEAT"),
+    *("REGEXP_COUNT", "REGEXP_EXTRACT_ALL", "REGEXP_SPLIT"),
+)
+"""Trino's functions that stay calls by name: sqlglot's nodes for them mean more than one thing, or
+drop arguments. The table of functions reads the names."""
+
 _PASS_OVER_NULL = ("ARG_MIN", "ARGMIN", "ARG_MAX", "ARGMAX")
 """DuckDB's, which leave NULL values out; sqlglot takes them for min_by and max_by, which do not."""
 
@@ -63,6 +73,21 @@ def _with_path(arguments: list[exp.Expr]) -> exp.Expr:
     if len(arguments) != 2:
         return exp.Anonymous(this="json_extract_scalar", expressions=arguments)
     return exp.JSONExtractScalar(this=arguments[0], expression=arguments[1])
+
+
+def _units_between(arguments: list[exp.Expr]) -> exp.Expr:
+    """``TIMESTAMPDIFF(unit, from, to)`` of Flink and others, which Trino calls date_diff."""
+    if len(arguments) != 3 or not arguments[0].name:
+        return exp.Anonymous(this="timestampdiff", expressions=arguments)
+    unit, start, end = arguments
+    return exp.DateDiff(this=end, expression=start, unit=exp.var(unit.name.upper()))
+
+
+def _days_between(arguments: list[exp.Expr]) -> exp.Expr:
+    """``DATEDIFF(to, from)``; with a unit, dialects count other things by it."""
+    if len(arguments) != 2:
+        return exp.Anonymous(this="datediff", expressions=arguments)
+    return exp.DateDiff(this=arguments[0], expression=arguments[1])
 
 
 def _unread(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
@@ -167,10 +192,16 @@ class Headwater(Trino):
 
         # sqlglot reads TO_CHAR, which Trino does not have, with patterns of Teradata
         FUNCTIONS = {
-            **_own(TrinoParser.FUNCTIONS, "TO_CHAR"),
+            **_own(TrinoParser.FUNCTIONS, "TO_CHAR", *_BY_NAME),
             "JSON_EXTRACT_SCALAR": _with_path,
+            "TIMESTAMPDIFF": _units_between,
+            "DATEDIFF": _days_between,
         }
-        FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS)
+        FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS, *_BY_NAME)
+        PRIMARY_PARSERS = {
+            **TrinoParser.PRIMARY_PARSERS,
+            TokenType.HEX_STRING: lambda self, token: _hexadecimal(token),
+        }
 
         TYPE_LITERAL_PARSERS = {
             **TrinoParser.TYPE_LITERAL_PARSERS,
@@ -212,6 +243,13 @@ class Headwater(Trino):
             return super()._parse_types(check_func, schema, allow_identifiers, with_collation)
 
     Generator = HeadwaterGenerator
+
+
+def _hexadecimal(token: Token) -> exp.Expr:
+    """``X'1F'`` is bytes, ``0x1F`` a number; sqlglot takes both for one."""
+    if token.end - token.start + 1 == len(token.text) + len("0x"):
+        return exp.Literal.number(int(token.text, 16))
+    return exp.HexString(this=token.text)
 
 
 def _decimal_literal(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
@@ -284,7 +322,8 @@ def body_parser(name: str) -> BodyParser:
     functions, parsers = _own(base.parser_class.FUNCTIONS), base.parser_class.FUNCTION_PARSERS
     if name == "duckdb":  # its min_by is arg_min
         functions |= {"MIN_BY": _unread("arg_min"), "MAX_BY": _unread("arg_max")}
-    own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers, "MIN_BY", "MAX_BY")}
+        parsers = _own(parsers, "MIN_BY", "MAX_BY")
+    own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers)}
     rules = type("Parser", (HeadwaterRules, base.parser_class), own)
     made = type(
         f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}

@@ -209,10 +209,7 @@ class BadRowFilter:
         kept = self._lake.ensure(spec)
         set_comments(kept, spec)
 
-        def write(target: str) -> None:
-            rows.writeTo(target).option("check-nullability", "false").append()
-
-        return SideWrite(kept, write)
+        return SideWrite(kept, lambda target: target.append(rows))
 
 
 def _failing(bad: BadRows, origin: InputTable) -> str:

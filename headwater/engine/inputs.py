@@ -33,6 +33,9 @@ Cut = Mapping[str, str]
 """Per input the position up to which it was read; for a table of the lake its snapshot id as
 text."""
 
+ONE_TASK = 10_000
+"""Rows that one task reads sooner than several are started."""
+
 CHANGE, BEFORE, ANY = (state.value for state in (RowsRead.CHANGE, RowsRead.BEFORE, RowsRead.ANY))
 
 
@@ -282,8 +285,14 @@ def _least(age: Age, watermark: int | None) -> str:
 
 
 def register_change(session: SparkSession, item: InputTable, span: SnapshotRange) -> DataFrame:
-    """Register what is new in one input as temporary view ``<input>__change``, and return it."""
+    """Register what is new in one input as temporary view ``<input>__change``, and return it.
+
+    Few rows are one task, whose aggregates and joins need no shuffle.
+    """
     rows = item.table.using(session).changes(span.after, span.upto)
+    new = item.rows(span.upto) if span.after is None else item.rows_added(span)
+    if new <= ONE_TASK:
+        rows = rows.coalesce(1)
     rows.createOrReplaceTempView(item.name + CHANGE)
     return rows
 

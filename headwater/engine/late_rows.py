@@ -7,7 +7,7 @@ late at all, so that an epoch in order costs no pass over the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from headwater.engine.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import SideWrite
+from headwater.lake.protocol.table import Target, Write
 from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.view_plan import ViewPlan
 
@@ -123,9 +124,9 @@ class LateRowFinder:
         return False
 
 
-def _appending(frames: Sequence[DataFrame]) -> Callable[[str], None]:
-    def write(target: str) -> None:
+def _appending(frames: Sequence[DataFrame]) -> Write:
+    def write(target: Target) -> None:
         for rows in frames:
-            rows.writeTo(target).append()
+            target.append(rows)
 
     return write

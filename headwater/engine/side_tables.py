@@ -6,15 +6,15 @@ by one commit before that of the view, as with any epoch. Their rows are copied:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.analyze.definitions import NEXT
+from headwater.engine.follow_definition import follow_input
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import SideWrite, commit_side
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Write
 from headwater.lake.reserved_names import tables_of
 from headwater.lake.spec import TableSpec
 from headwater.plan.view_plan import ViewPlan
@@ -34,17 +34,18 @@ def take_sides(lake: Lake, plan: ViewPlan, shadow: ViewPlan, marker: Marker) -> 
     own, beside = tables_of(plan)[1:], tables_of(shadow)[1:]
     for name, other in zip(own, beside, strict=True):
         if lake.exists(name) or lake.exists(other):
-            table = lake.table(name) if lake.exists(name) else _like(lake, name, other)
+            table = _like(lake, name, other) if lake.exists(other) else lake.table(name)
             _take_back(table, marker)
             commit_side(SideWrite(table, _writes(lake, table, other)), marker, lake.spark)
 
 
 def _like(lake: Lake, name: str, other: str) -> LakeTable:
+    """The side table of a view, with the columns of that of its shadow."""
     columns = tuple(
         (column, kind.removesuffix(_NOT_NULL), not kind.endswith(_NOT_NULL))
         for column, kind in lake.table(other).columns().items()
     )
-    return lake.ensure(TableSpec(name, columns))
+    return lake.ensure(TableSpec(name, columns), follow_input)
 
 
 def _take_back(table: LakeTable, marker: Marker) -> None:
@@ -58,13 +59,8 @@ def _take_back(table: LakeTable, marker: Marker) -> None:
         table.refresh()
 
 
-def _writes(lake: Lake, table: LakeTable, other: str) -> Callable[[str], None]:
+def _writes(lake: Lake, table: LakeTable, other: str) -> Write:
     rows = lake.table(other).read() if lake.exists(other) else table.read().where("false")
     if "_input" in rows.columns:
         rows = rows.withColumn("_input", F.regexp_replace("_input", f"{NEXT}$", ""))
-
-    def write(target: str) -> None:
-        writer = rows.writeTo(target).option("check-nullability", "false")
-        writer.overwrite(F.lit(True))
-
-    return write
+    return lambda target: target.replace(rows)

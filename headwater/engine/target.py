@@ -9,17 +9,18 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
-from headwater.analyze.definitions import OnSchemaChange
 from headwater.engine.follow_definition import follow, follow_input
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
+from headwater.lake.delta.table import DeltaTable
 from headwater.lake.evolve import other_meaning
 from headwater.lake.iceberg.comments import comments_of, set_comments
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
+from headwater.lake.reserved_names import DEFINITION
 from headwater.lake.spec import TableSpec
 from headwater.plan.view_plan import ViewPlan
 
@@ -121,6 +122,8 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
         )
     if isinstance(table, LakeTable):
         set_comments(table, spec)
+    elif table.properties().get(DEFINITION) != spec.definition and isinstance(table, DeltaTable):
+        table.set_properties({DEFINITION: spec.definition})
     return table
 
 
@@ -144,14 +147,13 @@ def ensure_late_table(lake: Lake, plan: ViewPlan, origin: InputTable) -> LakeTab
     columns = tuple(
         (name, kind.removesuffix(_NOT_NULL), True) for name, kind in origin.table.columns().items()
     )
-    evolves = origin.source is not None and origin.source.on_schema_change == OnSchemaChange.EVOLVE
     spec = TableSpec(
         plan.late.into,
         columns,
         comment=f"rows too late for {plan.view.name}",
         column_comments=comments_of(origin.table) if isinstance(origin.table, LakeTable) else {},
     )
-    table = lake.ensure(spec, follow_input if evolves else None)
+    table = lake.ensure(spec, follow_input)
     set_comments(table, spec)
     return table
 

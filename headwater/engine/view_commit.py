@@ -7,7 +7,7 @@ Out: one commit of the view's table and its side tables, or none of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +21,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
 from headwater.lake.protocol.commit import Fence, commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.table import Table, Write
 from headwater.plan.view_plan import ViewPlan
 
 
@@ -53,11 +53,11 @@ class Change:
     """What an epoch does to the table of a view.
 
     Attributes:
-        write: writes to a staging branch.
+        write: writes the rows.
         counts: what was measured.
     """
 
-    write: Callable[[str], None]
+    write: Write
     counts: Mapping[str, int] = field(default_factory=dict)
 
 

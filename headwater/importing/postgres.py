@@ -52,8 +52,6 @@ TYPES: Types = {
 _VOLATILE = RefusedCall("every call gives another value", "bring it with the data")
 
 FUNCTIONS: Functions = {
-    "ACOS": "atan2(sqrt(1 - _1 * _1), _1)",
-    "ASIN": "atan2(_1, sqrt(1 - _1 * _1))",
     "ARRAY_LENGTH": {1: "cardinality(_1)", 2: "cardinality(_1)"},
     "ARRAY_CONTAINS": {2: "contains(_1, _2)"},
     "BTRIM": {1: "trim(_1)"},
@@ -66,10 +64,10 @@ FUNCTIONS: Functions = {
     "JSONB_ARRAY_LENGTH": RefusedCall("JSON arrays are text here", "declare an ARRAY column"),
     "LCASE": "lower(_1)",
     "LEFT": "substr(_1, 1, _2)",
-    "MD5": RefusedCall("there is no md5", "compute it before the rows arrive"),
+    "MD5": "lower(to_hex(md5(to_utf8(_1))))",
     "POSITION": {2: "strpos(_2, _1)"},
     "RANDOM": _VOLATILE,
-    "REGEXP_COUNT": RefusedCall("there is no regexp_count", "write regexp_like or split"),
+    "REGEXP_COUNT": {2: "regexp_count(_1, _2)"},
     "REGEXP_MATCH": RefusedCall("it gives an array of groups", "write regexp_extract(x, p, 1)"),
     "REGEXP_MATCHES": RefusedCall("it gives a row per match", "write regexp_extract(x, p, 1)"),
     "SUBSTR": {2: "substr(_1, _2)", 3: "substr(_1, _2, _3)"},

@@ -1,6 +1,6 @@
 """One epoch of a landing: its good rows staged, its bad rows counted and kept, its ledger written.
 
-In: a range of the input. Out: rows in the staging branch; side tables. The steps *c* to *e* of
+In: a range of the input. Out: rows that are staged; side tables. The steps *c* to *e* of
 ``headwater.intake.land``.
 """
 
@@ -21,6 +21,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.intake.quarantine import counts, without_files
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target
 from headwater.lake.protocol.unknown_field_counts import in_words, with_fields
 
 
@@ -95,8 +96,8 @@ class EpochLanding(Protocol):
     connector: Connector[Any]
     table: LakeTable
 
-    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
-        """Write the good rows to a staging branch."""
+    def append(self, rows: Rows, target: Target, marker: Marker, arrived_at: int) -> Written:
+        """Write the good rows."""
 
     def quarantine(self) -> LakeTable:
         """Return the quarantine table, created when it is first needed."""
@@ -129,11 +130,8 @@ class EpochWrite:
         self.taken = epoch.taken
         self._found = Written()
 
-    def __call__(self, target: str) -> None:
+    def __call__(self, target: Target) -> None:
         """Stage the good rows, and commit ledger and quarantine of the epoch.
-
-        Args:
-            target: identifier to write to.
 
         Raises:
             TerminalError: ``BAD_ROW`` with ON ERROR FAIL, ``UNKNOWN_FIELD`` with ON SCHEMA CHANGE
@@ -183,7 +181,7 @@ class EpochWrite:
             self._landing.table.snapshot_id(),
         )
 
-    def _staged(self, target: str) -> Rows:
+    def _staged(self, target: Target) -> Rows:
         """Write the good rows, without unreadable files, and count the bad ones."""
         landing = self._landing
         while True:

@@ -45,7 +45,9 @@ def follow(
     if not change:
         return
     if source.on_schema_change != OnSchemaChange.EVOLVE:
-        raise schema_changed(source.name, change, "write ON SCHEMA CHANGE EVOLVE, ")
+        raise schema_changed(
+            source.name, change, "write ON SCHEMA CHANGE EVOLVE, run `headwater apply` once, "
+        )
     own = {column.name for column in source.columns}
     check_evolution(
         source.name,

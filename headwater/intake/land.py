@@ -9,7 +9,7 @@ a. the next range after the cut in the newest marker; if the ledger holds an epo
    lacks, that one
 b. stamp: the watermark that follows from earlier epochs (``headwater.lake.watermark``); the marker
    also says which lanes of the input have rows waiting, and what each lane had reached
-c. decode once: the good rows go to the staging branch, and the same pass counts the bad ones
+c. decode once: the good rows are written, and the same pass counts the bad ones
 d. unreadable files are found and left out, each with a quarantine row; changed ones read anew
 e. the ledger of the epoch is committed, then its quarantine (a second pass, only if there are bad
    rows)
@@ -23,7 +23,7 @@ visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,7 @@ from headwater.formats.unknown_fields import expected, fields_of, observed_field
 from headwater.intake.epoch import EpochWrite, LandingEpoch, StepResult, Written
 from headwater.intake.evolve import evolution, follow
 from headwater.intake.idle import IdleWatch
+from headwater.intake.landed_by import note_clauses, with_clause_before
 from headwater.intake.lateness import LATE, LatenessLog, counted
 from headwater.intake.quarantine import Begun, begun, counts, open_quarantine, settle
 from headwater.lake.catalog import Lake
@@ -60,6 +61,7 @@ from headwater.lake.iceberg.file_bounds import ensure_exact
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence, SideWrite, commit, commit_side
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target, Write
 from headwater.lake.protocol.unknown_field_counts import fields_in
 from headwater.lake.reserved_names import LANE, quarantine_of
 from headwater.lake.spec import TableSpec
@@ -129,6 +131,11 @@ class Landing:
         spec = landed_spec(source, self.connector)
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
+        self._counted = [
+            F.count(F.lit(1)).alias("seen"),
+            F.count_if(BAD).alias("bad"),
+            observed_fields().alias("unknown"),
+        ]
         self._lateness = LatenessLog(source, self.table)
         self.idle = IdleWatch(source, self.connector)
         self._reached: Reached | None = None
@@ -138,10 +145,21 @@ class Landing:
         self._planned: ledger.Planned | None = None
         self._begun: Begun | None = None
         self._last = self._identity
+        self._before = with_clause_before(source, self.table)
         self._load()
+        if self._before is not None:
+            self._carry_watermark_on()
         if self._evolved.changes:
             self._tell_evolved()
         set_comments(self.table, spec)
+        note_clauses(source, self.table)
+
+    def _carry_watermark_on(self) -> None:
+        """Commit how far the watermark has come by the clause that the table had until now."""
+        if self._last.epoch >= 0:
+            self.finish_begun()
+            self.commit(self.next_marker({}), lambda target: None)
+        self._before = self._reached = None
 
     def _tell_evolved(self) -> None:
         """Commit what became of columns, with the epoch that was begun or with one of no rows.
@@ -198,7 +216,7 @@ class Landing:
     def reached(self) -> Reached:
         """How far the table has come with its newest epoch."""
         if self._reached is None:
-            self._reached = reached(self.table, self.source)
+            self._reached = reached(self.table, self._before or self.source)
         return self._reached
 
     def step(self, limits: Limits = UNLIMITED) -> StepResult | None:
@@ -311,12 +329,12 @@ class Landing:
             **self._lateness.marker_fields(self._last, self.reached),
         )
 
-    def commit(self, marker: Marker, write: Callable[[str], None]) -> None:
+    def commit(self, marker: Marker, write: Write) -> None:
         """Commit the next epoch of the table.
 
         Args:
             marker: from :meth:`next_marker`.
-            write: writes its rows to a staging branch.
+            write: writes its rows.
         """
         self._uncertain, self._reached = True, None
         commit(self.table, marker, write, session=self.spark, fence=self._fence)
@@ -340,22 +358,19 @@ class Landing:
         """
         settle(self.quarantine(), self.table, self._last, self.spark, reasons)
 
-    def append(self, rows: Rows, target: str, marker: Marker, arrived_at: int) -> Written:
+    def append(self, rows: Rows, target: Target, marker: Marker, arrived_at: int) -> Written:
         """Write the good rows.
 
         Args:
-            target: identifier of the staging branch.
+            target: where they go.
             marker: the epoch's marker, with the stamp of its rows.
             arrived_at: their arrival, microseconds since 1970 UTC.
         """
         observed = Observation()
-        seen, bad = F.count(F.lit(1)).alias("seen"), F.count_if(BAD).alias("bad")
-        unknown = observed_fields()
         columns = self._columns(marker.watermark, arrived_at)
         late = self._lateness.aggregates(marker)
-        every = rows.all.observe(observed, seen, bad, unknown.alias("unknown"), *late)
-        good = every.where(f"NOT {BAD}").selectExpr(*columns)
-        good.writeTo(target).option("check-nullability", "false").append()
+        every = rows.all.observe(observed, *self._counted, *late)
+        target.append(every.where(f"NOT {BAD}").selectExpr(*columns))
         found = observed.get
         fields = fields_of(found["unknown"], rows.values_in, rows.unknown)
         self._expect(fields)
@@ -387,12 +402,11 @@ class Landing:
             instead_of: what is to stay of the rows before; None for all.
         """
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             if instead_of is not None:
-                both = instead_of if rows is None else instead_of.unionByName(rows)
-                both.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
+                target.replace(instead_of if rows is None else instead_of.unionByName(rows))
             elif rows is not None:
-                rows.writeTo(target).option("check-nullability", "false").append()
+                target.append(rows)
 
         commit_side(SideWrite(table, write), marker, self.spark)
 

@@ -166,9 +166,6 @@ def settle(
         stay = stay.withColumn("reason", F.coalesce("_newer", "reason"))
     stay = stay.select(*quarantine.columns())
 
-    def write(target: str) -> None:
-        stay.writeTo(target).option("check-nullability", "false").overwrite(F.lit(True))
-
     found = counts(quarantine, marker.view)
     replayed = marker.counts.get(REPLAYED, 0)
     totals = {
@@ -176,4 +173,5 @@ def settle(
         "quarantined": found["quarantined"] - replayed,
         REPLAYED: found.get(REPLAYED, 0) + replayed,
     }
-    commit_side(SideWrite(quarantine, write), replace(marker, counts=totals), session)
+    side = SideWrite(quarantine, lambda target: target.replace(stay))
+    commit_side(side, replace(marker, counts=totals), session)

@@ -21,6 +21,7 @@ from headwater.errors import ConfigError, ServiceError
 from headwater.formats.columns import BAD, KEPT_OF_LONG_RECORD
 from headwater.intake.land import Landing
 from headwater.intake.quarantine import REPLAYED
+from headwater.lake.protocol.table import Target
 
 _CUT = f"octet_length(raw) = {KEPT_OF_LONG_RECORD} AND reason LIKE 'record of %'"
 """Rows of which only the beginning was kept."""
@@ -117,7 +118,7 @@ def _land(landing: Landing, rows: Rows, snapshot: int, arrived_at: int) -> tuple
     counts = {REPLAYED: seen - bad}
     marker = replace(landing.next_marker(cut), counts=counts)
 
-    def write(target: str) -> None:
+    def write(target: Target) -> None:
         done = landing.append(rows, target, marker, arrived_at)
         if (done.seen, done.bad) != (seen, bad):
             raise _judged_otherwise(landing.source.name, (seen, bad), (done.seen, done.bad))

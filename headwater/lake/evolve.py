@@ -188,7 +188,7 @@ def check_evolution(
         TerminalError: ``SCHEMA_CHANGED``.
     """
     refused = list(
-        _refusals(
+        refusals(
             change,
             system=system,
             earlier=earlier,
@@ -205,7 +205,7 @@ def check_evolution(
         )
 
 
-def _refusals(
+def refusals(
     change: ColumnDifference,
     *,
     system: Collection[str],
@@ -213,6 +213,7 @@ def _refusals(
     never_null: Collection[str],
     event_times: Collection[str],
 ) -> Iterator[str]:
+    """Yield what of a change a landed table cannot follow; see :func:`check_evolution`."""
     for column, (old, new) in change.retyped.items():
         yield f'column "{column}" is {old}, and {new} does not hold all of its values'
     for column in (*change.added, *change.dropped, *change.widened):

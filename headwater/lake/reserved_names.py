@@ -5,6 +5,8 @@ In: a table or view. Out: its side tables, its state folder, the names of its br
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,9 @@ PLACE = "@place"
 DEFINITION = "headwater.definition"
 """Property of a view's table: the definition that its newest commit is of, as SQL."""
 
+LANDED_BY = "headwater.landed_by"
+"""Property of a landed table: the parts of the definition that its newest rows were landed by."""
+
 SWAPPING = "headwater.swapping"
 """Property of a shadow whose files its view is about to take over, or has."""
 
@@ -48,6 +53,8 @@ TAKEN = "headwater.taken."
 
 PAUSED = "headwater.paused."
 """Begin of properties of a namespace: the views that are paused."""
+
+_TAG = "headwater.tag."
 
 BRANCH_PREFIX = "headwater_"
 """Begin of the names of staging branches."""
@@ -64,6 +71,40 @@ def version_tag(number: int) -> str:
 def definition_of(number: int) -> str:
     """Return the property with the definition of an earlier version of a view."""
     return f"{DEFINITION}.v{number}"
+
+
+def landed_by(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the parts of the definition that the newest rows of a table were landed by.
+
+    Args:
+        properties: of the table; those of an earlier release say nothing.
+    """
+    found: dict[str, str] = json.loads(properties.get(LANDED_BY) or "{}")
+    return found
+
+
+def definitions_in(properties: Mapping[str, str]) -> dict[int, str]:
+    """Return the definitions of earlier versions by number, from the properties of a table."""
+    begin = definition_of(0)[:-1]
+    return {
+        int(key.removeprefix(begin)): text
+        for key, text in properties.items()
+        if key.startswith(begin)
+    }
+
+
+def tag_property(tag: str) -> str:
+    """Return the property of a Delta table, which has no tags, that stands for one."""
+    return f"{_TAG}{tag}"
+
+
+def tags_in(properties: Mapping[str, str]) -> dict[str, int]:
+    """Return the versions of a Delta table that have a tag, by the tag."""
+    return {
+        key.removeprefix(_TAG): int(number)
+        for key, number in properties.items()
+        if key.startswith(_TAG)
+    }
 
 
 def quarantine_of(name: str) -> str:

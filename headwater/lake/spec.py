@@ -70,7 +70,7 @@ def create_delta_sql(table: DeltaTable, spec: TableSpec | None = None) -> str:
     parts = [
         f"CREATE TABLE IF NOT EXISTS {table.identifier} ({columns_ddl(spec)})",
         where,
-        *_table_clauses(spec, {**DELTA_DEFAULTS, **spec.properties}),
+        *_table_clauses(spec, {**DELTA_DEFAULTS, **spec.properties, **_said(spec)}),
     ]
     return "\n".join(parts)
 
@@ -82,14 +82,17 @@ def create_table_sql(identifier: str, spec: TableSpec, location: str) -> str:
         location: where its files are; empty for where the catalog puts it.
     """
     exact = {f"write.metadata.metrics.column.{name}": "full" for name in spec.event_times}
-    said = {DEFINITION: spec.definition} if spec.definition else {}
-    properties = {**DEFAULTS, **exact, **spec.properties, **said}
+    properties = {**DEFAULTS, **exact, **spec.properties, **_said(spec)}
     parts = [
         f"CREATE TABLE IF NOT EXISTS {identifier} ({columns_ddl(spec)}) USING iceberg",
         *([f"LOCATION {_literal(location)}"] if location else []),
         *_table_clauses(spec, properties),
     ]
     return "\n".join(parts)
+
+
+def _said(spec: TableSpec) -> Mapping[str, str]:
+    return {DEFINITION: spec.definition} if spec.definition else {}
 
 
 def _table_clauses(spec: TableSpec, properties: Mapping[str, str]) -> list[str]:

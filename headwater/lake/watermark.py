@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Source, Watermark
 from headwater.analyze.typing.types import spark_type
-from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import LANE
 from headwater.plan.sql.spark_text import micros
+
+if TYPE_CHECKING:
+    from headwater.lake.iceberg.table import LakeTable
 
 MILLISECOND = 1_000
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
+from headwater.analyze.time.recent import RECENT, Age
 
 FORMAT = 2
 """Of fingerprints, markers and stored definitions. Format 1 hashed the printed definition."""
@@ -166,6 +167,9 @@ class _Text:
         # what names relations is written first
         keys = sorted(node.args, key=lambda key: (key not in ("with_", "from_", "joins"), key))
         said = [(key, self.arg(node, key)) for key in keys]
+        if RECENT in node.meta:  # its condition is no part of the tree any more
+            age: Age = node.meta[RECENT]
+            said.append((RECENT, f"{age.column} {age.length}"))
         return f"{node.key}({', '.join(f'{key}={text}' for key, text in said if text)})"
 
     def _value(self, value: object) -> str:

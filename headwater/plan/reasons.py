@@ -8,11 +8,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
-from headwater.analyze.patterns.from_item import SHOWN
+from headwater.analyze.failing.guards import has_guard
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect import span_of
+from headwater.dialect.syntax import SHOWN
 from headwater.errors import SqlError
 from headwater.plan.rules.computed import heads
 
@@ -70,7 +71,7 @@ def refuse_nested(item: exp.Expr, select: exp.Select) -> None:
         SqlError: ``FALLIBLE_EXPRESSION``.
     """
     for node in failing(item):
-        if t.family(type_of(node)) in ("array", "map", "struct"):
+        if t.family(type_of(node)) in ("array", "map", "struct") and not has_guard(node):
             raise SqlError(
                 "FALLIBLE_EXPRESSION",
                 f"{shown(node)} can fail, and {t.sql_type(type_of(node))} cannot be guarded",

@@ -30,6 +30,7 @@ from headwater.jars.fetch import fetch, progress_line
 from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.table import APP_ID, APP_VERSION, USER_METADATA
 from headwater.lake.failures import explain_failure
+from headwater.lake.iceberg import files
 from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
 from headwater.lake.storage.warehouse import check_folder, folder_uri, warehouse_for
@@ -242,6 +243,7 @@ def _settings(
         **_where_jars_are(jars, given, joined=bool(submitted)),
         _EXECUTOR_OPTIONS: " ".join([*_FOR_EVERY_JVM, given.get(_EXECUTOR_OPTIONS, "")]).strip(),
         **storage.settings(given.get(EXTENSIONS)),
+        **files.SETTINGS,
         **_REQUIRED,
     }
 

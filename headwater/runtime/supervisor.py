@@ -76,6 +76,8 @@ class Supervisor:
         views: the views to keep, with what they read; everything if empty.
         progress: told of epochs, commits and states.
         deployment: what is to be done in the lake before and after a run.
+        jars: what else of ``headwater/jars/ivy.xml`` Spark shall have: a JVM gets its jars once,
+            and what this process runs later may need others.
 
     Raises:
         SqlError: a view cannot be planned.
@@ -89,8 +91,9 @@ class Supervisor:
         views: Sequence[str] = (),
         progress: Progress = silent,
         deployment: Deployment | None = None,
+        jars: Sequence[str] = (),
     ) -> None:
-        self._deployment = deployment
+        self._deployment, self._further = deployment, jars
         self._config, self._catalog = project.config, project.catalog
         plans = plan_project(project.catalog)
         self._kept = Tables(project, plans)
@@ -219,7 +222,8 @@ class Supervisor:
         """What of ``headwater/jars/ivy.xml`` tables, views and sinks need."""
         read = [item.name for plan in self._plans.values() for item in plan.inputs]
         own = (*self._plans, *self._tables, *read)
-        return jars_needed(self._catalog, own, self._sinks, self._config.directory)
+        needed = jars_needed(self._catalog, own, self._sinks, self._config.directory)
+        return tuple(dict.fromkeys([*self._further, *needed]))
 
     # -- start
 

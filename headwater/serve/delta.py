@@ -6,7 +6,7 @@ The history comes from the log. DuckDB reads the data files of one version, whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from headwater.errors.plain import plain
 from headwater.lake.delta.changed_files import are_there, differing
 from headwater.lake.delta.log import ICEBERG_WORDS, is_kept, newest_version, read_snapshot
 from headwater.lake.protocol.history import COMPACTION, Snapshot
+from headwater.lake.reserved_names import tags_in
 from headwater.serve.connection import quoted
 from headwater.serve.stored_table import StoredTable
 
@@ -37,9 +38,22 @@ class StoredDeltaTable(StoredTable):
 
     def __init__(self, name: str, location: Path) -> None:
         self.name = name
-        self.refs = {}
         self._location = location
         self._version = newest_version(location)
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        """Its properties."""
+        return self._open(self._version).metadata().configuration
+
+    @property
+    def refs(self) -> Mapping[str, int]:
+        """The versions that have a tag."""
+        return tags_in(self.properties)
+
+    def rows_at(self, snapshot: Snapshot) -> int:
+        """Return how many rows a version has."""
+        return int(self._open(snapshot.id).count())
 
     def snapshot_id(self) -> int | None:
         """Return the newest version, or None if it has none."""

@@ -6,7 +6,7 @@ the catalog is read; what cannot be read is no reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Field, OnSchemaChange
@@ -18,8 +18,11 @@ from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import reading
 
 if TYPE_CHECKING:
+    from headwater.analyze.definitions import Catalog
+    from headwater.lake.protocol.marker import Marker
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
+    from headwater.serve.stored_table import StoredTable
 
 
 _NUMBERS = {"int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE"}
@@ -68,16 +71,37 @@ def _reason(
     own = column_difference(table, None, plan.view.fields)
     if own:
         return f"SCHEMA_CHANGED: {in_words(own)}"
+    meaning = read_otherwise(project.catalog, plan, marker, lambda name: _stored(lake, name))
+    return f"DEFINITION_CHANGED: {meaning}" if meaning else ""
+
+
+def read_otherwise(
+    catalog: Catalog,
+    plan: ViewPlan,
+    marker: Marker,
+    table: Callable[[str], StoredTable | None],
+) -> str:
+    """Return what of a view has another meaning by the columns that its inputs will have.
+
+    Args:
+        catalog: the project's definitions.
+        plan: of the view.
+        marker: the newest of the view.
+        table: gives a table as it is.
+
+    Returns:
+        A clause; empty if the view can go on.
+    """
     for item in plan.inputs:
         position = marker.cut_to.get(item.name, "")
-        read = _stored(lake, item.name) if item.evolves and position.isdigit() else None
-        if read is None or not read.is_readable(int(position)):
+        read = table(item.name) if item.evolves and position.isdigit() else None
+        if not isinstance(read, StoredIcebergTable) or not read.is_readable(int(position)):
             continue
-        source = project.catalog.sources.get(item.name)
-        fields = source.fields if source else project.catalog.views[item.name].fields
+        source = catalog.sources.get(item.name)
+        fields = source.fields if source else catalog.views[item.name].fields
         change = column_difference(read, int(position), fields)
         if meaning := means_otherwise(plan.view, item.name, change):
-            return f"DEFINITION_CHANGED: {meaning}"
+            return meaning
     return ""
 
 

@@ -7,14 +7,12 @@ the files that PyIceberg finds (:mod:`headwater.serve.iceberg_files`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from headwater.lake.protocol.history import Snapshot
-from headwater.lake.reserved_names import DEFINITION, FORMERLY, SWAPPING, definition_of
 from headwater.serve.stored_table import StoredTable
 
 if TYPE_CHECKING:
@@ -39,17 +37,18 @@ class StoredIcebergTable(StoredTable):
     ) -> None:
         self.name = name
         self._metadata, self._open = metadata, open_table
-        properties: Mapping[str, str] = metadata.get("properties", {})
-        refs: Mapping[str, Any] = metadata.get("refs", {})
-        self.refs = {name: ref["snapshot-id"] for name, ref in refs.items()}
-        self.definition = properties.get(DEFINITION, "")
-        self.definitions = {
-            int(key.removeprefix(definition_of(0)[:-1])): text
-            for key, text in properties.items()
-            if key.startswith(definition_of(0)[:-1])
-        }
-        self.formerly = json.loads(properties.get(FORMERLY, "[]"))
-        self.is_shadow = SWAPPING in properties
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """Its properties."""
+        found: Mapping[str, str] = self._metadata.get("properties", {})
+        return found
+
+    @cached_property
+    def refs(self) -> Mapping[str, int]:
+        """The snapshot of each branch and tag."""
+        refs: Mapping[str, Any] = self._metadata.get("refs", {})
+        return {name: ref["snapshot-id"] for name, ref in refs.items()}
 
     @cached_property
     def iceberg(self) -> Table:
@@ -130,13 +129,16 @@ class StoredIcebergTable(StoredTable):
         """Return whether a snapshot is kept; its files are kept with it."""
         return snapshot_id in self._snapshots
 
-    def lost_files(self) -> list[str]:
-        """Return the files that the current snapshot names and that are missing or cut off.
+    def lost_files(self, snapshot_id: int | None = None) -> list[str]:
+        """Return the files that a snapshot names and that are missing or cut off.
 
         No data is read, only the manifests.
+
+        Args:
+            snapshot_id: the snapshot; the current one by default.
         """
         with ThreadPoolExecutor(_LOOKING) as looking:
-            whole = looking.map(self._is_whole, self._named())
+            whole = looking.map(self._is_whole, self._named(snapshot_id))
             return [path for path in whole if path]
 
     def _is_whole(self, named: tuple[str, int | None]) -> str:
@@ -146,9 +148,10 @@ class StoredIcebergTable(StoredTable):
         whole = file.exists() and (size is None or len(file) == size)
         return "" if whole else path
 
-    def _named(self) -> Iterator[tuple[str, int | None]]:
-        """Yield files and sizes of the current snapshot; below a missing one nothing is known."""
-        snapshot, io = self.iceberg.current_snapshot(), self.iceberg.io
+    def _named(self, snapshot_id: int | None) -> Iterator[tuple[str, int | None]]:
+        """Yield files and sizes of a snapshot; below a missing one nothing is known."""
+        io = self.iceberg.io
+        snapshot = self.iceberg.snapshot_by_id(snapshot_id or self.snapshot_id() or -1)
         if snapshot is None:
             return
         yield snapshot.manifest_list, None

@@ -119,7 +119,7 @@ def native(
         for field in map(schema.find_field, columns)
     )
     options = f"schema = MAP {{{fields}}}, hive_partitioning = false"
-    names = ", ".join(map(quoted, columns))
+    names = ", ".join(_with_nan(schema, column, tasks) for column in columns)
 
     def shown(before: int) -> str:
         """The columns, and the number of a row behind those of so many files."""
@@ -143,6 +143,18 @@ def native(
             " ON _deleted._path = _rows.filename AND _deleted._pos = _rows.file_row_number"
         )
     return " UNION ALL ".join(parts)
+
+
+def _with_nan(schema: Schema, column: str, tasks: Sequence[FileScanTask]) -> str:
+    """A column; DuckDB passes over NaN that the statistics of a Parquet file leave out."""
+    name, field = quoted(column), schema.find_field(column)
+    if not isinstance(field.field_type, DoubleType | FloatType):
+        return name
+    counts = (task.file.nan_value_counts or {} for task in tasks)
+    if all(count.get(field.field_id) == 0 for count in counts):
+        return name
+    kind = duckdb_type(field.field_type)
+    return f"CASE WHEN isnan({name}) THEN CAST('NaN' AS {kind}) ELSE {name} END AS {name}"
 
 
 def _files(tasks: Sequence[FileScanTask]) -> str:

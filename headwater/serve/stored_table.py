@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.errors.plain import plain
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
-from headwater.lake.protocol.history import History
+from headwater.lake.protocol.history import History, Snapshot
+from headwater.lake.reserved_names import DEFINITION, FORMERLY, SWAPPING, definitions_in
 from headwater.serve.connection import quoted
 
 if TYPE_CHECKING:
@@ -29,19 +30,44 @@ class StoredTable(History):
 
     Attributes:
         is_delta: whether it is a Delta table, not an Iceberg table.
-        refs: the snapshot of each branch and tag.
-        definition: the SQL that its newest commit is of, if it is a view of format 2.
-        definitions: those of earlier versions, by number.
-        formerly: the names that it had.
-        is_shadow: whether a view is taking over its files, by an apply that is not done.
     """
 
     is_delta: ClassVar[bool] = False
-    refs: Mapping[str, int]
-    definition: str = ""
-    definitions: Mapping[int, str] = MappingProxyType({})
-    formerly: Sequence[str] = ()
-    is_shadow: bool = False
+
+    @property
+    @abstractmethod
+    def properties(self) -> Mapping[str, str]:
+        """Its properties."""
+
+    @property
+    @abstractmethod
+    def refs(self) -> Mapping[str, int]:
+        """The snapshot of each branch and tag."""
+
+    @property
+    def definition(self) -> str:
+        """The SQL that its newest commit is of, if it is a view of format 2."""
+        return self.properties.get(DEFINITION, "")
+
+    @property
+    def definitions(self) -> Mapping[int, str]:
+        """The SQL of earlier versions, by number."""
+        return definitions_in(self.properties)
+
+    @property
+    def formerly(self) -> Sequence[str]:
+        """The names that it had."""
+        found: list[str] = json.loads(self.properties.get(FORMERLY, "[]"))
+        return found
+
+    @property
+    def is_shadow(self) -> bool:
+        """Whether a view is taking over its files, by an apply that is not done."""
+        return SWAPPING in self.properties
+
+    def rows_at(self, snapshot: Snapshot) -> int:
+        """Return how many rows the table has at a snapshot."""
+        return snapshot.total
 
     @abstractmethod
     def columns(self, snapshot_id: int | None = None) -> dict[str, str]:

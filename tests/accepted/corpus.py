@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+from headwater.analyze.typing import functions as f
 from headwater.testing.slt import parse as parse_slt
 from tests.fuzz.closing import closing_query
-from tests.fuzz.functions import CALLS, fill, nested
+from tests.fuzz.functions import CALLS, call_of, fill, nested
 from tests.fuzz.queries import first, folded, grouped, linear, query
 from tests.fuzz.schemas import KINDS, STANDARD, Draw, type_of
 from tests.fuzz.streams import random_logs, random_query
@@ -103,6 +104,8 @@ def function_projects(count: int) -> Iterator[Project]:
     columns = {kind: (f"t.{kind}",) for kind in KINDS}
     items = [(call, fill(Random(call), columns, call)) for each in CALLS.values() for call in each]
     items += [(call, call) for call in _AGGREGATES]
+    lines = [each for each in f.AGGREGATES.values() if each.texts is not None]
+    items += [(each.name, fill(Random(each.name), columns, call_of(each))) for each in lines]
     for number in range(count):
         rnd = Random(f"nest-{number}")
         call = nested(rnd, columns, rnd.choice([*CALLS]), 3)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,9 +70,10 @@ def _forms() -> Iterator[Form]:
         for each in table.values():
             for text in given.pop(each.name, None) or calls(each):
                 yield from _expanded(text, each.name, family, each.name in aggregates)
-    for form in f.FORMS:
-        for text in given.pop(form.name, ()):
-            yield from _expanded(text, form.name, "Choices, arrays and JSON")
+    for family, others in f.FORMS.items():
+        for form in others:
+            for text in given.pop(form.name, ()):
+                yield from _expanded(text, form.name, family)
     for window in WINDOWS:
         for text in given.pop(window.name):
             yield from _expanded(text, window.name, "Window functions")
@@ -117,9 +118,12 @@ def _expanded(text: str, name: str, family: str, aggregate: bool = False) -> Ite
     grouped = aggregate and " OVER " not in text
     kinds = _KIND.findall(text)
     for chosen in _chosen(kinds):
-        columns = iter(chosen)
-        filled = _KIND.sub(lambda found, columns=columns: next(columns), text)
-        yield Form(filled, name, family, grouped)
+        yield Form(_filled(text, chosen), name, family, grouped)
+
+
+def _filled(text: str, columns: Iterable[str]) -> str:
+    following = iter(columns)
+    return _KIND.sub(lambda kind: next(following), text)
 
 
 def _chosen(kinds: list[str]) -> Iterator[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headwater.analyze.typing.types import sql_type
@@ -105,5 +106,5 @@ def differences(
         return found
     found[CHECK] = of_the_type(recorded, translation)
     for name, answer in engines.items():
-        found[name] = of_the_values(form, recorded, lambda answer=answer: answer(form))
+        found[name] = of_the_values(form, recorded, partial(answer, form))
     return found

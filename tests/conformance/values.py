@@ -88,6 +88,58 @@ _DOUBLES = (
     *("0.49999999999999994", "9.3e18", "-9.3e18", "1.005", "-2.675", "0.1", "1e-7", "1e7", "3"),
 )
 
+_CODES = (
+    *(
+        None,
+        "",
+        "00ff",
+        "6162",
+        "ABCD",
+        "abc",
+        "0g",
+        " 61",
+        "YQ==",
+        "YWI=",
+        "YWJj",
+        "YQ",
+        "YQ=",
+        "Y",
+    ),
+    *("YQ==YQ==", "Y Q=", "YQ=\n", "+/==", "-_==", "_-8=", "===="),
+)
+_URLS = (
+    *(
+        None,
+        "",
+        "a+b%20c",
+        "%C3%A5",
+        "%c3%a5",
+        "%zz",
+        "%4",
+        "100%",
+        "%%4141",
+        "å b",
+        "a~*-._",
+        "%2B",
+    ),
+    *("https://user@www.example.com:8080/a/b?x=1&y=%20z#top", "http://example.com", "/a/b?q=1"),
+    *("mailto:a@example.com", "http://[::1]:80/", "http://a b/", "HTTP://EXAMPLE.com/?x"),
+)
+
+_PARTS = (
+    *(
+        "http://a_b.example/x",
+        "http://1.2.3.4:/",
+        "http://a.b.c.:99/",
+        "ftp://u:p@h.example/%C3%A5",
+    ),
+    *("//host.example/p", "a/b:c", "1a:b", "a:", ":b", "a:b", "x://", "http:///p", "http://h?q#f"),
+    *("http://h/p?q=[1]&r=%26", "http://h/[p]", "http://h/p#a#b", "http://h:port/", "http://h.1/"),
+    *("http://å.example/ö", "http://-h/", "http://h-/", "http://h:80:81/", "http://u@v@h/", "?q"),
+    *("#f", "/+%2B", "http://h/\u2003", "urn:isbn:0?x=1#y", "http://[::1", "http://h/a|b"),
+    *("http://h\n", "\nhttp://h"),
+)
+
 COLUMNS: Mapping[str, Column] = {
     "f": Column("BOOLEAN", (None, "true", "false")),
     "i": Column(
@@ -136,10 +188,14 @@ COLUMNS: Mapping[str, Column] = {
         + ('{"a": 1, "a": 2}', '{"a": 0.1e-5}', '{"a": -0}', '{"a": {"b": {"c": "d"}}}', "null")
         + ('{"a": [{"b": 5}]}', '{"a": ""}', ' {"a" : 6 } ', '{"a": 1} x', "{'a': 1}", '"t"'),
     ),
+    "hx": Column("VARCHAR", _CODES),
+    "u": Column("VARCHAR", _URLS),
+    "us": Column("VARCHAR", _PARTS),
     "dt": Column("DATE", _DAYS),
     "ts": Column("TIMESTAMP", _TIMES),
     "tz": Column("TIMESTAMP WITH TIME ZONE", tuple(v and f"{v} UTC" for v in _TIMES)),
     "bn": Column("VARBINARY", (None, "", "00ff", "6162")),
+    "bx": Column("VARBINARY", (None, "", "c3a5", "c328", "f09f9880", "eda080", "61c3", "f4908080")),
     "ai": Column(
         "ARRAY(INTEGER)",
         (None, [], ["1"], ["3", "1", "2"], ["1", None], [None], ["2147483647", "0"]),

@@ -25,7 +25,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.table import Table, Target
 from headwater.lake.spec import TableSpec
 from headwater.runtime.lease import Lease
 from headwater.runtime.session import open_session
@@ -114,12 +114,12 @@ class Contender:
         self._say(ready=True)
         self._hear()
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             if pause == "before":
                 self._pause()
             rows = ", ".join([f"({epoch}, '{self._name}')"] * ROWS)
             query = f"SELECT epoch, writer FROM VALUES {rows} AS t (epoch, writer)"
-            self._lake.spark.sql(query).writeTo(target).append()
+            target.append(self._lake.spark.sql(query))
             if pause == "after":
                 self._pause()
 
@@ -153,7 +153,7 @@ class Contender:
             next_ = Marker("staged", 1, epoch, cut, {"in": str(epoch + 1)}, token=1)
             began = time.perf_counter()
             done = commit(
-                staged, next_, lambda target: rows.writeTo(target).append(),
+                staged, next_, lambda target: target.append(rows),
                 session=lake.spark, fence=self._lease,
             )  # fmt: skip
             spent["staged"].append(time.perf_counter() - began)

@@ -7,6 +7,7 @@ were, and how many of them failed or mixed two versions. Each row says of which 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -16,11 +17,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+import duckdb
+
 from headwater.project import load_project
+from headwater.serve.connection import duckdb_connection
+from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 
 READS_PER_SECOND = 10
@@ -40,7 +46,7 @@ VERSIONED = {"large": ROWS // 2, "above": ROWS // 4, "per_who": 7}
 
 
 class Reader:
-    """Reads all views again and again, as any reader without a JVM."""
+    """Reads all views again and again, by PyIceberg and by DuckDB in turn."""
 
     def __init__(self, folder: Path) -> None:
         self.reads, self.violations = 0, list[str]()
@@ -59,21 +65,34 @@ class Reader:
             thread.join()
 
     def _read_on(self, done: threading.Event) -> None:
-        while not done.wait(1 / READS_PER_SECOND):
-            for name, rows in VERSIONED.items():
+        with duckdb_connection() as duck:
+            ways = itertools.cycle((_by_pyiceberg, partial(_by_duckdb, duck)))
+            for name, rows in itertools.cycle(VERSIONED.items()):
+                if done.wait(1 / READS_PER_SECOND):
+                    return
                 try:
-                    self._read(name, rows)
+                    self._read(name, rows, next(ways))
                 except Exception as error:  # noqa: BLE001 - whatever it is, a reader saw it
                     self.violations.append(f"{name}: {error!r}")
 
-    def _read(self, name: str, rows: int) -> None:
+    def _read(self, name: str, rows: int, read: Callable[[StoredIcebergTable], list[int]]) -> None:
         table = self._lake.table(name)
-        assert table is not None
-        found = table.iceberg.scan(selected_fields=("version",)).to_arrow()
-        versions = set(found.column("version").to_pylist())
+        assert isinstance(table, StoredIcebergTable)
+        found = read(table)
         self.reads += 1
-        if len(versions) != 1 or found.num_rows != rows:
-            self.violations.append(f"{name}: {found.num_rows} rows of versions {sorted(versions)}")
+        if len(set(found)) != 1 or len(found) != rows:
+            versions = sorted(set(found))
+            self.violations.append(f"{name}: {len(found)} rows of versions {versions}")
+
+
+def _by_pyiceberg(table: StoredIcebergTable) -> list[int]:
+    rows = table.iceberg.scan(selected_fields=("version",)).to_arrow()
+    return list(rows.column("version").to_pylist())
+
+
+def _by_duckdb(duck: duckdb.DuckDBPyConnection, table: StoredIcebergTable) -> list[int]:
+    table.create_view(duck, table.name, table.snapshot_id(), ["version"])
+    return [row[0] for row in duck.execute(f"FROM {table.name}").fetchall()]
 
 
 class Swaps:

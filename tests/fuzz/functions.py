@@ -8,10 +8,15 @@ rewrite, so that the fuzz can ask it for the answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-CALLS: Mapping[str, tuple[str, ...]] = {
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.functions import FUNCTIONS, Function
+
+_WRITTEN: Mapping[str, tuple[str, ...]] = {
     "text": (
         *("lower({text})", "upper({text})", "trim({text})", "ltrim({text})", "rtrim({text})"),
         *("reverse({text})", "replace({text}, 'u', 'v')", "substr({text}, 1, 2)"),
@@ -32,7 +37,11 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         *("second({instant})", "date_diff('hour', {instant}, {instant})", "coalesce({number}, 7)"),
         *("{number} + {small}", "{number} - {number}", "{number} * 2", "{number} / 2"),
         *("-{number}", "least({number}, {number})", "TRY_CAST({text} AS BIGINT)"),
-        "extract(YEAR FROM {moment})",
+        *("extract(YEAR FROM {moment})", "extract(DOW FROM {day})"),
+        *("date_diff('month', {day}, {day})", "date_diff('week', {moment}, {moment})"),
+        *("length(from_utf8(X'6162'))", "regexp_count({text}, 'u+')"),
+        "cardinality(regexp_extract_all({text}, '(u)v', 1))",
+        "cardinality(regexp_split({text}, '[uv]'))",
     ),
     "float": (
         *("sqrt(abs({float}))", "cbrt({float})", "exp({small})", "power({float}, 2)"),
@@ -57,6 +66,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
     "day": (
         *("date({instant})", "last_day_of_month({day})", "date_trunc('month', {day})"),
         *("CAST({moment} AS DATE)", "greatest({day}, DATE '2026-01-01')"),
+        *("date_add('month', {small}, {day})", "{day} + INTERVAL '1' MONTH"),
     ),
     "moment": (
         *(
@@ -73,9 +83,53 @@ CALLS: Mapping[str, tuple[str, ...]] = {
             "{instant} - INTERVAL '2' HOUR",
         ),
         *("CAST({moment} AS TIMESTAMP WITH TIME ZONE)", "date_add('minute', -5, {instant})"),
+        "date_add('hour', {small}, {instant})",
     ),
 }
 """By kind of the value; in braces stands the kind of an argument."""
+
+_ARGUMENTS: Mapping[str, str] = {
+    **dict.fromkeys(("bigint", "integer", "long"), "{number}"),
+    **dict.fromkeys(("texts", "comparables", "exacts", "same", "array"), "split({text}, 'v')"),
+    **dict.fromkeys(("text", "element"), "{text}"),
+    "int": "{small}",
+    "double": "{float}",
+    "number": "{money}",
+    "binary": "to_utf8({text})",
+    "datetime": "{day}",
+    "timestamp": "{moment}",
+}
+_SHOWN: Mapping[exp.DType, tuple[str, str]] = {
+    t.Type.VARCHAR: ("text", "{}"),
+    t.Type.BIGINT: ("number", "{}"),
+    t.Type.DOUBLE: ("float", "{}"),
+    t.Type.BOOLEAN: ("flag", "{}"),
+    t.Type.VARBINARY: ("text", "to_hex({})"),
+    t.Type.ARRAY: ("number", "cardinality({})"),
+}
+"""By type of a result, the kind of value that it is or is shown as."""
+
+
+def call_of(function: Function) -> str:
+    """Return the call of a line of the table, with a hole for each argument."""
+    needed = [word for word in function.params if not word.endswith("?")]
+    return f"{function.name}({', '.join(_ARGUMENTS[word.rstrip('*')] for word in needed)})"
+
+
+def _lines() -> Iterator[tuple[str, str]]:
+    """Yield the kind and the call of every scalar line of the table that takes no literal."""
+    for function in FUNCTIONS.values():
+        if function.texts is not None and function.kind == "scalar" and not function.constant:
+            kinds = [t.array(t.VARCHAR) for _ in function.params]
+            kind, shown = _SHOWN[function.result(kinds).this]
+            yield kind, shown.format(call_of(function))
+
+
+CALLS: Mapping[str, tuple[str, ...]] = {
+    kind: (*calls, *(call for found, call in _lines() if found == kind))
+    for kind, calls in _WRITTEN.items()
+}
+"""All of them, with those of the lines of the table of functions."""
 
 PLAIN: Mapping[str, tuple[str, ...]] = {
     "text": ("coalesce({text}, {text})", "nullif({text}, 'v')", "if({flag}, {text}, {text})"),

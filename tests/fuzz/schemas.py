@@ -155,9 +155,13 @@ class Schema:
     @property
     def definitions(self) -> str:
         """Statements."""
+        return self.tables + f"CREATE STREAMING VIEW {CORRECTED} AS {self.corrected};\n"
+
+    @property
+    def tables(self) -> str:
+        """The statements of the tables."""
         held = {**self.logs, KEYED: self.inputs[KEYED]}
-        view = f"CREATE STREAMING VIEW {CORRECTED} AS {self.corrected};\n"
-        return "".join(_table(name, columns) for name, columns in held.items()) + view
+        return "".join(_table(name, columns) for name, columns in held.items())
 
     @property
     def corrected(self) -> str:

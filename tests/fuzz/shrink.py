@@ -23,13 +23,14 @@ def shrink(text: str, fails: Callable[[str], bool]) -> str:
     """
     smaller = True
     while smaller:
-        candidates = sorted(set(_candidates(text)), key=lambda each: (len(each), each))
-        smaller = next((c for c in candidates if len(c) < len(text) and fails(c)), None)
+        tries = sorted(set(candidates(text)), key=lambda each: (len(each), each))
+        smaller = next((each for each in tries if len(each) < len(text) and fails(each)), None)
         text = smaller or text
     return text
 
 
-def _candidates(text: str) -> Iterator[str]:
+def candidates(text: str) -> Iterator[str]:
+    """Yield texts from which something was taken away."""
     root = parse_one(text, dialect=Headwater)
     yield from (inner.sql(Headwater) for inner in root.find_all(exp.Select, exp.SetOperation))
     for at, node in enumerate(root.walk()):

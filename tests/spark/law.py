@@ -18,7 +18,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.history import Snapshot
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.table import Table, Target
 from headwater.lake.spec import TableSpec
 
 MICROSECOND = timedelta(microseconds=1)
@@ -103,9 +103,9 @@ class Landed:
         ddl = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
         ddl += ", _watermark TIMESTAMP" if self.time else ""
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             if stamped:
-                self.lake.spark.createDataFrame(stamped, ddl).coalesce(1).writeTo(target).append()
+                target.append(self.lake.spark.createDataFrame(stamped, ddl).coalesce(1))
 
         last = self.table.marker()
         epoch = last.epoch + 1 if last else 0

@@ -171,7 +171,9 @@ def test_the_cache_folder_can_be_named() -> None:
 
 def test_the_lock_covers_every_configuration_of_ivy_xml() -> None:
     jars = read_lock()
-    assert ivy_configurations() == ["core", "kafka", "delta", "postgres", "s3", "objects", "trino"]
+    assert ivy_configurations() == [
+        *("core", "kafka", "delta", "postgres", "s3", "objects", "profile", "trino")
+    ]
     for configuration in ivy_configurations():
         assert select(jars, [configuration])
     assert len({jar.name for jar in jars}) == len(jars)

@@ -196,6 +196,10 @@ def _inside_query(node: exp.Expr, root: exp.Expr) -> bool:
     return False
 
 
+_IN_OTHERS = {"WEEK": (7, "DAY"), "QUARTER": (3, "MONTH")}
+"""Units that intervals of Trino do not have, as a number of others."""
+
+
 def rewrite_date_add(root: exp.Expr) -> None:
     """``date_add('hour', 2, ts)`` → ``ts + INTERVAL '2' HOUR``, which all engines read alike."""
     for node in reversed(list(root.find_all(exp.DateAdd))):  # the inner ones first
@@ -204,7 +208,9 @@ def rewrite_date_add(root: exp.Expr) -> None:
         literal = amount.this if negative else amount
         if not (isinstance(literal, exp.Literal) and literal.is_int and unit):
             continue
-        span = exp.Interval(this=exp.Literal.string(literal.name), unit=exp.Var(this=unit))
+        times, unit = _IN_OTHERS.get(unit, (1, unit))
+        length = exp.Literal.string(str(times * int(literal.name)))
+        span = exp.Interval(this=length, unit=exp.Var(this=unit))
         shifted = (exp.Sub if negative else exp.Add)(this=node.this.copy(), expression=span)
         node.replace(shifted)
 

@@ -13,6 +13,7 @@ from typing import TypeGuard, TypeVar
 
 from sqlglot import exp
 
+from headwater.analyze.bind.function_names import has_names, read_names
 from headwater.analyze.ddl.functions import UserFunction, bind_function, called, expand_calls
 from headwater.analyze.ddl.keyed_tables import check_keyed, is_keyed, log_of, newest_rows
 from headwater.analyze.ddl.sinks import bind_sink
@@ -186,9 +187,10 @@ class _Binder:
 
     def _expanded(self, statement: Statement, report: Diagnostics) -> Statement | None:
         """The statement without calls of functions; None if it cannot be bound."""
-        if not self.calls(statement):
+        if not self.calls(statement) and not has_names(statement):
             return statement
         plain = statement.copy()
+        read_names(plain)
         return plain if expand_calls(plain, self.functions, report) else None
 
     def bind_sources(self) -> None:

@@ -15,6 +15,7 @@ from operator import mul
 
 from sqlglot import exp
 
+from headwater.analyze.bind.function_names import read_names
 from headwater.analyze.bind.passes import rewrite_date_add
 from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.connectors.options import bind_options
@@ -145,6 +146,7 @@ def _body(
 ) -> exp.Paren | None:
     """Return the body in brackets, its calls expanded and its columns resolved."""
     bound = statement.copy()
+    read_names(bound)
     if not expand_calls(bound, functions, report):
         return None
     root = exp.Paren(this=bound.args["expression"])

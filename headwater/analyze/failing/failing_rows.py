@@ -24,6 +24,7 @@ from headwater.analyze.failing.fallible import (
     failing,
     negates_least,
 )
+from headwater.analyze.failing.guards import has_guard, when_it_fails, without_failure
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
@@ -91,6 +92,8 @@ def is_certain(expression: exp.Expr) -> bool:
     if next(failing(expression), None) is None:
         return True
     children = list(expression.iter_expressions())
+    if has_guard(expression):
+        return False
     if isinstance(expression, exp.AggFunc):
         return not isinstance(expression, _MAY_SKIP) and all(map(is_certain, children))
     if isinstance(expression, (*_LEFT_FIRST, *_CONDITIONAL, *_ONE_OPERAND, *_PARTS)):
@@ -135,6 +138,8 @@ def safely(node: exp.Expr) -> exp.Expr:
         node: a typed node that can fail, its operands cannot; changed in place.
     """
     # A condition around the node would not do: Spark computes what occurs twice ahead of it.
+    if has_guard(node):
+        return without_failure(node)
     node.meta[SAFE] = True
     match node:
         case exp.Cast():
@@ -184,6 +189,8 @@ def _own(node: exp.Expr) -> exp.Expr:
         if next(failing(child), None) is not None:
             child.replace(fixed := _in_brackets(safe(child)))
             fixed.type = type_of(child)
+    if has_guard(node):
+        return _or_else(when_it_fails(node), exp.false())
     match node:
         case exp.Div() | exp.Mod():
             return _division_fails(node)

@@ -15,6 +15,7 @@ from headwater.analyze.failing.nonzero_divisors import PROVEN
 from headwater.analyze.failing.total import TOTAL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions import FUNCTIONS
 
 SAFE = "gives_null_instead"
 """Key of ``meta`` of a node whose operands are NULL where it would fail."""
@@ -354,5 +355,6 @@ FALLIBLE: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     **dict.fromkeys((exp.Pad, exp.Split, exp.SplitPart), _has_free_pattern),
     # of a group, not of a row: sum_leaves_type
     **dict.fromkeys((exp.Sum, exp.Avg), lambda node: False),
+    **{node: lambda node: True for node, each in FUNCTIONS.items() if each.fails},
 }
 """Node class → whether a node of it fails for some values of its operands."""

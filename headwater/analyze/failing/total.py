@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.dialect.syntax import PatternRows, WindowTable
 
 _QUERIES = (
@@ -28,6 +29,7 @@ _QUERIES = (
     *(exp.Lateral, exp.CTE, exp.With),
 )
 _LEAVES = (
+    exp.HexString,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Star, exp.Interval),
     *(exp.Var, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
     *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript),
@@ -64,10 +66,13 @@ _BEFORE_OVER = (
     *(exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
 )
 
+_LINES = (node for node, each in FUNCTIONS.items() if each.texts is not None and not each.fails)
+
 TOTAL: frozenset[type[exp.Expr]] = frozenset(
     (
         *(*_QUERIES, *_LEAVES, *_OPERATORS, *_TEXT, *_NUMBERS, *_TIMES, *_OTHERS, *_AGGREGATES),
         *_BEFORE_OVER,
+        *_LINES,
     )
 )
 """Node classes; a subclass needs a line of its own."""

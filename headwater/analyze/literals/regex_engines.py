@@ -167,6 +167,27 @@ def check_replace(regex: Regex, parts: Sequence_[Part]) -> None:
             raise _no_end("$ in a pattern that may match a line break", ends(branch)[0])
 
 
+def check_all(regex: Regex, group: int) -> None:
+    """Refuse a pattern whose matches, one after the other, engines do not find alike.
+
+    Args:
+        regex: the pattern.
+        group: what is returned of each match.
+
+    Raises:
+        Mistake: with its place.
+    """
+    check(regex)
+    check_extract(regex, group)
+    if nullable(regex.root) or ends(regex.root):
+        raise Mistake(
+            "engines do not find the same empty matches, or the same end",
+            "match at least one character, and leave $ out",
+            0,
+            condition="NOT_PORTABLE",
+        )
+
+
 def _no_end(what: str, anchor: Anchor) -> Mistake:
     message = f"{what} does not mean the same in every engine"
     return Mistake(message, _AT_END, anchor.at, condition="NOT_PORTABLE")

@@ -22,14 +22,11 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable
-from headwater.dialect.syntax import MatchRecognize, PatternRows
+from headwater.dialect.syntax import SHOWN, MatchRecognize, PatternRows
 from headwater.errors import SqlError
 from headwater.patterns import MatchClause, read_clause
 from headwater.patterns.clause import CLOSE, MATCH
 from headwater.patterns.navigation import CLASSIFIER, Aggregation, Navigation, Reference
-
-SHOWN = "shown"
-"""Key of the ``meta`` of a column of matches: how a message shows it."""
 
 _FUNCTIONS: Mapping[str, type[exp.Expr]] = {
     "sum": exp.Sum,

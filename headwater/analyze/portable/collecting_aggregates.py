@@ -47,10 +47,6 @@ def _check_text(call: exp.Expr, report: Diagnostics) -> None:
     elif not call.args.get("separator"):
         hint = "write listagg(x, '') to join without a separator"
         report.add("WRONG_ARGUMENTS", "listagg needs a separator", call, hint)
-    elif not isinstance(call.this, exp.Order):
-        hint = "say in which order: listagg(x, ',') WITHIN GROUP (ORDER BY x)"
-        message = "listagg without an order could return any order"
-        report.add("NON_DETERMINISTIC", message, call, hint)
 
 
 def _check_order(call: exp.Expr, order: exp.Order, report: Diagnostics) -> None:

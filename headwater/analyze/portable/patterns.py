@@ -10,6 +10,11 @@ from sqlglot import exp
 
 from headwater.analyze.literals import regex, regex_engines, replacement
 from headwater.analyze.literals.characters import character
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.functions.text import (
+    REGEXP_COUNT,
+    REGEXP_SPLIT,
+)
 
 _BACKSLASH = "\\"
 
@@ -80,6 +85,29 @@ def duckdb_extract(node: exp.Expr) -> exp.Expr:
     ]
     value = values[0] if len(values) == 1 else call("CONCAT", *values)
     return _if_found(call("REGEXP_MATCHES", node.this, text(found.text)), value)
+
+
+def spark_every(node: exp.Expr) -> exp.Expr:
+    """``regexp_count``, ``regexp_extract_all`` and ``regexp_split`` for Spark."""
+    value, pattern, *group = node.expressions
+    java = text(regex_engines.java(regex.parse(pattern.name)))
+    if isinstance(node, REGEXP_COUNT):
+        return exp.Cast(this=call("REGEXP_COUNT", value, java), to=t.BIGINT.copy())
+    if isinstance(node, REGEXP_SPLIT):
+        return call("SPLIT", value, java)
+    return call("REGEXP_EXTRACT_ALL", value, java, *(group or [exp.Literal.number(0)]))
+
+
+def duckdb_every(node: exp.Expr) -> exp.Expr:
+    """The same for DuckDB."""
+    value, pattern, *group = node.expressions
+    number = int(group[0].to_py()) if group else 0
+    found = regex_engines.re2_extract(regex.parse(pattern.name), number)
+    if isinstance(node, REGEXP_SPLIT):
+        return call("STRING_SPLIT_REGEX", value, text(found.text))
+    place = exp.Literal.number(found.numbers[number][0])
+    matches = call("REGEXP_EXTRACT_ALL", value, text(found.text), place)
+    return call("LEN", matches) if isinstance(node, REGEXP_COUNT) else matches
 
 
 def spark_split(node: exp.Expr) -> exp.Expr:

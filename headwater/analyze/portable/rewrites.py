@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
+from headwater.analyze.failing.guards import raise_where_it_fails
 from headwater.analyze.portable import (
     arithmetic,
     attempts,
@@ -28,12 +29,23 @@ from headwater.analyze.portable import (
 )
 from headwater.analyze.portable.averages import duckdb_average, spark_average
 from headwater.analyze.portable.decimal_casts import decimal_as_float
+from headwater.analyze.portable.engine_texts import (
+    aggregate_text,
+    engine_text,
+    is_line_of_rows,
+)
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.patterns import call
 from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.text import (
+    REGEXP_COUNT,
+    REGEXP_EXTRACT_ALL,
+    REGEXP_SPLIT,
+)
 from headwater.analyze.typing.window_functions import NUMBERED
 
 _NARROW = 18
@@ -50,13 +62,20 @@ def portable(query: Tree, dialect: str) -> Tree:
         dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     root = exp.Paren(this=query.copy())
+    raise_where_it_fails(root)
+    if dialect != "trino":
+        compose_calls(root)
     fixes = FIXES[dialect]
     for node in reversed(list(root.walk(bfs=True))):
         fix = fixes.get(type(node))
-        if fix is None or node is root:
+        if node is root:
             continue
         kind = node.type
-        fixed = fix(node)
+        if is_line_of_rows(node):
+            around = isinstance(node.parent, (exp.Filter, exp.Window)) and node.arg_key == "this"
+            fixed = node if around else aggregate_text(node, dialect)
+        else:
+            fixed = fix(node) if fix else engine_text(node, dialect)
         if fixed is not node:
             node.replace(fixed)
             fixed.type = kind
@@ -146,12 +165,6 @@ def _spark_filter(node: exp.Expr) -> exp.Expr:
     return collecting_aggregates.spark_filter(node) if fixed is node else fixed
 
 
-def _duckdb_elapsed(node: exp.Expr) -> exp.Expr:
-    """DuckDB's date_diff counts boundaries; its date_sub counts full units, as Trino does."""
-    unit = exp.Literal.string(node.text("unit").lower())
-    return call("DATE_SUB", unit, node.expression, node.this)
-
-
 def _duckdb_trunc(node: exp.Expr) -> exp.Expr:
     kind = type_of(node.this)
     return _cast(node, kind) if kind == t.DATE else node
@@ -177,6 +190,28 @@ def _duckdb_contains(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[found, exp.If(this=unknown, true=exp.null())], default=node.copy())
 
 
+def _duckdb_size(node: exp.Expr) -> exp.Expr:
+    is_map = type_of(node.this).this is t.Type.MAP
+    return call("CARDINALITY", node.this) if is_map else node
+
+
+def _duckdb_joined(node: exp.Expr) -> exp.Expr:
+    """DuckDB takes an array that is NULL for an empty one."""
+    if type_of(node).this is not t.Type.ARRAY:
+        return node
+    sides = (node.this, node.expression)
+    given = [exp.Not(this=exp.Is(this=exp.paren(each), expression=exp.Null())) for each in sides]
+    whole = call("LIST_CONCAT", *sides)
+    return exp.Case(ifs=[exp.If(this=exp.and_(*given), true=whole)])
+
+
+def _of_key(node: exp.Expr, name: str) -> exp.Expr:
+    """The value of a key; sqlglot takes a number for a place."""
+    if type_of(node.this).this is not t.Type.MAP:
+        return node
+    return call(name, node.this, node.expressions[0])
+
+
 def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     """DuckDB's own is NULL, not 0, where every condition is."""
     one = exp.If(this=node.this.copy(), true=exp.Literal.number(1))
@@ -189,6 +224,7 @@ _SPARK_COUNTS = (
     *(exp.Hour, exp.Minute, exp.Second),
 )
 
+_EVERY = (REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT)
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
@@ -204,6 +240,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.RegexpReplace: patterns.spark_replace,
         exp.RegexpExtract: patterns.spark_extract,
         exp.Split: patterns.spark_split,
+        **dict.fromkeys(_EVERY, patterns.spark_every),
         exp.SplitPart: texts.spark_part,
         exp.Substring: texts.part_of,
         exp.Replace: texts.spark_replaced,
@@ -212,6 +249,9 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Lower: texts.spark_lower,
         exp.JSONExtractScalar: json_values.spark_scalar,
         exp.TimeToStr: times.spark_written,
+        exp.DateDiff: times.spark_elapsed,
+        exp.DateAdd: times.spark_later,
+        **dict.fromkeys((exp.Add, exp.Sub), times.kept_date),
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -241,13 +281,16 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
+        exp.Bracket: partial(_of_key, name="TRY_ELEMENT_AT"),
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
+        exp.HexString: lambda node: call("UNHEX", exp.Literal.string(node.name)),
         exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.whole,
         exp.Ceil: function_edge_cases.whole,
-        exp.DateDiff: _duckdb_elapsed,
+        exp.DateDiff: times.duckdb_elapsed,
+        exp.DateAdd: times.duckdb_later,
         exp.Sign: function_edge_cases.duckdb_sign,
         exp.Pow: arithmetic.duckdb_power,
         exp.Literal: arithmetic.duckdb_literal,
@@ -261,11 +304,12 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Substring: texts.part_of,
         exp.SplitPart: texts.duckdb_part,
         exp.RegexpLike: patterns.duckdb_test,
+        **dict.fromkeys(_EVERY, patterns.duckdb_every),
         exp.TimestampTrunc: _duckdb_trunc,
         exp.Div: _whole_division,
         exp.Mod: division.duckdb_rest,
-        exp.Add: _duckdb_wide,
-        exp.Sub: _duckdb_wide,
+        exp.Add: lambda node: times.kept_date(_duckdb_wide(node)),
+        exp.Sub: lambda node: times.kept_date(_duckdb_wide(node)),
         exp.Mul: _duckdb_wide,
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.TryCast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
@@ -283,11 +327,16 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked,
         exp.Unnest: duckdb_unnest,
+        exp.ArraySize: _duckdb_size,
+        exp.DPipe: _duckdb_joined,
+        exp.Bracket: partial(_of_key, name="MAP_EXTRACT_VALUE"),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), _duckdb_average),
     },
     "trino": {
         **trino.FIXES,
         exp.Try: attempts.trino_attempt,
+        exp.DateAdd: times.trino_later,
+        exp.Bracket: partial(_of_key, name="ELEMENT_AT"),
         exp.ApproxQuantile: _ranked,
     },
 }

@@ -19,7 +19,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.syntax import BY_PATTERN, PatternRows, WindowTable
 
 _ONE = frozenset(("this",))
 _TWO = frozenset(("this", "expression"))
@@ -85,6 +85,7 @@ _LEAVES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Literal: frozenset(("this", "is_string")),
     exp.Boolean: _ONE,
     exp.Null: frozenset(),
+    exp.HexString: _ONE,
     exp.Star: frozenset(),
     exp.Interval: frozenset(("this", "unit")),
     exp.Var: _ONE,
@@ -97,7 +98,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.ApproxQuantile: frozenset(("this", "quantile")),
     **dict.fromkeys((exp.Concat, exp.ConcatWs), frozenset(("expressions", "safe", "coalesce"))),
     exp.Count: frozenset(("this", "big_int")),
-    exp.DateDiff: frozenset(("this", "expression", "unit")),
+    **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
@@ -178,6 +179,8 @@ def _constant_time(node: exp.Expr, report: Diagnostics) -> None:
     """Refuse constants that Spark reads as the time of the run, such as ``'now'``."""
     target, value = type_of(node), node.this
     if t.family(target) != "time" or t.family(type_of(value)) != "text" or value.find(exp.Column):
+        return
+    if node.meta.get(BY_PATTERN):
         return
     if not value.is_string:
         message = "a date made from constants must be written as one"

@@ -22,6 +22,11 @@ from headwater.analyze.literals import (
 from headwater.analyze.literals.regex_tree import Regex
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.text import (
+    REGEXP_COUNT,
+    REGEXP_EXTRACT_ALL,
+    REGEXP_SPLIT,
+)
 
 _SHORT = 18
 """Trino fails if it rounds a decimal of more digits beyond its first one."""
@@ -66,6 +71,22 @@ def _extract(node: exp.Expr, report: Diagnostics) -> None:
         return
     with report.within(node.expression):
         regex_engines.check_extract(tree, number)
+
+
+def _every(node: exp.Expr, report: Diagnostics) -> None:
+    """A function of all matches: none of them may be empty, since engines go on otherwise."""
+    pattern, *rest = node.expressions[1:]
+    if not pattern.is_string:
+        return  # reported already
+    with report.within(pattern):
+        tree = regex.parse(pattern.name)
+        number = int(rest[0].to_py()) if rest and rest[0].is_int else 0
+        if not 0 <= number <= tree.groups:
+            message = f"the pattern has {tree.groups} groups"
+            hint = "groups are in brackets, the first one is 1"
+            report.add("WRONG_ARGUMENTS", message, rest[0], hint)
+            return
+        regex_engines.check_all(tree, number)
 
 
 def _like(node: exp.Expr, report: Diagnostics) -> None:
@@ -141,6 +162,7 @@ CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.RegexpLike: _test,
     exp.RegexpReplace: _replace,
     exp.RegexpExtract: _extract,
+    **dict.fromkeys((REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT), _every),
     exp.Escape: _like,
     exp.JSONExtractScalar: _json_path,
     exp.TimeToStr: _date_format,

@@ -203,10 +203,11 @@ class Finality:
         branches = union_branches(union)
         times = [self.query(branch) for branch in branches]
         found: Times = {}
-        for at, item in enumerate(branches[0].selects):
+        # branches of a query that is refused can have different numbers of columns
+        for item, *others in zip(*(branch.selects for branch in branches), strict=False):
             known = [
-                each.get(branch.selects[at].alias_or_name)
-                for each, branch in zip(times, branches, strict=True)
+                each.get(shown.alias_or_name)
+                for each, shown in zip(times, (item, *others), strict=True)
             ]
             sure = [time for time in known if time is not None]
             if len(sure) == len(known) and len({time.kind for time in sure}) == 1:

@@ -46,6 +46,13 @@ class Age:
     length: int
     type: exp.DataType
 
+    @property
+    def clause(self) -> str:
+        """The condition as SQL."""
+        strict = (self.length + 1) % 10**6 == 0
+        seconds = f"{(self.length + strict) / 10**6:.6f}".rstrip("0").rstrip(".")
+        return f"{self.column} {'>' if strict else '>='} watermark() - INTERVAL '{seconds}' SECOND"
+
 
 def reads_clock(node: exp.Expr) -> bool:
     """Return whether ``watermark()`` is called anywhere below a node."""

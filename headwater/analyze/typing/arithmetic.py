@@ -12,6 +12,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
 
+_DAYS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _KEPT_SCALE = 6
 """Digits after the point that Spark keeps if a result has more than 38 digits."""
 
@@ -103,7 +104,14 @@ def _time_arithmetic(
         return left
     if families == ("interval", "time") and isinstance(node, exp.Add) and t.is_timestamp(right):
         return right
-    if t.DATE in (left, right):
+    if families == ("time", "interval") and _whole_days(node.args["expression"]):
+        return left
+    if families == ("interval", "time") and isinstance(node, exp.Add) and _whole_days(node.this):
+        return right
+    if t.DATE in (left, right) and "interval" in families:
+        message = "a date takes intervals of days, weeks, months, quarters and years only"
+        report.add("TYPE_CLASH", message, node, "cast the date first: CAST(x AS TIMESTAMP)")
+    elif t.DATE in (left, right):
         report.add(
             "UNSUPPORTED_SYNTAX",
             "arithmetic on a date gives another type in every engine",
@@ -113,6 +121,12 @@ def _time_arithmetic(
     else:
         clash(node.this, node.args["expression"], "cannot calculate with", node, report)
     return t.UNKNOWN
+
+
+def _whole_days(node: exp.Expr) -> bool:
+    """Return whether an expression is an interval that can be added to a date."""
+    inner = node.this if isinstance(node, exp.Neg) else node.unnest()
+    return isinstance(inner, exp.Interval) and inner.text("unit").upper() in _DAYS
 
 
 def negative(node: exp.Expr, report: Diagnostics) -> exp.DataType:

@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.averages import check_average
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
 from headwater.analyze.query_parts import aggregates, is_over
@@ -19,9 +19,10 @@ from headwater.analyze.rules.literals import CHECKS
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
+from headwater.analyze.typing.unknown_functions import hint_for
 from headwater.dialect.syntax import GIVEN
 
-_INSTEAD = {"to_char": "write date_format(x, '%Y-%m-%d')"}
+_CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
 
 
@@ -57,7 +58,10 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return _null_if(given, report)
     if known.one_type:
         return merge(given, f"arguments of {known.name}", report)
-    _coerce_arguments(func, known, given)
+    if not _meet(func, known, report):
+        return t.UNKNOWN
+    _coerce_arguments(func, known, f.arguments(func))
+    kinds = [type_of(item) for item in f.arguments(func)] if known.texts is not None else kinds
     if isinstance(func, exp.Avg):
         check_average(func, report)
     if check := CHECKS.get(type(func)):
@@ -79,6 +83,12 @@ def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
 def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Expr]) -> None:
     """Write the casts of arguments to the types that the function takes."""
     kinds = [type_of(item) for item in given]
+    for at, (item, kind) in enumerate(zip(given, kinds, strict=True)):
+        wanted = _CONVERTED.get(known.params[min(at, len(known.params) - 1)].rstrip("?*"))
+        if wanted is not None and t.is_unknown(kinds[0]):
+            continue
+        if wanted is not None and kind not in (wanted, t.NULL, t.UNKNOWN):
+            cast_to(item, wanted)
     if isinstance(func, exp.DateDiff):
         coerce(given, t.common_type(kinds) or t.UNKNOWN)
     elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
@@ -89,6 +99,27 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
             cast_to(given[1], element)
     elif known.kind == "scalar" and "number" in known.params and known.result(kinds) == t.DOUBLE:
         coerce(given, t.DOUBLE)
+
+
+def _meet(func: exp.Func, known: f.Function, report: Diagnostics) -> bool:
+    """Bring an array and an element, or two arrays, to one type; report it if they have none."""
+    given = f.arguments(func)
+    word = known.params[1] if len(known.params) > 1 else ""
+    if word not in ("element", "same"):
+        return True
+    first, second = map(type_of, given[:2])
+    if t.is_unknown(first) or t.is_unknown(second) or second == t.NULL:
+        return True
+    other = t.array(second) if word == "element" else second
+    common = t.common_type([first, other])
+    if common is None:
+        clash(given[0], given[1], f"{known.name} has arguments of", func, report)
+        return False
+    for item, kind in ((given[0], common), (given[1], common)):
+        wanted = t.elements(kind)[0] if item is given[1] and word == "element" else kind
+        if type_of(item) != wanted:
+            cast_to(item, wanted)
+    return True
 
 
 def _is_ordered(func: exp.Func) -> bool:
@@ -131,7 +162,11 @@ def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -
     if t.is_unknown(kind) or kind.this is t.Type.NULL:
         return True
     if not f.KINDS[param](kind):
-        hint = _MATH if param == "float" else f"cast it, or pass {f.WANTED.get(param, 'a value')}"
+        hint = f"cast it, or pass {f.WANTED.get(param, 'a value')}"
+        if param == "float":
+            hint = _MATH
+        elif param == "binary" and t.family(kind) == "text":
+            hint = "write to_utf8(x)"
         message = f"{known.name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, node, hint)
         return False
@@ -148,9 +183,10 @@ def _units(func: exp.Func, report: Diagnostics) -> bool:
     allowed: tuple[str, ...]
     if isinstance(func, exp.TimestampTrunc):
         allowed, unit = f.TRUNC_UNITS, func.args.get("unit")
-    elif isinstance(func, exp.DateDiff):
-        dates = any(type_of(item) == t.DATE for item in f.arguments(func))
-        allowed, unit = ("day",) if dates else f.DIFF_UNITS, func.args.get("unit")
+    elif isinstance(func, (exp.DateDiff, exp.DateAdd)):
+        dates = [type_of(item) for item in f.arguments(func)[: 1 + isinstance(func, exp.DateDiff)]]
+        allowed = f.DATE_UNITS if t.DATE in dates else f.DIFF_UNITS
+        unit = func.args.get("unit")
     elif isinstance(func, exp.Extract):
         of_date = any(type_of(item) == t.DATE for item in f.arguments(func))
         allowed, unit = f.EXTRACT_UNITS[: 4 if of_date else None], func.this
@@ -177,9 +213,9 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
         report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
     else:
         name = f.written_name(func)
-        hint = _INSTEAD.get(name) or did_you_mean(
-            name, [*f.names(), *report.functions], "functions"
-        )
+        if name in f.names():  # the word of the dialect, not what Trino would print
+            name = func.sql_name().lower() if func.sql_name().lower() != name else name
+        hint = hint_for(func, name, report.functions)
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
     return t.UNKNOWN

@@ -24,6 +24,7 @@ from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
+    cast_to,
     coerce,
     expect_boolean,
     merge,
@@ -122,6 +123,13 @@ def _literal(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTEGER if value < 2**31 else t.BIGINT
 
 
+def _bytes(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    if not re.fullmatch(r"([0-9A-Fa-f]{2})*", node.name):
+        hint = "write two hexadecimal digits for each byte: X'00ff'"
+        report.add("WRONG_ARGUMENTS", "the literal of bytes is malformed", node, hint)
+    return t.VARBINARY
+
+
 def _same(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return type_of(node.this)
 
@@ -193,6 +201,9 @@ def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 
 def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    sides = [node.this, node.args["expression"]]
+    if [t.family(type_of(side)) for side in sides] == ["array", "array"]:
+        return merge(sides, "operands of ||", report)
     _expect_text(node, "||", report)
     return t.VARCHAR
 
@@ -228,6 +239,14 @@ def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     kind, (at, *more) = type_of(node.this), node.expressions
     if t.is_unknown(kind):
         return t.UNKNOWN
+    if t.family(kind) == "map" and not more and node.args.get("safe"):
+        key, value = t.elements(kind)
+        if t.common_type([key, type_of(at)]) is None:
+            message = f"the keys of {t.sql_type(kind)} are no {t.sql_type(type_of(at))}"
+            report.add("TYPE_CLASH", message, at, f"cast it: CAST(x AS {t.sql_type(key)})")
+        elif type_of(at) not in (key, t.NULL):
+            cast_to(at, key)
+        return value
     if t.family(kind) != "array" or more:
         report.not_yet(f"elements of {t.sql_type(kind)}", node)
         return t.UNKNOWN
@@ -282,6 +301,7 @@ def _dot(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Literal: _literal,
     exp.Boolean: lambda node, report: t.BOOLEAN,
+    exp.HexString: _bytes,
     exp.Null: lambda node, report: t.NULL,
     exp.Paren: _same,
     exp.Alias: _same,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,8 @@ from headwater.cli.context import Command, Context, pass_context, require_view
 from headwater.cli.progress import shown_progress
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headwater.project import Project
     from headwater.runtime.events import Event, Progress
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
         "headwater run --view departures_per_hour",
         "headwater run --apply",
         "headwater run --metrics-port 9464",
+        "headwater run --once --profile trace.json",
     ),
 )
 @click.option(
@@ -57,6 +61,13 @@ if TYPE_CHECKING:
     metavar="PORT",
     help="Serve metrics on this port. [default: metrics.port, or none]",
 )
+@click.option(
+    "--profile",
+    "trace",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write a trace of the run, which Perfetto and Chrome open, and a flame graph beside it.",
+)
 @pass_context
 def run(
     context: Context,
@@ -65,6 +76,7 @@ def run(
     views: tuple[str, ...],
     first: bool,
     metrics_port: int | None,
+    trace: Path | None,
 ) -> int:
     """Land tables, maintain views and deliver sinks until stopped.
 
@@ -98,13 +110,35 @@ def run(
             shown_progress(context.output) as progress,
             _counted(context, project, metrics_port, progress) as tell,
             nullcontext() if once else watched(project, tell),
+            _profiled(context, project, views, trace, tell) as (spark, told),
         ):
-            supervisor = Supervisor(project, views=views, progress=tell)
+            supervisor = Supervisor(project, spark=spark, views=views, progress=told)
             with nullcontext() if once else requests.heard(supervisor.interrupt):
                 code = supervisor.run(once=once, end_of_input=end_of_input)
         if not requests.asked:
             return code
         project = answer_request(context, requests, project)
+
+
+@contextmanager
+def _profiled(
+    context: Context, project: Project, views: Sequence[str], trace: Path | None, tell: Progress
+) -> Iterator[tuple[SparkSession | None, Progress]]:
+    """Open a session that is profiled, if a trace was asked for, and say what it found."""
+    if trace is None:
+        yield None, tell
+        return
+    from headwater.profile.session import profiled_session
+    from headwater.runtime.supervisor import Supervisor
+
+    jars = Supervisor(project, views=views).jars
+    with profiled_session(project, jars, trace, tell) as (spark, told, profile):
+        yield spark, told
+    columns = ("work", "starting_cpu_s", "after_cpu_s", "cpu_ms_per_commit")
+    context.output.rows(columns, profile.rows())
+    context.output.note(f"{profile.commits} commits after the first of everything")
+    context.output.note(f"{profile.calls} calls from Python to the JVM")
+    context.output.note(f"trace: {profile.trace}; flame graph: {profile.flame_graph}")
 
 
 @contextmanager

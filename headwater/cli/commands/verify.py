@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -43,11 +44,13 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
     """Check that every view, or each VIEW, holds exactly the rows of its SELECT.
 
     Another engine runs the SELECT over the inputs that the newest commit of the view has read. A
-    view that DuckDB cannot run is compared by Trino if the project names one, else by Spark.
+    view that DuckDB cannot run is compared by Trino if the project names one, else by Spark. A view
+    whose file has changed since it was applied is judged by the definition that is applied.
 
     Exits with 1 and shows the rows that differ. A view that cannot be checked is named with the
     reason, the other views are checked, and the command exits with 1.
     """
+    from headwater.deploy.verify_applied import judge_applied
     from headwater.serve.trino.verify import compare_in_trino
     from headwater.serve.verify import verify as verify_views
 
@@ -60,9 +63,9 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
         plans = {}
     compare = compare_in_trino if engine == "trino" else None
     with _others(project, engine) as others:
-        results = verify_views(
-            project, plans, views if plans else (), snapshot, compare=compare, others=others
-        )
+        check = partial(verify_views, snapshot=snapshot, compare=compare, others=others)
+        found = check(project, plans, views if plans else ())
+        results = judge_applied(project, found, check)
     show_results(context.output, results)
     broken = [result for result in results if result.broken]
     for text, judged in (("not equal to the SELECT at rest", True), ("not checked", False)):

@@ -51,6 +51,7 @@ def why(
 
     Exits with 1 if no row of the view has these values.
     """
+    from headwater.dialect.syntax import PatternRows
     from headwater.serve.why.conditions import read_pairs
     from headwater.serve.why.deciding import Deciding
     from headwater.serve.why.missing import Absent
@@ -78,6 +79,8 @@ def why(
             context.output.note(f"its SELECT does not return the row; run: headwater verify {view}")
         elif each.stays:
             context.output.note("without all of these rows, the row would be the same")
+    if found.rows and plans[view].view.query.find(PatternRows):
+        context.output.note("of a match its rows are named; others can make it another match")
     asked = " ".join(key)
     if not found.rows:
         context.output.note(

@@ -27,6 +27,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.foreign import other_catalog
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
+from headwater.lake.iceberg import files
 from headwater.lake.java import active, session_with
 from headwater.lake.spec import create_table_sql
 from headwater.lake.storage.warehouse import WAREHOUSE
@@ -64,7 +65,7 @@ class IcebergTable(TableOutlet):
         """See :meth:`Outlet.open`: nothing is asked of the catalog yet."""
         super().open(lake)
         if self._other is not None:
-            settings = self._other.spark_settings()
+            settings = {**self._other.spark_settings(), **files.SETTINGS}
             self._session = session_with(lake.spark, settings, without=_CATALOGS)
         parts = (self._catalog, self._namespace, self._table)
         identifier = ".".join(quoted(part) for part in parts)

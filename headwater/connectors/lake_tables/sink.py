@@ -25,7 +25,7 @@ from headwater.lake.java import active, in_session
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.table import Table, Target
 from headwater.lake.spec import TableSpec
 from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name as quoted
@@ -122,9 +122,9 @@ class TableOutlet(SinkConnector):
 
     # -- the rows
 
-    def _write(self, changed: DataFrame, into: str) -> None:
+    def _write(self, changed: DataFrame, into: Target) -> None:
         if self._sink.format is RecordFormat.PLAIN:
-            in_session(changed.drop(SIGN), self._session).writeTo(into).append()
+            into.append(in_session(changed.drop(SIGN), self._session))
             return
         keys = self._sink.key or ()
         columns = [each.name for each in self._sink.fields]

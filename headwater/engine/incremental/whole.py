@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.lake.iceberg.merge import Before
+from headwater.lake.protocol.table import Target, Write
 
 
-def whole_writer(session: SparkSession, sql: str, before: Before) -> Callable[[str], None]:
+def whole_writer(session: SparkSession, sql: str, before: Before) -> Write:
     """Return the function that replaces all rows of a view.
 
     Args:
@@ -18,11 +16,11 @@ def whole_writer(session: SparkSession, sql: str, before: Before) -> Callable[[s
         sql: the query of all columns, hidden ones included, over the whole inputs.
     """
 
-    def write(target: str) -> None:
-        writer = session.sql(sql).writeTo(target)
+    def write(target: Target) -> None:
+        rows = session.sql(sql)
         if before.rows == 0:
-            writer.append()
+            target.append(rows)
         else:
-            writer.overwrite(F.lit(True))
+            target.replace(rows)
 
     return write

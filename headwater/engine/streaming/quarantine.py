@@ -31,6 +31,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import SideWrite, commit_side
 from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target
 
 
 class WaitingMark:
@@ -195,8 +196,8 @@ class SourceQuarantine:
             counts=known,
         )
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             if kept:
-                rows.writeTo(target).append()
+                target.append(rows)
 
         commit_side(SideWrite(self._table, write), marker, rows.sparkSession)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from headwater.errors import ServiceError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.commit_lock import CommitLock
+from headwater.lake.protocol.table import Target
 from headwater.plan.planner import close_after
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
@@ -163,13 +164,14 @@ class StreamingView:
         self._inputs = open_inputs(self._lake, self.plan, self._catalog)
         program = self._guarded.program
         assert isinstance(program, StreamingProgram)
+        last = self._target.marker()
         self._committer = ViewCommitter(
             self._lake,
             self.plan,
             self._target,
             self._inputs,
             self._guarded,
-            writer=self._writer,
+            writer=replace(self._writer, version=last.version) if last else self._writer,
             fence=self._fence,
         )
         self._heartbeats = Heartbeats(self._state / "heartbeat", self._program.delays)
@@ -424,9 +426,9 @@ class StreamingView:
         self._pacemaker.tell(read.cut_to, read.watermark)
         self._on_commit(done)
 
-    def _write(self, rows: DataFrame, target: str) -> None:
+    def _write(self, rows: DataFrame, target: Target) -> None:
         if not self._outside:
-            rows.writeTo(target).append()
+            target.append(rows)
             return
         self._started.wait()
         assert self._query is not None

@@ -28,6 +28,7 @@ from headwater.connectors.registry import reader_of
 from headwater.engine.streaming.execution import files_read, with_bad_rows
 from headwater.errors import TerminalError
 from headwater.formats.flat_json import are_flat, may_be_flat
+from headwater.lake.protocol.table import Target
 
 OnBad = Callable[[str, int, int], None]
 """Takes the name of a SOURCE, its bad rows in a batch, and all its rows in the batch."""
@@ -95,7 +96,7 @@ class SourceBatchWriter:
         return cut
 
     def write(
-        self, query: StreamingQuery, order: Sequence[OffsetStream], rows: DataFrame, target: str
+        self, query: StreamingQuery, order: Sequence[OffsetStream], rows: DataFrame, target: Target
     ) -> None:
         """Write a batch.
 
@@ -117,7 +118,7 @@ class SourceBatchWriter:
             self._refuse_patterns(name, paths)
             self._refuse_types(name, paths)
         checks = [self._check(name, paths) for name, paths in files.items()] if self.flat else []
-        rows.writeTo(target).append()
+        target.append(rows)
         if not all(check.result() for check in checks if check):
             self._careful.touch()
             raise NotFlat

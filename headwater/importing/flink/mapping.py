@@ -210,7 +210,7 @@ FUNCTIONS: Functions = {
         2: CallMapping("listagg(_1, _2) WITHIN GROUP (ORDER BY _1)", "LISTAGG is ordered by value"),
     },
     "LOWER": "lower(_1)",
-    "MD5": RefusedCall("there is no MD5", "compute it before the rows arrive"),
+    "MD5": "lower(to_hex(md5(to_utf8(_1))))",
     "REGEXP": "regexp_like(_1, _2)",
     "REGEXP_EXTRACT": {
         2: "regexp_extract(_1, _2, 0)",

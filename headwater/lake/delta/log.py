@@ -129,6 +129,6 @@ def _counts(operation: str, metrics: Mapping[str, str]) -> dict[str, int]:
             "added-records": of("numTargetRowsInserted") + updated,
             "deleted-records": of("numTargetRowsDeleted") + updated,
         }
-    if operation == "WRITE":
+    if operation == "WRITE" and metrics:
         return {"added-records": of("numOutputRows")}
     return {}

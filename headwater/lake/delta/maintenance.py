@@ -17,6 +17,7 @@ from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, MaintenanceRes
 from headwater.lake.java import active
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import session_settings
+from headwater.lake.reserved_names import tags_in
 
 VACUUM_FLOOR = timedelta(days=7)
 """Age of what a version needed, at least: Delta refuses to delete younger files."""
@@ -50,7 +51,8 @@ def maintain_delta(
         if said := _compact(table, before, settings, dry_run=dry_run):
             done["compaction"] = said
             crash_point("maintain-compaction")
-        if vacuum and (said := _vacuum(table, _kept_for(table, settings, needed), dry_run=dry_run)):
+        kept = _kept_for(table, settings, {*needed, *tags_in(table.properties()).values()})
+        if vacuum and (said := _vacuum(table, kept, dry_run=dry_run)):
             done["orphans"] = said
             crash_point("maintain-orphans")
         return MaintenanceResult(table.name, done, before, size_of_delta(table) if done else before)

@@ -16,12 +16,15 @@ import json
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.errors import ServiceError
 from headwater.lake.delta.changed_files import DataFile, are_there, differing
@@ -38,6 +41,7 @@ from headwater.lake.protocol.table import (
     session_settings,
     struct_of,
 )
+from headwater.plan.sql.spark_text import text
 
 LOCK_TIMEOUT = 300.0
 """Seconds that a commit waits for another process that writes the same table."""
@@ -114,7 +118,7 @@ class DeltaTable(Table):
         if snapshot_id is not None and self._marks_rows():
             # a write into Iceberg leaves out the rule by which Delta 4.4.0 pins what else it reads,
             # and what is not pinned is refused if it has deletion vectors (delta-io/delta#4794)
-            snapshot = self._at(snapshot_id)
+            snapshot = self.at(snapshot_id)
             return self._of_files(snapshot, snapshot.allFiles().collectAsList())
         reader = self.spark.read.format("delta")
         if snapshot_id is not None:
@@ -136,11 +140,10 @@ class DeltaTable(Table):
             files: the files, which need not be in the version.
             version: the version whose columns they are read with.
         """
-        from_json = java_class(self.spark, "org.apache.spark.sql.delta.actions.Action").fromJson
         chosen = java_class(self.spark, "java.util.ArrayList")()
         for file in files:
-            chosen.add(from_json(file.action))
-        return self._of_files(self._at(version), chosen)
+            chosen.add(self.action(json.loads(file.action)))
+        return self._of_files(self.at(version), chosen)
 
     def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
         """Return how many rows came and, of a corrected table, went between two versions."""
@@ -193,13 +196,45 @@ class DeltaTable(Table):
         """
         return described(struct_of(self.spark, ddl))
 
+    # -- what it says of itself
+
+    def metadata(self) -> Mapping[str, Any]:
+        """Return its metadata as the log has them."""
+        found: Mapping[str, Any] = json.loads(self._newest().metadata().json())["metaData"]
+        return found
+
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
+        found: Mapping[str, str] = self.metadata()["configuration"]
+        return found
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Set properties by a commit without rows.
+
+        Raises:
+            ServiceError: ``TABLE_LOCKED``.
+        """
+        said = ", ".join(f"{text(key)} = {text(value)}" for key, value in properties.items())
+        with only_writer(self):
+            self.spark.sql(f"ALTER TABLE {self.identifier} SET TBLPROPERTIES ({said})")
+        self.refresh()
+
+    def action(self, said: Mapping[str, Any]) -> JavaObject:
+        """Return one of Delta's own actions.
+
+        Args:
+            said: the action as the log has it.
+        """
+        actions = java_class(self.spark, "org.apache.spark.sql.delta.actions.Action")
+        return actions.fromJson(json.dumps(said))
+
     def may_hold_marker(self, view: str | None) -> bool:
         """Return whether a view has ever committed: checkpoints keep transaction identifiers.
 
         Args:
             view: the view, the one of this name if None.
         """
-        return int(self._log().startTransaction().txnVersion(app_id(view or self.name))) >= 0
+        return int(self.log().startTransaction().txnVersion(app_id(view or self.name))) >= 0
 
     def staging(self, marker: Marker, base: int, attempt: str) -> DeltaStaging:
         """Return what writes one attempt of a commit as a transaction."""
@@ -210,11 +245,12 @@ class DeltaTable(Table):
 
     def _newest(self) -> JavaObject:
         none = java_class(self.spark, "scala.Option").empty()
-        return self._log().update(False, none, none)  # noqa: FBT003 - Java's
+        return self.log().update(False, none, none)  # noqa: FBT003 - Java's
 
-    def _at(self, version: int) -> JavaObject:
+    def at(self, version: int) -> JavaObject:
+        """Return Delta's own snapshot of a version."""
         none = java_class(self.spark, "scala.Option").empty()
-        return self._log().getSnapshotAt(version, none, none, False)  # noqa: FBT003 - Java's
+        return self.log().getSnapshotAt(version, none, none, False)  # noqa: FBT003 - Java's
 
     def _of_files(self, snapshot: JavaObject, files: JavaObject) -> DataFrame:
         """The rows of a Java list of Delta's own files, with the columns of a version."""
@@ -222,12 +258,28 @@ class DeltaTable(Table):
         none = java_class(self.spark, "scala.Option").empty()
         chosen = scala.asScala(files).toSeq()
         with active(self.spark):  # whose query it becomes, with the temporary views of that one
-            rows = self._log().createDataFrame(snapshot, chosen, False, none)  # noqa: FBT003
+            rows = self.log().createDataFrame(snapshot, chosen, False, none)  # noqa: FBT003
         return DataFrame(rows, self.spark)
 
-    def _log(self) -> JavaObject:
+    def log(self) -> JavaObject:
+        """Return Delta's own object of the table."""
         logs = java_class(self.spark, "org.apache.spark.sql.delta.DeltaLog")
         return logs.forTable(java_session(self.spark), str(self.location))
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTarget:
+    """The table itself: each write is a transaction."""
+
+    identifier: str
+
+    def append(self, rows: DataFrame) -> None:
+        """Add rows."""
+        rows.writeTo(self.identifier).append()
+
+    def replace(self, rows: DataFrame) -> None:
+        """Put rows in the place of all that there are."""
+        rows.writeTo(self.identifier).overwrite(F.lit(True))
 
 
 class DeltaStaging:
@@ -265,7 +317,7 @@ class DeltaStaging:
             APP_VERSION: str(app_version(marker)),
         }
         with only_writer(table), session_settings(self._session, settings):
-            self._write(table.identifier)
+            self._write(DeltaTarget(table.identifier))
             if not self._is_committed():
                 # nothing was written, or Delta has skipped it: then it skips this too
                 rows = self._session.table(table.identifier).where("false")

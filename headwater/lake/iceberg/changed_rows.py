@@ -112,7 +112,8 @@ def _sides(table: Table, after: int, upto: int) -> Iterator[tuple[DataFrame, Dat
     """Give the rows of the files that went, and of those that came."""
     if isinstance(table, DeltaTable):
         files = differing(table.location, after, upto)
-        yield table.read_files(files.gone, upto), table.read_files(files.come, upto)
+        come = table.read_files(files.come, upto)
+        yield _with_columns_of(come, table.read_files(files.gone, after)), come
         return
     assert isinstance(table, LakeTable)
     old, new = _tasks(table, after), _tasks(table, upto)
@@ -121,6 +122,17 @@ def _sides(table: Table, after: int, upto: int) -> Iterator[tuple[DataFrame, Dat
         _rows(table, [new[key] for key in new.keys() - old.keys()]) as come,
     ):
         yield gone, come
+
+
+def _with_columns_of(now: DataFrame, rows: DataFrame) -> DataFrame:
+    """Rows of an earlier version of a Delta table; a column of another type is another column."""
+    had = dict(rows.dtypes)
+    return rows.select(
+        *(
+            name if had.get(name) == kind else F.lit(None).cast(kind).alias(name)
+            for name, kind in now.dtypes
+        )
+    )
 
 
 def _tasks(table: LakeTable, snapshot_id: int) -> Mapping[str, JavaObject]:

@@ -15,12 +15,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
 from headwater.lake.iceberg.changed_rows import rows_written
 from headwater.lake.iceberg.table import LakeTable
-from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.table import Table, Target
 
 SMALL_VIEW = 50_000
 """Rows of a view that may be written anew in each tick: a few MB, kept as long as snapshots are."""
@@ -36,7 +35,7 @@ BROADCAST_UP_TO = 1_000_000
 which it would send the whole table around instead."""
 
 
-_THERE, _FOUND = "__there", "__found"
+_THERE, _FOUND, _HELD = "__there", "__found", "__held"
 SAME = "<=>"
 """How keys are compared: NULL is NULL."""
 
@@ -156,25 +155,25 @@ class Upsert:
         return f"SELECT {values} FROM {source} s{where}"
 
 
-def upsert(session: SparkSession, target: str, change: Upsert, before: Before) -> None:
+def upsert(session: SparkSession, target: Target, change: Upsert, before: Before) -> None:
     """Apply a change to the target of a commit.
 
     Args:
         session: where the change's temporary view is registered.
-        target: identifier to write to.
         before: the table before it.
     """
     if before.rows == 0:
-        session.sql(change.insert_sql(change.source)).writeTo(target).append()
+        target.append(session.sql(change.insert_sql(change.source)))
     elif _is_rewritten(session, change, before):
-        kinds = {field.name: field.dataType for field in session.table(target).schema}
-        rows = session.sql(change.rewrite_sql(target, kinds))
-        rows.writeTo(target).overwrite(F.lit(True))
+        held = before.table.using(session).read(before.table.snapshot_id())
+        held.createOrReplaceTempView(_HELD)
+        kinds = {field.name: field.dataType for field in held.schema}
+        target.replace(session.sql(change.rewrite_sql(_HELD, kinds)))
     elif _is_split(change, before):
         assert isinstance(before.table, LakeTable)
         _Split(session, target, change, before.table).run()
     else:
-        session.sql(change.merge_sql(target, insert=True))
+        session.sql(change.merge_sql(target.identifier, insert=True))
 
 
 def _is_rewritten(session: SparkSession, change: Upsert, before: Before) -> bool:
@@ -214,11 +213,10 @@ class _Split:
 
     Args:
         session: where the change's temporary view is registered.
-        target: identifier to write to.
     """
 
     def __init__(
-        self, session: SparkSession, target: str, change: Upsert, table: LakeTable
+        self, session: SparkSession, target: Target, change: Upsert, table: LakeTable
     ) -> None:
         self._session, self._target = session, target
         self._change, self._table = change, table
@@ -240,13 +238,14 @@ class _Split:
         """Apply the change."""
         change, session = self._change, self._session
         if change.updates or change.delete_when:
-            merge = change.merge_sql(self._target, insert=False, hint=self._hint, equal=self._equal)
+            into = self._target.identifier
+            merge = change.merge_sql(into, insert=False, hint=self._hint, equal=self._equal)
             session.sql(merge)
         with self._found() as found:
             found.createOrReplaceTempView(_FOUND)
             same = same_keys(change.keys, equal=self._equal)
             new = f"(SELECT s.* FROM {change.source} s LEFT ANTI JOIN {_FOUND} t ON {same})"
-            session.sql(change.insert_sql(new)).writeTo(self._target).append()
+            self._target.append(session.sql(change.insert_sql(new)))
 
     def _found(self) -> AbstractContextManager[DataFrame]:
         """Give the keys that are there: where all of them were changed, in what was written.
@@ -256,11 +255,13 @@ class _Split:
         if not self._change.updates:
             return nullcontext(self._looked_up())
         self._table.refresh()
-        return rows_written(self._table, self._table.head(self._target))
+        return rows_written(self._table, self._table.head(self._target.identifier))
 
     def _looked_up(self) -> DataFrame:
         names = ", ".join(f"t.`{key}`" for key in self._change.keys)
+        held = self._table.using(self._session).read(self._table.snapshot_id())
+        held.createOrReplaceTempView(_HELD)
         return self._session.sql(
-            f"SELECT {self._hint} {names} FROM {self._target} t JOIN {self._change.source} c"
+            f"SELECT {self._hint} {names} FROM {_HELD} t JOIN {self._change.source} c"
             f" ON {same_keys(self._change.keys, right='c', equal=self._equal)}"
         )

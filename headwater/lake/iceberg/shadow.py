@@ -4,9 +4,10 @@ In: a table, and the columns that it shall have. Out: a shadow, an empty table o
 written as any other; then the table holds the shadow's files, with the shadow's columns and a
 marker, by one atomic move of its metadata. No file is copied.
 
-Files know their columns by number. So the shadow is made with the numbers that the columns will
-have in the table: those it keeps have their own, others get the next ones, as Iceberg's own change
-of the schema hands them out. A column whose type changes is another column.
+Files know their columns and partitions by number. So the shadow has the metadata that the table
+will have: the changes of columns and partitions are made in a transaction of the table that is
+never committed, and again, with the same numbers, in the one that takes the files. A column whose
+type changes is another column.
 
 The new snapshot is the child of the old one. What changed between the two is an ordinary change to
 those who read the table, and the old one stays readable with its own columns.
@@ -15,9 +16,10 @@ those who read the table, and the old one stays readable with its own columns.
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -33,49 +35,45 @@ from headwater.lake.reserved_names import SWAPPING
 _ICEBERG = "org.apache.iceberg"
 _KEPT = (
     *("format-version", "location", "properties"),
+    *("last-column-id", "current-schema-id", "schemas"),
     *("default-spec-id", "partition-specs", "last-partition-id"),
     *("default-sort-order-id", "sort-orders"),
 )
-"""What the metadata of a shadow has from those of its table."""
+"""What the metadata of a shadow has from those that its table will have."""
 
 
-def make_shadow(lake: Lake, table: LakeTable, name: str, ddl: str) -> LakeTable:
+def make_shadow(
+    lake: Lake, table: LakeTable, name: str, ddl: str, partitioned_by: Sequence[str]
+) -> None:
     """Make the empty shadow of a table.
 
     Args:
-        name: of the shadow; a table of this name is replaced.
+        name: of the shadow; there is no table of this name.
         ddl: its columns as Spark DDL.
+        partitioned_by: its partition transforms as Spark DDL.
     """
     spark = table.spark
-    drop_shadow(lake, name)
     table.refresh()
-    schemas = java_class(spark, f"{_ICEBERG}.SchemaParser")
-    schema = json.loads(schemas.toJson(_altered(table, table.java, ddl).apply()))
-    held = table.metadata()
-    metadata = {key: held[key] for key in _KEPT} | {
+    planned = _planned(table, ddl, partitioned_by)
+    metadata = {key: planned[key] for key in _KEPT} | {
         "table-uuid": str(uuid.uuid4()),
         "last-sequence-number": 0,
         "last-updated-ms": int(time.time() * 1000),
-        "last-column-id": max([held["last-column-id"], *_ids(schema)]),
-        "current-schema-id": 0,
-        "schemas": [schema | {"schema-id": 0}],
         "current-snapshot-id": -1,
         "snapshots": [],
         "refs": {},
     }
-    place = f"{held['location']}/metadata/{name}-{uuid.uuid4().hex}.metadata.json"
+    place = f"{planned['location']}/metadata/{name}-{uuid.uuid4().hex}.metadata.json"
     parser = java_class(spark, f"{_ICEBERG}.TableMetadataParser")
     parser.write(parser.fromJson(json.dumps(metadata)), table.java.io().newOutputFile(place))
     _catalog(lake).registerTable(_identifier(lake, name), place)
-    shadow = lake.table(name)
-    shadow.ensure_first_snapshot()
-    return shadow
+    lake.table(name).ensure_first_snapshot()
 
 
-def fits(table: LakeTable, shadow: LakeTable, ddl: str) -> bool:
-    """Return whether a table with these columns could take the files of a shadow."""
-    wanted = _altered(table, table.java, ddl).apply()
-    return bool(_shape(table, wanted) == _shape(table, shadow.java.schema()))
+def fits(table: LakeTable, shadow: LakeTable, ddl: str, partitioned_by: Sequence[str]) -> bool:
+    """Return whether a table with these columns and partitions could take a shadow's files."""
+    planned = _planned(table, ddl, partitioned_by)
+    return bool(_shape(planned) == _shape(shadow.metadata()))
 
 
 def begin_swap(shadow: LakeTable) -> None:
@@ -83,10 +81,13 @@ def begin_swap(shadow: LakeTable) -> None:
     shadow.java.updateProperties().set(SWAPPING, "true").commit()
 
 
-def drop_shadow(lake: Lake, name: str) -> None:
-    """Take a shadow out of the catalog; its files stay, they may be those of its table now."""
-    if lake.exists(name):
-        _catalog(lake).dropTable(_identifier(lake, name), False)
+def drop_shadow(lake: Lake, name: str, *, files: bool) -> None:
+    """Take a shadow out of the catalog; its files may be those of its table now.
+
+    Args:
+        files: whether they go, too.
+    """
+    _catalog(lake).dropTable(_identifier(lake, name), files)
 
 
 def take_over(
@@ -117,7 +118,10 @@ def take_over(
         ValueError: the columns of the table are not those of which the shadow was made.
     """
     change = table.java.newTransaction()
-    _take_columns(table, source, snapshot_id, change)
+    if source is table:
+        _take_earlier(table, snapshot_id, change)
+    else:
+        _become(table, source, change)
     update = change.updateProperties()
     for key, value in properties.items():
         update = update.remove(key) if value is None else update.set(key, value)
@@ -136,20 +140,30 @@ def take_over(
     return head
 
 
-def _take_columns(
-    table: LakeTable, source: LakeTable, snapshot_id: int, change: JavaObject
-) -> None:
-    if source is not table:
-        ddl = ddl_of(source)
-        if not fits(table, source, ddl):
-            raise ValueError(f"the columns of {table.name} have changed since its shadow was made")
-        _altered(table, change, ddl).commit()
-        return
+def _become(table: LakeTable, shadow: LakeTable, change: JavaObject) -> None:
+    """Give a table the columns and partitions of its shadow."""
+    ddl, partitioned_by = ddl_of(shadow), partitions_of(shadow)
+    if not fits(table, shadow, ddl, partitioned_by):
+        raise ValueError(f"{table.name} has changed since its shadow was made")
+    _alter(table, change, ddl, partitioned_by)
+
+
+def _take_earlier(table: LakeTable, snapshot_id: int, change: JavaObject) -> None:
+    """Give a table the columns and partitions that it had at a snapshot of its own."""
     operations = change.table().operations()
     now = operations.current()
-    schema = table.java.snapshot(snapshot_id).schemaId()
     metadata = java_class(table.spark, f"{_ICEBERG}.TableMetadata")
-    operations.commit(now, metadata.buildFrom(now).setCurrentSchema(schema).build())
+    files, _ = _files(table, snapshot_id)
+    earlier = metadata.buildFrom(now).setCurrentSchema(table.java.snapshot(snapshot_id).schemaId())
+    specs = {int(file.specId()) for file in files.values()} or _unpartitioned(table)
+    if specs:
+        earlier = earlier.setDefaultPartitionSpec(max(specs))
+    operations.commit(now, earlier.build())
+
+
+def _unpartitioned(table: LakeTable) -> set[int]:
+    specs = table.java.specs()  # py4j makes it Python's own
+    return {int(number) for number, spec in specs.items() if spec.isUnpartitioned()}
 
 
 def ddl_of(table: LakeTable) -> str:
@@ -200,8 +214,38 @@ def _files(
     return files, deletes
 
 
-def _altered(table: LakeTable, change: JavaObject, ddl: str) -> JavaObject:
-    """The change of a schema that makes the columns those of a DDL."""
+def _planned(table: LakeTable, ddl: str, partitioned_by: Sequence[str]) -> dict[str, Any]:
+    """The metadata of a table as they would be with other columns and partitions."""
+    change = table.java.newTransaction()
+    _alter(table, change, ddl, partitioned_by)
+    parser = java_class(table.spark, f"{_ICEBERG}.TableMetadataParser")
+    planned: dict[str, Any] = json.loads(parser.toJson(change.table().operations().current()))
+    return planned
+
+
+def _alter(table: LakeTable, change: JavaObject, ddl: str, partitioned_by: Sequence[str]) -> None:
+    """Make columns and partitions those of a definition; the column of a partition may go."""
+    held, shown = table.columns(), table.stored_columns(ddl)
+    parted = partitions_of(table)
+    gone = {name for name in held if shown.get(name) != held[name]}
+    wanted = [_parsed(each) for each in partitioned_by]
+    anew = [_parsed(each) for each in parted] != wanted or any(
+        column in gone for *_, column in wanted
+    )
+    if anew:
+        update = change.updateSpec()
+        for field in elements(table.java.spec().fields()):
+            update = update.removeField(field.name())
+        update.commit()
+    _alter_columns(table, change, ddl)
+    if anew and partitioned_by:
+        update = change.updateSpec()
+        for each in partitioned_by:
+            update = update.addField(_term(table, *_parsed(each)))
+        update.commit()
+
+
+def _alter_columns(table: LakeTable, change: JavaObject, ddl: str) -> None:
     schemas = java_class(table.spark, f"{_ICEBERG}.spark.SparkSchemaUtil")
     wanted = elements(schemas.convert(struct_of(table.spark, ddl)).columns())
     held, shown = table.columns(), table.stored_columns(ddl)
@@ -216,13 +260,50 @@ def _altered(table: LakeTable, change: JavaObject, ddl: str) -> JavaObject:
     update = update.moveFirst(names[0])
     for before, name in pairwise(names):
         update = update.moveAfter(name, before)
-    return update
+    update.commit()
 
 
-def _shape(table: LakeTable, schema: JavaObject) -> Any:  # noqa: ANN401 - JSON
-    """A schema without what people read."""
-    parsed = json.loads(java_class(table.spark, f"{_ICEBERG}.SchemaParser").toJson(schema))
-    return [_plain(field) for field in parsed["fields"]]
+_TRANSFORM = re.compile(r"(?:(\w+)\()?(?:(\d+), )?`?([^`()]+)`?\)?")
+_NAMES = {"years": "year", "months": "month", "days": "day", "hours": "hour"}
+
+
+def _parsed(transform: str) -> tuple[str, str, str]:
+    """The name of a partition transform, its number and its column; the first two may be empty."""
+    found = _TRANSFORM.fullmatch(transform)
+    assert found is not None, transform
+    return found[1] or "", found[2] or "", found[3]
+
+
+def _term(table: LakeTable, name: str, number: str, column: str) -> JavaObject:
+    """A partition transform as Iceberg's own expression."""
+    expressions = java_class(table.spark, f"{_ICEBERG}.expressions.Expressions")
+    if not name:
+        return expressions.ref(column)
+    transformed = getattr(expressions, _NAMES.get(name, name))
+    return transformed(column, int(number)) if number else transformed(column)
+
+
+def partitions_of(table: LakeTable) -> list[str]:
+    """Return the partition transforms of a table as Spark DDL."""
+    spec, schema = table.java.spec(), table.java.schema()
+    found = []
+    for field in elements(spec.fields()):
+        name, column = str(field.transform()), str(schema.findColumnName(field.sourceId()))
+        kind, _, number = name.removesuffix("]").partition("[")
+        if number:
+            found.append(f"{kind}({number}, {column})")
+        else:
+            found.append(column if kind == "identity" else f"{kind}s({column})")
+    return found
+
+
+def _shape(metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """The columns and partitions of a table, with their numbers, without what people read."""
+    schemas = {each["schema-id"]: each["fields"] for each in metadata["schemas"]}
+    specs = {each["spec-id"]: each["fields"] for each in metadata["partition-specs"]}
+    spec = metadata["default-spec-id"]
+    fields = [_plain(field) for field in schemas[metadata["current-schema-id"]]]
+    return fields, spec, specs[spec]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -231,18 +312,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items() if key != "doc"}
     return value
-
-
-def _ids(value: Any) -> Iterable[int]:  # noqa: ANN401 - JSON
-    """Every number of a column, a field, an element, a key and a value in a schema."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _ids(each)
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            if key == "id" or (key.endswith("-id") and key != "schema-id"):
-                yield int(each)
-            yield from _ids(each)
 
 
 def _catalog(lake: Lake) -> JavaObject:

@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.lake.evolve import ColumnDifference
 from headwater.lake.iceberg.file_bounds import FileBounds
-from headwater.lake.iceberg.staging import BranchStaging
+from headwater.lake.iceberg.files import commit_to_main
+from headwater.lake.iceberg.staging import IcebergStaging
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.history import COMPACTION, Commit, Snapshot
 from headwater.lake.protocol.marker import Marker
@@ -27,6 +28,8 @@ from headwater.lake.protocol.table import Staging, Table, described, struct_of
 from headwater.lake.reserved_names import BRANCH_PREFIX, MARKER_TAG
 
 _ICEBERG = "org.apache.iceberg"
+_REMEMBERED = 100
+"""Snapshots that are not read again: none ever changes."""
 
 
 class LakeTable(Table):
@@ -46,6 +49,7 @@ class LakeTable(Table):
         super().__init__(spark, name, identifier)
         self._writer = uuid.uuid4().hex[:8]
         self._views_cleared: set[str] = set()
+        self._snapshots: dict[int, Snapshot] = {}
 
     def using(self, spark: SparkSession) -> LakeTable:
         """Return the same table seen through another session."""
@@ -73,8 +77,12 @@ class LakeTable(Table):
         found = self.java.snapshot(snapshot_id)
         if found is None:
             return None
-        parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
-        return Snapshot.from_json(json.loads(parser.toJson(found)))
+        if snapshot_id not in self._snapshots:
+            parser = java_class(self.spark, f"{_ICEBERG}.SnapshotParser")
+            self._snapshots[snapshot_id] = Snapshot.from_json(json.loads(parser.toJson(found)))
+            if len(self._snapshots) > _REMEMBERED:
+                del self._snapshots[next(iter(self._snapshots))]
+        return self._snapshots[snapshot_id]
 
     def kept_commit(self) -> Commit | None:
         """Return the commit that the marker's tag points at, if it does."""
@@ -87,6 +95,10 @@ class LakeTable(Table):
         """Return the number of rows written and not removed with their file."""
         snapshot = self.current()
         return snapshot.count("total-records") if snapshot else 0
+
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
+        return dict(self.java.properties())
 
     # -- rows and bounds
 
@@ -222,8 +234,8 @@ class LakeTable(Table):
     # -- moves of the commit protocol
 
     def staging(self, marker: Marker, base: int, attempt: str) -> Staging:
-        """Return what stages one attempt of a commit on a branch."""
-        return BranchStaging(self, marker, base, attempt)
+        """Return what stages one attempt of a commit."""
+        return IcebergStaging(self, marker, base, attempt)
 
     def ensure_first_snapshot(self) -> None:
         """Give the table an empty snapshot if it has none, so that branches have a base."""
@@ -281,8 +293,12 @@ class LakeTable(Table):
         if view in self._views_cleared:
             return []
         own = self.staging_branch(view)
+        return [name for name in self.staging_branches(view) if name != own]
+
+    def staging_branches(self, view: str) -> list[str]:
+        """Return the branches on which commits of a view are staged, or were, by any writer."""
         names = map(str, elements(self.java.refs().keySet()))
-        return [name for name in names if name != own and _staged_view(name) == view]
+        return [name for name in names if _staged_view(name) == view]
 
     def publish(self, branch: str, head: int) -> None:
         """Move ``main`` and the marker's tag to the head of a staging branch.
@@ -299,6 +315,21 @@ class LakeTable(Table):
         update = self.java.manageSnapshots().fastForwardBranch("main", branch)
         (update.replaceTag if tagged else update.createTag)(self.marker_tag, head).commit()
 
+    def publish_files(self, view: str, base: int, update: JavaObject) -> None:
+        """Move ``main`` and the marker's tag to an update that nobody has seen.
+
+        Branches on which commits of the view were staged go with it.
+
+        Args:
+            base: the snapshot at which ``main`` must still be.
+            update: from :func:`headwater.lake.iceberg.files.update_of`.
+
+        Raises:
+            Conflict: ``main`` has moved.
+            py4j.protocol.Py4JJavaError: the metadata moved, or the catalog failed.
+        """
+        commit_to_main(self, base, update, self.marker_tag, self.staging_branches(view))
+
     def take_back(self, before: int) -> None:
         """Undo the newest commit of a side table, whose epoch was never published.
 
@@ -312,17 +343,6 @@ class LakeTable(Table):
         else:
             update = update.removeTag(self.marker_tag)
         update.commit()
-
-    def append_nothing(self, branch: str, summary: Mapping[str, str]) -> None:
-        """Add a snapshot without files to a staging branch.
-
-        Args:
-            summary: properties of the snapshot.
-        """
-        append = self.java.newFastAppend().toBranch(branch)
-        for key, value in summary.items():
-            append = append.set(key, value)
-        append.commit()
 
     # -- maintenance
 

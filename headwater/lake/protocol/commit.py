@@ -1,6 +1,6 @@
 """The commit protocol: one epoch of one view becomes visible exactly once, or not at all.
 
-In: a table, the marker of the epoch, and a function that writes its rows to a staging branch.
+In: a table, the marker of the epoch, and a function that writes its rows.
 Out: the rows and the marker in one atomic move of ``main``; or an error that says how to recover.
 
 The steps, with the crash points that follow them:
@@ -9,10 +9,10 @@ The steps, with the crash points that follow them:
 2. epoch and range already committed: done; another range, a gap or an overlap: stop (``2-checked``)
 3. an older fence token may not commit (``3-fenced``)
 4. write the side tables, each with its own marker (each ``4-staged``, ``4-published``; ``4-sides``)
-5. write the target to a staging branch made at the snapshot of step 1, check that the branch holds
-   nothing else (``5-staged``), ask for the lease again, and publish it by fast-forward of ``main``,
-   a compare-and-swap (``5-published``). Maintenance or a fenced writer moved ``main``: again from
-   1. Another commit of the view moved it: lost
+5. write the target beside what readers see (``5-staged``), ask for the lease again, and publish it
+   by moving ``main`` from the snapshot of step 1, a compare-and-swap (``5-published``).
+   Maintenance or a fenced writer moved ``main``: again from 1. Another commit of the view moved it:
+   lost
 6. outcome unknown: reload, look for the own attempt, decide; delete nothing (``6-decided``)
 7. release: the session carries no marker any more, the caller acknowledges (``7-released``)
 """
@@ -37,6 +37,7 @@ from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import (
     ATTEMPT,
+    Conflict,
     Moved,
     Staging,
     Table,
@@ -56,7 +57,7 @@ ATTEMPTS = 5
 
 _CONFLICT = re.compile(
     r"CommitFailedException|(?:Ref|Branch) does not exist|Ref \S+ already exists"
-    r"|Cannot fast-forward"
+    r"|Cannot fast-forward|older than last sequence number"
 )
 """What Iceberg says if the table's metadata moved between its look and its swap."""
 
@@ -81,7 +82,7 @@ class SideWrite:
 
     Attributes:
         table: the side table.
-        write: writes the rows; gets the identifier of the staging branch.
+        write: writes the rows.
     """
 
     table: Table
@@ -103,8 +104,8 @@ def commit(
     Args:
         table: the view's table.
         marker: identity, input range and watermark of the epoch.
-        write: writes the epoch's rows with ``session``; gets the identifier of the staging branch;
-            may write several times or, without rows, not at all; called again after maintenance.
+        write: writes the epoch's rows with ``session``; may write several times or, without rows,
+            not at all; called again after maintenance.
         session: the session that ``write`` uses; no other query may run in it meanwhile.
         sides: rows of the same epoch for other tables, committed first.
         fence: asked at step 3, if given.
@@ -303,7 +304,7 @@ def _publish(table: Table, staging: Staging, base: int, attempt: str, marker: Ma
     for _ in range(ATTEMPTS):
         try:
             return staging.publish()
-        except (Py4JError, PySparkException, OSError) as error:
+        except (Conflict, Py4JError, PySparkException, OSError) as error:
             # 6. it may have landed all the same
             landed = _has_landed(table, base, attempt, marker, error)
             crash_point("6-decided", table.name)

@@ -23,12 +23,31 @@ from headwater.lake.protocol.marker import PREFIX, Marker
 ATTEMPT = PREFIX + "attempt"
 """Summary property with the identity of the attempt that wrote a snapshot."""
 
-Write = Callable[[str], None]
-"""Writes the rows of an epoch; gets the identifier to write to."""
+
+class Target(Protocol):
+    """Where the rows of one epoch are written; nobody sees them before they are published."""
+
+    @property
+    def identifier(self) -> str:
+        """The name by which a statement writes, as MERGE and DELETE do."""
+
+    def append(self, rows: DataFrame) -> None:
+        """Add rows."""
+
+    def replace(self, rows: DataFrame) -> None:
+        """Put rows in the place of all that there are."""
+
+
+Write = Callable[[Target], None]
+"""Writes the rows of an epoch: nothing, or by one call or several."""
 
 
 class Moved(Exception):
     """The table moved on without a commit of this view: the protocol starts again at step 1."""
+
+
+class Conflict(Exception):
+    """What was staged cannot be published: the table is not where it was when it was staged."""
 
 
 class Staging(Protocol):
@@ -51,6 +70,7 @@ class Staging(Protocol):
 
         Raises:
             TerminalError: ``LOST_RACE``.
+            Conflict: the table has moved since.
             py4j.protocol.Py4JError: it failed; whether it became visible is unknown.
             pyspark.errors.PySparkException: the same.
         """
@@ -88,6 +108,10 @@ class Table(History):
     @abstractmethod
     def snapshot_id(self) -> int:
         """Return the id of the current snapshot as of the last refresh."""
+
+    @abstractmethod
+    def properties(self) -> Mapping[str, str]:
+        """Return its properties."""
 
     def last_change(self) -> int:
         """Return the newest snapshot that changed rows, as of the last refresh: what a cut names.

@@ -5,14 +5,16 @@ In: a SELECT. Out: its FROM, joins and WHERE over traced items, and the lists of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from headwater.analyze.query_parts import conjuncts
 from headwater.analyze.time.versions import AS_OF
+from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.render import READ
+from headwater.serve.why.matched import Tracer, traced_matches
 from headwater.serve.why.traced import (
     THERE,
     WHY,
@@ -25,9 +27,6 @@ from headwater.serve.why.traced import (
     subqueries,
     where_of,
 )
-
-Tracer = Callable[[exp.Expr, bool], Traced]
-"""Traces a query, for what is absent too or not."""
 
 
 class Frozen(Exception):
@@ -146,6 +145,8 @@ class _Tracing:
             return item.copy()
         if isinstance(item, exp.Lateral) and self._absent:
             raise Frozen
+        if isinstance(item, PatternRows):
+            return self._matches(item)
         inner = item.this.this if isinstance(item, exp.Lateral) else item.this
         traced = self._trace(inner, self._absent and not side)
         if AS_OF in item.meta and not self._absent:
@@ -160,10 +161,24 @@ class _Tracing:
             body.stable |= {(alias, name) for name in _renamed(item, traced, traced.stable)}
         return _around(item, traced)
 
+    def _matches(self, item: PatternRows) -> exp.Expr:
+        """Any row of a partition can make another match: only those that are there are traced."""
+        if self._absent or self._outer:
+            raise Frozen
+        body, alias = self._body, item.alias_or_name
+        traced = traced_matches(item, self._trace)
+        body.shrinks = False
+        body.rest += traced.rest
+        body.terms.append(exp.column(WHY, alias))
+        body.stable |= {(alias, name) for name in traced.stable}
+        return traced.query.subquery(alias)
+
     def _join(self, join: exp.Join) -> exp.Join:
         side = str(join.side or "").upper()
         terms = conjuncts(join.args.get("on"))
         if join.args.get("using") or any(map(subqueries, terms)):
+            raise Frozen
+        if side and isinstance(join.this, PatternRows):
             raise Frozen
         if side in ("RIGHT", "FULL"):
             return self._right(join, side)

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from headwater.dialect.syntax import PatternRows
-from headwater.errors import ConfigError, HeadwaterError, SqlError
+from headwater.errors import ConfigError, HeadwaterError
 from headwater.plan.sql.at_rest import rendered
 from headwater.serve.compare import FLOAT_NOISE, FLOAT_TOLERANCE
 from headwater.serve.connection import duckdb_connection, quoted, rows_of
@@ -275,11 +274,8 @@ def at_rest_query(
         cut: the ending of the names of its inputs.
         final: whether it leaves out what is not final yet.
         guarded: whether it leaves out rows on which it fails.
-
-    Raises:
-        SqlError: ``NOT_YET`` for MATCH_RECOGNIZE.
     """
-    query = rendered(
+    return rendered(
         case.plan if guarded else replace(case.plan, find_guard=lambda: None),
         case.project.catalog,
         "duckdb",
@@ -287,11 +283,6 @@ def at_rest_query(
         final=final,
         relation=lambda name: quoted(f"{name}@{cut}"),
     )
-    if query.find(PatternRows):
-        message = "not supported: the rows behind a row of MATCH_RECOGNIZE"
-        hint = "query the rows of the partition with: headwater sql"
-        raise SqlError("NOT_YET", message, hint=hint)
-    return query
 
 
 def count_of(connection: duckdb.DuckDBPyConnection, source: str) -> int:

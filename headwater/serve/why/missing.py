@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import CHANGE_COLUMN, DELETED, WATERMARK_COLUMN
+from headwater.dialect.syntax import PatternRows
+from headwater.errors import SqlError
 from headwater.lake.reserved_names import quarantine_of
 from headwater.serve.connection import duckdb_connection, literal, quoted, rows_of
 from headwater.serve.embedded import translated_errors
@@ -119,6 +121,10 @@ class Absent:
             where = condition(connection, view, pairs, types)
             if present := count_of(connection, f'FROM "@table" WHERE {where}'):
                 return Missing(*of, present)
+            if case.plan.view.query.find(PatternRows):
+                message = "not supported: why MATCH_RECOGNIZE has no such row"
+                hint = "query the rows of the partition with: headwater sql"
+                raise SqlError("NOT_YET", message, hint=hint)
             create_inputs(connection, case)
             wanted = {name: (text, types[name]) for name, text in pairs.items()}
             run, branches, below = _Run(connection, case), [], []

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from headwater.plan.sql.pattern_rows import take_out
 from headwater.serve.connection import quoted
+from headwater.serve.pattern_rows import create_matches
 from headwater.serve.why.lineage import goes_with_its_rows, lineage
 from headwater.serve.why.traced import WHY
 
@@ -50,7 +52,6 @@ class Naming:
         self._goes = goes_with_its_rows(query)
         self._create("@found", self._found(query))
         self._create("@named", _numbers("@found"))
-        self._again = "" if self._goes else self._found(select(LEFT))
 
     def copies(self, n: int) -> int:
         """Return how often the SELECT returns a row.
@@ -78,7 +79,8 @@ class Naming:
             view = quoted(f"{name}@{LEFT}")
             self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS {rows}")
         while True:
-            self._create("@other", f"SELECT * FROM ({self._again}) WHERE _n = {n}")
+            again = self._found(self._select(LEFT))
+            self._create("@other", f"SELECT * FROM ({again}) WHERE _n = {n}")
             if self._count('FROM "@other"') < copies:
                 return False
             before, number = number, self._count(f'FROM "@named" WHERE _n = {n}')
@@ -94,7 +96,10 @@ class Naming:
         return " UNION ALL ".join(rows)
 
     def _found(self, query: exp.Query) -> str:
-        return self._matching(lineage(query).sql("duckdb", identify=True), f"_n, {WHY}")
+        """The query for the numbers of rows; the matches that it reads are found at once."""
+        traced, patterns = take_out(lineage(query), "duckdb")
+        create_matches(self._connection, patterns)
+        return self._matching(traced.sql("duckdb", identify=True), f"_n, {WHY}")
 
     def _create(self, name: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {query}")

@@ -154,6 +154,18 @@ avg(CAST(b AS DECIMAL(38, 0))) | stddev(p) | variance(q) | var_pop(p * q)
 """
 
 
+LINES = [each for each in FUNCTIONS.values() if each.texts is not None]
+SCALARS += "\n".join(call for each in LINES if each.kind == "scalar" for call, _ in each.examples)
+SCALARS += "\ndate_add('month', j, dt) | date_add('hour', j, nt) | date_diff('month', dt, date(t2))"
+AGGREGATES += (
+    "corr(d, f) | covar_pop(d, i) | covar_samp(d, i) | regr_slope(d, f) | regr_intercept(f, d)"
+    " | geometric_mean(abs(d)) | bitwise_and_agg(i)"
+    " | bitwise_or_agg(j) | bitwise_xor_agg(i)"
+    " | corr(d, f) FILTER (WHERE i > 0) | bitwise_xor_agg(j) FILTER (WHERE i > 0)\n"
+)
+"""Each line of the table is tried with its examples; the conformance lane asks for every column."""
+
+
 def bound(items: str, head: str, tail: str) -> View:
     texts = [text.strip() for line in items.split("\n") for text in split(line) if text.strip()]
     columns = ", ".join(f"{text} AS x{at}" for at, text in enumerate(texts))

@@ -46,7 +46,7 @@ class World:
         self.spark, self.lake, self.folder = spark, lake, folder
         (folder / "headwater.toml").write_text('name = "t"\n')
         (folder / "in").mkdir()
-        self.views = VIEWS
+        self.table, self.views = TABLE, VIEWS
         self.drop(0)
 
     def drop(self, number):
@@ -65,12 +65,15 @@ class World:
         (self.folder / "in" / f"{number}.json").write_text(text)
 
     def change(self, old, new):
+        if old in self.table:
+            self.table = self.table.replace(old, new, 1)
+            return
         assert old in self.views
         self.views = self.views.replace(old, new, 1)
 
     @property
     def project(self):
-        (self.folder / "views.sql").write_text(TABLE + self.views)
+        (self.folder / "views.sql").write_text(self.table + self.views)
         found = load_project(self.folder)
         config = replace(
             found.config,

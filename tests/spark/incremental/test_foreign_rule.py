@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from law import Landed
-from pyspark.sql import functions as F
 from running import Running
 
 from headwater.engine.incremental.contract import RuleWriter
@@ -31,9 +30,7 @@ def test_a_foreign_rule_maintains_a_view_in_a_tick(spark, lake, monkeypatch):
         (gained,) = tick.session.sql(program.sql).first()
         gains.append(gained)
         total = tick.session.sql(f"SELECT CAST({held + gained} AS BIGINT) AS n")
-        yield Change(
-            lambda target: total.writeTo(target).overwrite(F.lit(True)), {"gained": gained}
-        )
+        yield Change(lambda target: target.replace(total), {"gained": gained})
 
     monkeypatch.setattr(registry, "RULES", (RULE, *registry.RULES))
     monkeypatch.setitem(WRITERS, CountProgram, RuleWriter(lambda program: program.sql, change))

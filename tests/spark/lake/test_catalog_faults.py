@@ -18,6 +18,7 @@ from headwater.lake.failures import explain_failure
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target
 from headwater.lake.spec import TableSpec
 
 
@@ -56,7 +57,7 @@ def epoch(number: int) -> Marker:
 
 
 def rows(lake: Lake, key: int):
-    return lambda target: lake.spark.sql(f"SELECT {key} AS k").writeTo(target).append()
+    return lambda target: target.append(lake.spark.sql(f"SELECT {key} AS k"))
 
 
 def check(lake: Lake, condition: str, error: Exception, held: int) -> None:
@@ -71,9 +72,12 @@ def check(lake: Lake, condition: str, error: Exception, held: int) -> None:
     assert sorted(row.k for row in table.read().collect()) == list(range(held + 2))
 
 
-@pytest.mark.parametrize("step", ["stage", "write", "publish"])
+STEPS = [("rows", "publish"), ("merge", "stage"), ("merge", "write"), ("merge", "publish")]
+
+
+@pytest.mark.parametrize(("kind", "step"), STEPS)
 def test_catalog_locked_for_longer_than_one_waits(
-    lake: Lake, impatient: Lake, other: sqlite3.Connection, step: str
+    lake: Lake, impatient: Lake, other: sqlite3.Connection, kind: str, step: str
 ) -> None:
     class Locked(LakeTable):
         def stage(self, view: str, base: int) -> str:
@@ -86,7 +90,13 @@ def test_catalog_locked_for_longer_than_one_waits(
                 other.execute("BEGIN EXCLUSIVE")
             super().publish(branch, head)
 
-    def write(target: str) -> None:
+        def publish_files(self, view: str, base: int, update: object) -> None:
+            other.execute("BEGIN EXCLUSIVE")
+            super().publish_files(view, base, update)
+
+    def write(target: Target) -> None:
+        if kind == "merge":
+            assert target.identifier
         if step == "write":
             other.execute("BEGIN EXCLUSIVE")
         rows(impatient, 0)(target)
@@ -101,10 +111,10 @@ def test_catalog_locked_for_longer_than_one_waits(
 
 def test_catalog_locked_for_a_moment_is_waited_for(lake: Lake, other: sqlite3.Connection) -> None:
     class Locked(LakeTable):
-        def publish(self, branch: str, head: int) -> None:
+        def publish_files(self, view: str, base: int, update: object) -> None:
             other.execute("BEGIN EXCLUSIVE")
             threading.Timer(0.5, other.rollback).start()
-            super().publish(branch, head)
+            super().publish_files(view, base, update)
 
     lake.ensure(TableSpec("t", (("k", "INT", True),)))
     table = Locked(lake.spark, "t", lake.identifier("t"))

@@ -33,6 +33,7 @@ from headwater.lake.iceberg.maintenance import MIN_FILES
 from headwater.lake.protocol import commit as protocol
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
+from headwater.lake.protocol.table import Target
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import session_for_thread
 from headwater.serve.delta import StoredDeltaTable
@@ -53,20 +54,20 @@ def next_epoch(number: int, **more) -> Marker:
 def append(lake: Lake, *keys: int):
     rows = ", ".join(f"({k}, {k}L)" for k in keys)
     query = f"SELECT k, v FROM VALUES {rows} AS t (k, v)"
-    return lambda target: lake.spark.sql(query).writeTo(target).append()
+    return lambda target: target.append(lake.spark.sql(query))
 
 
 def overwrite(lake: Lake, key: int):
-    from pyspark.sql import functions as F
 
     query = f"SELECT {key} AS k, {key}L AS v"
-    return lambda target: lake.spark.sql(query).writeTo(target).overwrite(F.lit(True))
+    return lambda target: target.replace(lake.spark.sql(query))
 
 
 def merge(lake: Lake, key: int):
-    def write(target: str) -> None:
+    def write(target: Target) -> None:
         lake.spark.sql(
-            f"MERGE INTO {target} t USING (SELECT {key} AS k, {key}L AS v) s ON t.k <=> s.k"
+            f"MERGE INTO {target.identifier} t USING (SELECT {key} AS k, {key}L AS v) s"
+            " ON t.k <=> s.k"
             " WHEN MATCHED THEN UPDATE SET t.v = s.v"
             " WHEN NOT MATCHED THEN INSERT (k, v) VALUES (s.k, s.v)"
         )
@@ -225,7 +226,7 @@ def test_small_files_become_few_and_files_that_no_version_needs_go(lake):
     )
     rows = lake.spark.range(MIN_FILES).selectExpr("CAST(id AS INT) AS k", "id AS v")
     many = rows.repartitionByRange(MIN_FILES, "k")
-    done = commit(table, next_epoch(0), lambda t: many.writeTo(t).append(), session=lake.spark)
+    done = commit(table, next_epoch(0), lambda target: target.append(many), session=lake.spark)
     assert done is COMMITTED
     stray = table.location / "part-of-a-write-that-died.parquet"
     young = table.location / "part-of-a-write-that-goes-on.parquet"
@@ -320,7 +321,7 @@ def test_foreach_batch_commits_with_the_session_of_its_batch(lake, tmp_path):
         assert commit(source, marker, append(lake, number), session=lake.spark) is COMMITTED
 
     def each(batch, number: int) -> None:
-        write = lambda target: batch.writeTo(target).append()  # noqa: E731
+        write = lambda target: target.append(batch)  # noqa: E731
         commit(table, next_epoch(number), write, session=batch.sparkSession)
 
     stream = lake.spark.readStream.format("iceberg").load(source.identifier)

@@ -17,6 +17,7 @@ from headwater.engine.inputs import InputTable, SnapshotRange
 from headwater.engine.streaming.query import StreamingView
 from headwater.errors import TerminalError
 from headwater.lake.iceberg import maintenance
+from headwater.lake.iceberg.files import update_of
 from headwater.lake.iceberg.maintenance import Job, maintain
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
@@ -67,8 +68,6 @@ def by_another_tool(landed, *, tag=True):
     table, sql = landed.lake.table(landed.name), landed.lake.spark.sql
     if not tag:
         sql(f"ALTER TABLE {table.identifier} DROP TAG `{MARKER_TAG}`")
-        branch = landed.table.staging_branch(landed.name)
-        sql(f"ALTER TABLE {table.identifier} DROP BRANCH {branch}")
     sql(
         f"CALL lake.system.rewrite_data_files(table => '{table.identifier}',"
         " options => map('rewrite-all', 'true'))"
@@ -137,7 +136,7 @@ def test_deletes_of_an_upsert_table_do_not_pile_up(lake):
 
     def write(target, n):
         spark.sql(
-            f"MERGE INTO {target} t USING (SELECT explode(array({n % 3}, 7)) AS id) s"
+            f"MERGE INTO {target.identifier} t USING (SELECT explode(array({n % 3}, 7)) AS id) s"
             f" ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = {n}"
             f" WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, {n})"
         )
@@ -171,7 +170,7 @@ def test_only_old_files_and_branches_are_orphans(lake):
     dead = lake.table("d")
     dead.stage("d", dead.snapshot_id())
     branch = dead.staging_branch("d")
-    dead.append_nothing(branch, {})
+    update_of(dead, (), {}).toBranch(branch).commit()
     assert maintain(job(landed, orphans=True)).done["orphans"] == "1 files"
     assert (old.exists(), young.exists()) == (False, True)
     assert ids(table.read()) == [0]

@@ -9,6 +9,7 @@ on the line above a block says what is expected otherwise:
 - ``<!-- check: project sql/shop -->``: likewise, with the definitions of that project
 - ``<!-- check: grammar -->``: it shows the form of a statement and is none
 - ``<!-- check: printed -->``: a test of the page runs the command, and compares what it prints
+- ``<!-- check: exits 1 -->``: likewise, and the command exits with 1
 """
 
 from __future__ import annotations
@@ -193,7 +194,9 @@ def test_other_languages(page: Path) -> None:
 
 @each_page
 def test_marks_are_known_and_languages_are_given(page: Path) -> None:
-    known = re.compile(r"grammar|new project|project sql/\w+|refused [A-Z_]+|setup|printed|")
+    known = re.compile(
+        r"grammar|new project|project sql/\w+|refused [A-Z_]+|setup|printed|exits 1|"
+    )
     for block in blocks(page):
         assert known.fullmatch(block.mark), f"{block}: {block.mark}"
         assert block.language, f"{block}: write text behind the backticks"

@@ -99,6 +99,16 @@ def test_what_means_something_else_has_another(old: str, new: str, part: str) ->
     assert second.differs(first) == [part]
 
 
+def test_how_old_rows_may_be_is_a_part_of_the_meaning() -> None:
+    base = "CREATE STREAMING VIEW v AS SELECT id FROM orders WHERE ordered_at > watermark() - {}"
+    hour, other, day = (
+        identity(base.format(f"INTERVAL {length}"))
+        for length in ("'1' HOUR", "'60' MINUTE", "'1' DAY")
+    )
+    assert hour.fingerprint == other.fingerprint != day.fingerprint
+    assert day.differs(hour) == ["FROM"]
+
+
 @pytest.mark.parametrize(
     ("text", "with_a", "added"),
     [

@@ -79,6 +79,14 @@ def test_a_sum_of_integers_is_an_integer(clicks: FakeLake) -> None:
     assert (total, type(total)) == (3, int)
 
 
+def test_nan_is_found_that_the_statistics_of_a_file_leave_out(clicks: FakeLake) -> None:
+    """As in files that others write: Spark writes no statistics then."""
+    clicks.append("clicks", [{"user_id": 9, "score": float("nan")}, {"user_id": 9, "score": 0.5}])
+    for term in ("score > 1000", "is_nan(score)", "score <> 0.5"):
+        where = f"user_id = 9 AND {term}"
+        assert ask(clicks, f"SELECT count(*) AS n FROM clicks WHERE {where}") == [(1,)]
+
+
 def test_one_table_can_be_read_several_times_in_a_query(clicks: FakeLake) -> None:
     sql = "SELECT count(*) FROM clicks a JOIN clicks b ON a.user_id = b.user_id WHERE a.score > 0"
     assert ask(clicks, sql) == [(2,)]

@@ -33,7 +33,12 @@ CHANGES = pa.schema(
 QUARANTINE = pa.schema(
     {"raw": pa.binary(), "reason": pa.string(), "_arrived_at": UTC_MICROS, **ROW}
 )
-_TYPES = {"BIGINT": pa.int64(), "VARCHAR": pa.string(), "TIMESTAMPTZ": UTC_MICROS}
+_TYPES = {
+    "BIGINT": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    "VARCHAR": pa.string(),
+    "TIMESTAMPTZ": UTC_MICROS,
+}
 
 
 def order(

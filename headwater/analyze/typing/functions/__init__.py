@@ -10,20 +10,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.rules.determinism import NODES
-from headwater.analyze.typing.functions.aggregates import AGGREGATES
+from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
+from headwater.analyze.typing.functions.arrays import ARRAYS
+from headwater.analyze.typing.functions.binary import BINARY
+from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
 from headwater.analyze.typing.functions.numbers import NUMBERS
-from headwater.analyze.typing.functions.others import FORMS, OTHERS
+from headwater.analyze.typing.functions.others import FORMS as _FORMS
+from headwater.analyze.typing.functions.others import OTHERS
+from headwater.analyze.typing.functions.statistics import STATISTICS
 from headwater.analyze.typing.functions.text import TEXT
-from headwater.analyze.typing.functions.times import DIFF_UNITS, EXTRACT_UNITS, TIMES, TRUNC_UNITS
+from headwater.analyze.typing.functions.times import (
+    DATE_UNITS,
+    DIFF_UNITS,
+    EXTRACT_UNITS,
+    TIME_FORMS,
+    TIMES,
+    TRUNC_UNITS,
+)
+from headwater.analyze.typing.functions.urls import URLS
 
 __all__ = [
     "AGGREGATES",
+    "DATE_UNITS",
     "DIFF_UNITS",
     "EXTRACT_UNITS",
     "FAMILIES",
@@ -35,6 +50,7 @@ __all__ = [
     "Described",
     "Function",
     "arguments",
+    "by_name",
     "function_name",
     "names",
     "written_name",
@@ -42,19 +58,37 @@ __all__ = [
 
 _CALL = re.compile(r"(\w+)\(")
 
+AGGREGATES: Table = {**_AGGREGATES, **STATISTICS}
+
 FAMILIES: Mapping[str, Table] = {
     "Text": TEXT,
     "Numbers": NUMBERS,
+    "Bits": BITS,
     "Dates and times": TIMES,
+    "Arrays": ARRAYS,
+    "Bytes and hashes": BINARY,
+    "URLs": URLS,
     "Choices, arrays and JSON": OTHERS,
     "Aggregates": AGGREGATES,
 }
 """The allow-list by family, as the reference shows it."""
 
+FORMS: Mapping[str, tuple[Described, ...]] = {
+    "Choices, arrays and JSON": _FORMS,
+    "Dates and times": TIME_FORMS,
+}
+"""What is written like a function, by family."""
+
 FUNCTIONS: dict[type[exp.Expr], Function] = {
     node: each for table in FAMILIES.values() for node, each in table.items()
 }
 """The allow-list by node class; an entry can be added from outside."""
+
+_BY_NAME: Mapping[str, tuple[type[exp.Expr], Function]] = {
+    name: (node, each)
+    for node, each in FUNCTIONS.items()
+    for name in (*([each.name] if each.texts is not None else ()), *each.aliases)
+}
 
 
 def function_name(node: exp.Expr) -> str:
@@ -90,6 +124,15 @@ def arguments(node: exp.Func) -> list[exp.Expr]:
     return found
 
 
+def by_name(name: str) -> tuple[type[exp.Expr], Function] | None:
+    """Return the node and the entry of a function that is called by a name, if there is one.
+
+    Args:
+        name: an alias of any function, or the name of a line; lower case.
+    """
+    return _BY_NAME.get(name)
+
+
 def names() -> tuple[str, ...]:
     """Return the names of all functions allowed, sorted."""
-    return tuple(sorted({each.name for each in (*FUNCTIONS.values(), *FORMS)}))
+    return tuple(sorted({each.name for each in (*FUNCTIONS.values(), *chain(*FORMS.values()))}))

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.functions.entry import (
+    EVERYWHERE,
     Example,
     Function,
     Result,
@@ -36,6 +37,7 @@ def _aggregate(
     result: Result,
     engines: str = "",
     usage: str = "",
+    aliases: tuple[str, ...] = (),
 ) -> Function:
     return Function(
         name,
@@ -47,6 +49,8 @@ def _aggregate(
         result=result,
         kind="aggregate",
         nullable="always",
+        aliases=aliases,
+        dialects=EVERYWHERE if aliases else (),
     )
 
 
@@ -103,6 +107,7 @@ AGGREGATES: Table = {
         "Tests whether all values are true.",
         ("bool_and(returned)", "false"),
         always(t.BOOLEAN),
+        aliases=("every",),
     ),
     exp.LogicalOr: _aggregate(
         "bool_or",
@@ -110,6 +115,7 @@ AGGREGATES: Table = {
         "Tests whether any value is true.",
         ("bool_or(returned)", "true"),
         always(t.BOOLEAN),
+        aliases=("some",),
     ),
     exp.Stddev: _spread("stddev", "Returns the sample standard deviation.", "1.4142135623730951"),
     exp.StddevSamp: _spread("stddev_samp", "Does the same as `stddev`.", "1.4142135623730951"),
@@ -130,6 +136,8 @@ AGGREGATES: Table = {
         "Returns x of the row with the least y; among rows that tie, the least x.",
         (("min_by(product, price)", "'apple'"),),
         "Rows whose y is NULL do not count. The result is NULL only if no x is given.",
+        aliases=("arg_min", "argmin"),
+        dialects=EVERYWHERE,
         params=("comparable", "comparable"),
         result=first,
         kind="aggregate",
@@ -141,6 +149,8 @@ AGGREGATES: Table = {
         "Returns x of the row with the greatest y; among rows that tie, the greatest x.",
         (("max_by(product, price)", "'pear'"),),
         "Rows whose y is NULL do not count. `max_by` of NaN differs in Trino.",
+        aliases=("arg_max", "argmax"),
+        dialects=EVERYWHERE,
         params=("comparable", "comparable"),
         result=first,
         kind="aggregate",

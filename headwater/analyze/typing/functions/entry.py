@@ -51,6 +51,14 @@ class Function(Described):
         nullable: ``never``, ``always`` or ``arguments`` (NULL only if an argument is).
         approximate: whether two engines may give slightly different results.
         one_type: whether the arguments must have a type in common, which is the result's.
+        aliases: other names of the function, in Trino or in other systems.
+        dialects: in which, beside Trino's, a call by name means the same.
+        texts: by engine, the SQL of a call with ``_1``, ``_2`` for its arguments; an engine that
+            is missing has the function under Trino's name; ``language`` is the SQL of the language
+            that Spark's and DuckDB's are made of. None if
+            :mod:`headwater.analyze.portable.rewrites` translates the calls.
+        fails: a condition over ``_1``, ``_2`` under which Trino fails on a row, or what returns it
+            for a call; empty if it never does.
     """
 
     params: tuple[str, ...]
@@ -60,7 +68,14 @@ class Function(Described):
     nullable: Literal["never", "always", "arguments"] = "arguments"
     approximate: bool = False
     one_type: bool = False
+    aliases: tuple[str, ...] = ()
+    dialects: tuple[str, ...] = ()
+    texts: Mapping[str, str] | None = None
+    fails: str | Callable[[exp.Expr], str] = ""
 
+
+EVERYWHERE = ("spark", "duckdb", "postgres", "snowflake", "bigquery")
+"""The dialects beside Trino's."""
 
 Table = Mapping[type[exp.Expr], Function]
 
@@ -76,8 +91,24 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "datetime": lambda kind: t.family(kind) == "time",
     "date": lambda kind: kind == t.DATE,
     "array": lambda kind: t.family(kind) == "array",
+    "collection": lambda kind: t.family(kind) in ("array", "map"),
+    "map": lambda kind: t.family(kind) == "map",
+    "binary": lambda kind: t.family(kind) == "binary",
+    "double": lambda kind: t.family(kind) == "number",
+    "bigint": t.is_integer,
+    "int": lambda kind: kind == t.INTEGER,
+    "long": lambda kind: kind == t.BIGINT,
+    "comparables": lambda kind: (
+        t.family(kind) == "array" and KINDS["comparable"](t.elements(kind)[0])
+    ),
+    "exacts": lambda kind: KINDS["comparables"](kind) and not t.is_float(t.elements(kind)[0]),
+    "element": lambda kind: True,
+    "same": lambda kind: True,
+    "texts": lambda kind: kind == t.array(t.VARCHAR),
 }
-"""``float`` takes no decimals: what comes of them has another scale in every engine."""
+"""``float`` takes no decimals: what comes of them has another scale in every engine. ``double`` and
+``bigint`` are converted to these types, ``element`` to the type of the elements of the first
+argument, ``same`` to its type."""
 
 WANTED: Mapping[str, str] = {
     "comparable": "a number, text, boolean or time",
@@ -90,6 +121,18 @@ WANTED: Mapping[str, str] = {
     "datetime": "a date or timestamp",
     "date": "a date",
     "array": "an array",
+    "collection": "an array or a map",
+    "map": "a map",
+    "binary": "bytes",
+    "double": "a number",
+    "bigint": "an integer",
+    "int": "an INTEGER",
+    "long": "a BIGINT",
+    "comparables": "an array of numbers, texts, booleans or times",
+    "exacts": "an array of texts, booleans, times or exact numbers",
+    "element": "a value of the type of its elements",
+    "same": "a value of the same type",
+    "texts": "an array of texts",
 }
 
 

@@ -15,6 +15,7 @@ from headwater.analyze.typing.functions.entry import (
     rounded,
     whole,
 )
+from headwater.analyze.typing.functions.lines import Line, line
 
 _DOUBLE = always(t.DOUBLE)
 
@@ -25,6 +26,45 @@ def _double(name: str, about: str, *example: str) -> Function:
         name, f"{name}(x)", about, ((call, result),), params=("number",), result=_DOUBLE
     )
 
+
+def _curve(
+    name: str,
+    about: str,
+    result: str,
+    node: type[exp.Expr] | None = None,
+    of: str = "0",
+    spark: str = "",
+    duckdb: str = "",
+) -> Line:
+    return line(
+        f"{name}(x: double) -> DOUBLE",
+        about,
+        f"{name}({of}) -> {result}",
+        node=node,
+        spark=spark,
+        duckdb=duckdb,
+    )
+
+
+def _inside(domain: str, text: str, *others: str) -> dict[str, str]:
+    """A function of a part of its domain in Spark and DuckDB; NaN elsewhere."""
+    more = " ".join(others)
+    case = f"CASE WHEN {domain} THEN {text} {more} WHEN _1 IS NOT NULL THEN {{nan}} END"
+    number = "CAST('{}' AS DOUBLE)"
+    return {
+        engine: case.format(nan=number.format("NaN"), infinity=number.format("-Infinity"))
+        for engine in ("spark", "duckdb")
+    }
+
+
+_ZERO = "WHEN _1 = 0 THEN {infinity}"
+_BUCKET = (
+    "CASE WHEN _1 IS NULL OR _2 IS NULL OR _3 IS NULL OR _4 IS NULL THEN NULL"
+    " WHEN _2 < _3 THEN CASE WHEN _1 < _2 THEN 0 WHEN _1 >= _3 THEN _4 + 1"
+    " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2) + 1) AS BIGINT) END"
+    " WHEN _1 >= _2 THEN 0 WHEN _1 < _3 THEN _4 + 1"
+    " ELSE _4 - (CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3) + 1) AS BIGINT) - 1) END"
+)
 
 NUMBERS: Table = {
     exp.Abs: Function(
@@ -160,5 +200,116 @@ NUMBERS: Table = {
         (("bitwise_xor(12, 10)", "6"),),
         params=("integer", "integer"),
         result=always(t.BIGINT),
+    ),
+    **dict(
+        (
+            _curve(
+                "acos",
+                "Returns the arc cosine in radians.",
+                "0.0",
+                exp.Acos,
+                of="1",
+                **_inside("_1 BETWEEN -1 AND 1", "acos(_1)"),
+            ),
+            _curve(
+                "asin",
+                "Returns the arc sine in radians.",
+                "0.0",
+                exp.Asin,
+                **_inside("_1 BETWEEN -1 AND 1", "asin(_1)"),
+            ),
+            _curve("cosh", "Returns the hyperbolic cosine.", "1.0", exp.Cosh),
+            _curve("sinh", "Returns the hyperbolic sine.", "0.0", exp.Sinh),
+            _curve("tanh", "Returns the hyperbolic tangent.", "0.0", exp.Tanh),
+            _curve(
+                "ln",
+                "Returns the natural logarithm.",
+                "0.0",
+                exp.Ln,
+                of="1",
+                **_inside("_1 > 0", "ln(_1)", _ZERO),
+            ),
+            _curve(
+                "log2",
+                "Returns the logarithm to base 2.",
+                "3.0",
+                of="8",
+                node=None,
+                **_inside("_1 > 0", "log2(_1)", _ZERO),
+            ),
+            _curve(
+                "log10",
+                "Returns the logarithm to base 10.",
+                "2.0",
+                of="100",
+                node=None,
+                **_inside("_1 > 0", "log10(_1)", _ZERO),
+            ),
+            line(
+                "log(base: double, x: double) -> DOUBLE",
+                "Returns the logarithm of x to a base.",
+                "log(2, 8) -> 3.0",
+                trino="ln(_2) / ln(_1)",
+                language="ln(_2) / ln(_1)",
+            ),
+            line(
+                "e() -> DOUBLE",
+                "Returns the number e.",
+                "e() -> 2.718281828459045",
+                duckdb="exp(1)",
+                nullable="never",
+            ),
+            line(
+                "infinity() -> DOUBLE",
+                "Returns the infinite number.",
+                "-infinity() -> -inf",
+                spark="CAST('Infinity' AS DOUBLE)",
+                duckdb="CAST('Infinity' AS DOUBLE)",
+                nullable="never",
+            ),
+            line(
+                "nan() -> DOUBLE",
+                "Returns the value that is no number.",
+                "is_nan(nan()) -> true",
+                spark="CAST('NaN' AS DOUBLE)",
+                duckdb="CAST('NaN' AS DOUBLE)",
+                nullable="never",
+            ),
+            line(
+                "is_nan(x: double) -> BOOLEAN",
+                "Tests whether a number is NaN.",
+                "is_nan(1e0) -> false",
+                spark="CASE WHEN _1 IS NOT NULL THEN isnan(_1) END",
+                duckdb="isnan(_1)",
+            ),
+            line(
+                "is_infinite(x: double) -> BOOLEAN",
+                "Tests whether a number is infinite.",
+                "is_infinite(1e0 / 0) -> true",
+                spark="abs(_1) = CAST('Infinity' AS DOUBLE)",
+                duckdb="isinf(_1)",
+            ),
+            line(
+                "is_finite(x: double) -> BOOLEAN",
+                "Tests whether a number is neither infinite nor NaN.",
+                "is_finite(1e0) -> true",
+                spark="abs(_1) < CAST('Infinity' AS DOUBLE)",
+                duckdb="isfinite(_1)",
+            ),
+            line(
+                "width_bucket(x: double, low: double, high: double, n: bigint) -> BIGINT",
+                "Returns the number of the bucket, of n equal ones between two bounds, that holds"
+                " x.",
+                "width_bucket(7.5, 0, 10, 4) -> 4",
+                "width_bucket(10, 0, 10, 4) -> 5",
+                spark=_BUCKET,
+                duckdb=_BUCKET,
+                fails="is_nan(_1) OR NOT is_finite(_2) OR NOT is_finite(_3) OR _2 = _3 OR _4 < 1"
+                " OR (_4 = 9223372036854775807"
+                " AND (_1 >= greatest(_2, _3) OR (_2 > _3 AND _1 < _3)))",
+                engines="It fails on NaN, on bounds that are equal or infinite, and without"
+                " buckets.",
+            ),
+        )
     ),
 }

@@ -37,10 +37,10 @@ OTHERS: Table = {
     ),
     exp.ArraySize: Function(
         "cardinality",
-        "cardinality(array)",
-        "Counts the elements of an array.",
+        "cardinality(x)",
+        "Counts the elements of an array or a map.",
         (("cardinality(split('a,b', ','))", "2"),),
-        params=("array",),
+        params=("collection",),
         result=always(t.BIGINT),
     ),
     exp.ArrayContains: Function(
@@ -74,9 +74,9 @@ OTHERS: Table = {
 FORMS: tuple[Described, ...] = (
     Described(
         "element_at",
-        "element_at(array, n)",
-        "Returns an element of an array, from 1, or from the end if n is negative; NULL if there is"
-        " none.",
+        "element_at(x, n)",
+        "Returns the n-th element of an array, from its end if n is negative, or a map's value of a"
+        " key; NULL without one.",
         (
             ("element_at(split('a,b', ','), -1)", "'b'"),
             ("element_at(split('a,b', ','), 3)", "NULL"),

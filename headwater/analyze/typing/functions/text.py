@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.functions.entry import Function, Table, always
+from headwater.analyze.typing.functions.lines import line, named
 
 _TEXT, _LENGTH, _TEST = always(t.VARCHAR), always(t.BIGINT), always(t.BOOLEAN)
 _PATTERN = (
@@ -13,6 +14,19 @@ _PATTERN = (
     " last line feed. What engines read differently is refused with its place: lookaround,"
     " backreferences, `\\b`, `\\p{…}`, `[[:alpha:]]`."
 )
+_NOT_EMPTY = "A pattern that matches an empty text, or that ends with `$`, is refused."
+REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT = map(
+    named, ("regexp_count", "regexp_extract_all", "regexp_split")
+)
+_STEPS = "list_transform(range(1, length(_{}) + 1), lambda {}: [{}])"
+_LEVENSHTEIN = (
+    "CASE WHEN strlen(_1) = length(_1) AND strlen(_2) = length(_2) THEN levenshtein(_1, _2)"
+    f" ELSE list_last(list_reduce({_STEPS.format(1, 'i', 'i')}, lambda r, i: list_reduce("
+    f"{_STEPS.format(2, 'j', 'j')}, lambda n, j: list_append(n, least(r[j[1] + 1] + 1,"
+    " list_last(n) + 1, r[j[1]] + CASE WHEN substr(_1, i[1], 1) = substr(_2, j[1], 1) THEN 0"
+    " ELSE 1 END)), [i[1]]), range(0, length(_2) + 1))) END"
+)
+"""DuckDB counts bytes; of other letters the distance is computed row by row."""
 
 TEXT: Table = {
     exp.Concat: Function(
@@ -199,5 +213,60 @@ TEXT: Table = {
         params=("text", "text"),
         result=always(t.array(t.VARCHAR)),
         constant=(1,),
+    ),
+    **dict(
+        (
+            line(
+                "chr(n: bigint) -> VARCHAR",
+                "Returns the character with a number in Unicode.",
+                "chr(229) -> 'å'",
+                spark="decode(unhex(lpad(hex(_1), 8, '0')), 'UTF-32')",
+                duckdb="chr(CAST(_1 AS INTEGER))",
+                fails="_1 < 0 OR _1 > 1114111 OR _1 BETWEEN 55296 AND 57343",
+            ),
+            line(
+                "hamming_distance(x: text, y: text) -> BIGINT",
+                "Counts the places at which two texts of one length differ.",
+                "hamming_distance('karolin', 'kathrin') -> 3",
+                spark="aggregate(zip_with(split(_1, ''), split(_2, ''), (l, r) -> l <> r), 0,"
+                " (n, d) -> n + CASE WHEN d THEN 1 ELSE 0 END)",
+                duckdb="CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN len(list_filter("
+                "range(1, length(_1) + 1), lambda i: substr(_1, i, 1) <> substr(_2, i, 1))) END",
+                fails="length(_1) <> length(_2)",
+                engines="It fails for texts of different lengths.",
+            ),
+            line(
+                "levenshtein_distance(x: text, y: text) -> BIGINT",
+                "Counts the characters to insert, remove or replace to make one text of another.",
+                "levenshtein_distance('kitten', 'sitting') -> 3",
+                spark="levenshtein(_1, _2)",
+                duckdb=_LEVENSHTEIN,
+                node=exp.Levenshtein,
+                engines="DuckDB counts bytes; Headwater counts characters.",
+            ),
+            line(
+                "regexp_count(text: text, pattern: text!) -> BIGINT",
+                "Counts the matches of a pattern.",
+                "regexp_count('a1b22', '[0-9]+') -> 2",
+                node=REGEXP_COUNT,
+                engines=_NOT_EMPTY,
+            ),
+            line(
+                "regexp_extract_all(text: text, pattern: text!, group: integer?!) ->"
+                " ARRAY(VARCHAR)",
+                "Returns all matches of a pattern, or one of their groups.",
+                "regexp_extract_all('a1b22', '[0-9]+') -> [1, 22]",
+                "regexp_extract_all('a1b22', '([a-z])[0-9]+', 1) -> [a, b]",
+                node=REGEXP_EXTRACT_ALL,
+                engines=_NOT_EMPTY,
+            ),
+            line(
+                "regexp_split(text: text, pattern: text!) -> ARRAY(VARCHAR)",
+                "Splits the text at every match of a pattern.",
+                "regexp_split('a1b22c', '[0-9]+') -> [a, b, c]",
+                node=REGEXP_SPLIT,
+                engines=_NOT_EMPTY,
+            ),
+        )
     ),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.functions.entry import Function, Table, always, first
+from headwater.analyze.typing.functions.entry import Described, Function, Table, always, first
+from headwater.analyze.typing.functions.lines import line
 
 _COUNT = always(t.BIGINT)
 _AT = "TIMESTAMP '2026-11-25 17:30:45'"
@@ -15,6 +16,15 @@ _INTEGER = "Spark returns an `INTEGER`; Headwater returns a `BIGINT`, as Trino d
 def _part(name: str, about: str, result: str, kind: str = "datetime") -> Function:
     example = ((f"{name}({_AT})", result),)
     return Function(name, f"{name}(x)", about, example, params=(kind,), result=_COUNT)
+
+
+_PER_YEAR = {"millisecond": 31_536_000_000, "second": 31_536_000, "minute": 525_600, "hour": 8760}
+_PER_YEAR |= {"day": 365, "week": 52, "month": 12, "quarter": 4, "year": 1}
+
+
+def _most(node: exp.Expr) -> int:
+    """So many units are 10,000 years."""
+    return 10_000 * _PER_YEAR.get(node.text("unit").lower(), 1)
 
 
 TIMES: Table = {
@@ -53,8 +63,8 @@ TIMES: Table = {
     exp.DateDiff: Function(
         "date_diff",
         "date_diff(unit, from, to)",
-        "Counts the full seconds, minutes, hours or days between two times; between dates, days"
-        " only.",
+        "Counts the full units between two times, from `millisecond` to `year`; between dates, from"
+        " `day` on.",
         (
             (f"date_diff('hour', {_AT}, TIMESTAMP '2026-11-25 20:00:00')", "2"),
             ("date_diff('day', DATE '2026-01-01', DATE '2026-11-25')", "328"),
@@ -104,11 +114,73 @@ TIMES: Table = {
         "last_day_of_month(date)",
         "Returns the last day of the month of a date.",
         (("last_day_of_month(DATE '2024-02-10')", "2024-02-29"),),
-        params=("date",),
+        params=("datetime",),
         result=always(t.DATE),
+    ),
+    exp.DateAdd: Function(
+        "date_add",
+        "date_add(unit, n, x)",
+        "Adds units to a time, from `millisecond` to `year`; to a date, from `day` on.",
+        (
+            ("date_add('month', 1, DATE '2024-01-31')", "2024-02-29"),
+            (f"date_add('minute', length('abc'), {_AT})", "2026-11-25 17:33:45"),
+        ),
+        "It fails beyond 10,000 years.",
+        params=("datetime", "bigint"),
+        result=first,
+        fails=lambda node: f"_2 NOT BETWEEN -{_most(node)} AND {_most(node)}",
+    ),
+    **dict(
+        (
+            line(
+                "year_of_week(x: datetime) -> BIGINT",
+                "Returns the year that the ISO week belongs to.",
+                "year_of_week(DATE '2024-12-30') -> 2025",
+                spark="extract(YEAROFWEEK FROM _1)",
+                duckdb="CAST(strftime(_1, '%G') AS BIGINT)",
+                aliases="yow",
+            ),
+            line(
+                "millisecond(x: timestamp) -> BIGINT",
+                "Returns the milliseconds of the second, 0 to 999.",
+                "millisecond(TIMESTAMP '2026-11-25 17:30:45.678') -> 678",
+                spark="CAST(floor(extract(SECOND FROM _1) * 1000) AS BIGINT) % 1000",
+                duckdb="millisecond(_1) % 1000",
+            ),
+        )
     ),
 }
 
+TIME_FORMS: tuple[Described, ...] = (
+    Described(
+        "date_parse",
+        "date_parse(text, pattern)",
+        "Reads a text as a `TIMESTAMP`; the pattern is a literal of `%Y %m %d %H %i %s %f %T` and"
+        " punctuation.",
+        (("date_parse('25.11.2026 17:30', '%d.%m.%Y %H:%i')", "2026-11-25 17:30:00"),),
+        "A text that does not fit is a bad row.",
+    ),
+    Described(
+        "parse_datetime",
+        "parse_datetime(text, pattern)",
+        "Reads a text as a time in UTC; the pattern is a literal of `yyyy MM dd HH mm ss` and"
+        " punctuation.",
+        (("parse_datetime('2026-11-25 17:30', 'yyyy-MM-dd HH:mm')", "2026-11-25 17:30:00 UTC"),),
+        "A text that does not fit is a bad row.",
+    ),
+    Described(
+        "format_datetime",
+        "format_datetime(x, pattern)",
+        "Writes a time as text; the pattern is a literal of `yyyy MM MMM MMMM dd HH hh mm ss a EEE"
+        " EEEE` and punctuation.",
+        ((f"format_datetime({_AT}, 'dd.MM.yyyy')", "'25.11.2026'"),),
+        "Other letters differ between engines and are refused.",
+    ),
+)
+"""What the parser reads as other functions."""
+
 TRUNC_UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
-DIFF_UNITS = ("second", "minute", "hour", "day")
+DIFF_UNITS = ("millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year")
+DATE_UNITS = DIFF_UNITS[4:]
+"""Units of dates; `date_add` has the same as `date_diff`."""
 EXTRACT_UNITS = ("year", "quarter", "month", "day", "hour", "minute", "second")

@@ -12,7 +12,7 @@ from headwater.plan.program import LinearProgram
 
 @contextmanager
 def _change(tick: Tick, program: LinearProgram) -> Iterator[Change]:
-    yield Change(lambda target: tick.session.sql(program.sql).writeTo(target).append())
+    yield Change(lambda target: target.append(tick.session.sql(program.sql)))
 
 
 WRITER: RuleWriter[LinearProgram] = RuleWriter(lambda program: program.sql, _change)

@@ -16,6 +16,7 @@ from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import register_cached
 from headwater.engine.view_commit import Change
 from headwater.lake.java import planned_once
+from headwater.lake.protocol.table import Target
 from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
 from headwater.plan.view_plan import ViewPlan
 
@@ -47,11 +48,12 @@ def _change(tick: Tick, program: UnitsProgram) -> Iterator[Change]:
             yield Change(lambda target: _replace(session, program, target), counts)
 
 
-def _replace(session: SparkSession, program: UnitsProgram, target: str) -> None:
+def _replace(session: SparkSession, program: UnitsProgram, target: Target) -> None:
     session.sql(
-        f"MERGE INTO {target} t USING {UNITS} s ON t.{UNIT} = s.unit WHEN MATCHED THEN DELETE"
+        f"MERGE INTO {target.identifier} t USING {UNITS} s ON t.{UNIT} = s.unit"
+        " WHEN MATCHED THEN DELETE"
     )
-    session.sql(program.rows_sql).writeTo(target).append()
+    target.append(session.sql(program.rows_sql))
 
 
 def _both_sql(plan: ViewPlan, program: UnitsProgram) -> str:
@@ -63,11 +65,11 @@ def _both_sql(plan: ViewPlan, program: UnitsProgram) -> str:
     )
 
 
-def _merge(session: SparkSession, plan: ViewPlan, target: str) -> None:
+def _merge(session: SparkSession, plan: ViewPlan, target: Target) -> None:
     names = ", ".join(f"`{column.name}`" for column in plan.columns)
     values = ", ".join(f"s.`{column.name}`" for column in plan.columns)
     session.sql(
-        f"MERGE INTO {target} t USING {_SOURCE} s ON t.{UNIT} = s.{_OLD}"
+        f"MERGE INTO {target.identifier} t USING {_SOURCE} s ON t.{UNIT} = s.{_OLD}"
         f" WHEN MATCHED THEN DELETE"
         f" WHEN NOT MATCHED AND s.{_IS_NEW} THEN INSERT ({names}) VALUES ({values})"
     )

@@ -1,0 +1,115 @@
+"""Calls of functions whose text for each engine stands in the table of functions.
+
+In: a typed call. Out: the text of its line with the arguments in their places, as a tree; the
+result of a number is cast to its type, since engines count in other types. A call that fails on a
+row raises an error in every engine, unless what would fail was made NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import cast
+
+import sqlglot
+from sqlglot import exp
+
+from headwater.analyze.failing.guards import RAISES
+from headwater.analyze.typing import functions as f
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+
+_ARGUMENT = re.compile(r"_(\d)")
+_RAISE = {"spark": "raise_error", "duckdb": "error", "trino": "fail"}
+
+
+def engine_text(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return a call of a line of the table as an engine's own SQL.
+
+    Args:
+        node: a typed call; any other node is returned as it is.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    if isinstance(node, exp.Anonymous) and node.name == RAISES:
+        return exp.Anonymous(this=_RAISE[dialect], expressions=node.expressions)
+    function = f.FUNCTIONS.get(type(node))
+    if function is None or function.texts is None:
+        return node
+    given = f.arguments(cast(exp.Func, node))
+    text = _of_so_many(function.texts.get(dialect, ""), len(given))
+    if not text:
+        made: exp.Expr = exp.Anonymous(
+            this=function.name, expressions=[each.copy() for each in given]
+        )
+    else:
+        made = filled(text, given, dialect)
+    kind = type_of(node)
+    if t.family(kind) == "number" and not isinstance(made, exp.Cast) and dialect != "trino":
+        made = exp.Cast(this=made, to=kind.copy())
+    return made
+
+
+def is_line_of_rows(node: exp.Expr) -> bool:
+    """Return whether a node is an aggregate of the table, with what stands around it or without."""
+    call = node
+    while isinstance(call, (exp.Filter, exp.Window)):
+        call = call.this
+    function = f.FUNCTIONS.get(type(call))
+    return function is not None and function.texts is not None and function.kind == "aggregate"
+
+
+def aggregate_text(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return an aggregate of the table with its FILTER and OVER as an engine's own SQL.
+
+    The text of a line may hold several aggregates: each of them gets OVER. The condition of FILTER
+    is put into the first argument, since all of these aggregates leave out NULL.
+
+    Args:
+        node: a typed call, or FILTER or OVER around it.
+    """
+    window = node if isinstance(node, exp.Window) else None
+    filtered = window.this if window is not None else node
+    call = filtered.this if isinstance(filtered, exp.Filter) else filtered
+    if isinstance(filtered, exp.Filter):
+        first = f.arguments(cast(exp.Func, call))[0]
+        condition = exp.paren(filtered.expression.this.copy(), copy=False)
+        first.replace(exp.Case(ifs=[exp.If(this=condition, true=first.copy())]))
+    root = exp.Paren(this=engine_text(call, dialect))
+    if window is not None:
+        own = f.FUNCTIONS[type(call)].name
+        for each in list(root.find_all(exp.AggFunc, exp.Anonymous)):
+            if isinstance(each, exp.AggFunc) or each.name == own:
+                over = window.copy()
+                over.set("this", each.copy())
+                each.replace(over)
+    return cast(exp.Expr, root.this.pop())
+
+
+def _of_so_many(text: str, count: int) -> str:
+    """Return the text for a number of arguments; a text for each stands between ``;;``."""
+    texts = text.split(" ;; ")
+    found = (each for each in texts if max(map(int, _ARGUMENT.findall(each)), default=0) >= count)
+    return next(found, texts[-1])
+
+
+def filled(text: str, given: list[exp.Expr], dialect: str) -> exp.Expr:
+    """Return SQL as a tree, with arguments in the places of ``_1``, ``_2`` and so on.
+
+    Args:
+        text: an expression in the SQL of an engine.
+        given: the arguments; they are copied.
+        dialect: of the text.
+    """
+    root = exp.Paren(this=_parsed(text, dialect).copy())
+    for column in list(root.find_all(exp.Column)):
+        if found := _ARGUMENT.fullmatch(column.name):
+            value = given[int(found[1]) - 1].copy()
+            simple = isinstance(value, (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Null))
+            simple = simple and not isinstance(value, exp.Connector)
+            column.replace(value if simple else exp.paren(value, copy=False))
+    return cast(exp.Expr, root.this.pop())
+
+
+@cache
+def _parsed(text: str, dialect: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect=dialect)

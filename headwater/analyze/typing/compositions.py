@@ -1,0 +1,84 @@
+"""Expressions of the language over the arguments of a call, as the table of functions has them.
+
+In: SQL with ``_1``, ``_2`` for arguments, and typed arguments. Out: a typed tree.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze.bind.function_names import read_names
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.failing.fallible import SAFE
+from headwater.analyze.typing import functions as f
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.infer import infer
+from headwater.dialect.parser import body_parser
+
+LANGUAGE = "language"
+"""Key of the texts of a function, beside those of engines: what it is made of in the language."""
+
+_ARGUMENT = re.compile(r"_(\d)")
+
+
+def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
+    """Return an expression over arguments, typed; what could fail in it has no guard of its own.
+
+    Args:
+        text: in the language.
+        given: typed arguments; they are copied. One that is not there is NULL.
+    """
+    root = exp.Paren(this=_parsed(text).copy())
+    for column in list(root.find_all(exp.Column)):
+        found = _ARGUMENT.fullmatch(column.name)
+        assert found, text
+        place = int(found[1])
+        column.type = type_of(given[place - 1]) if place <= len(given) else t.NULL
+    report = Diagnostics(root)
+    for inner in root.walk():
+        inner.meta[SAFE] = True
+    infer(root, report)
+    assert not report.errors, (text, report.errors[0])
+    for column in list(root.find_all(exp.Column)):
+        place = int(column.name[1:])
+        column.replace(_in_brackets(given[place - 1]) if place <= len(given) else exp.Null())
+    return cast(exp.Expr, root.this.pop())
+
+
+def compose_calls(root: exp.Expr) -> None:
+    """Replace the calls of functions that engines lack by what they are made of, in place.
+
+    Args:
+        root: a typed tree.
+    """
+    for node in reversed(list(root.walk(bfs=True))):
+        function = f.FUNCTIONS.get(type(node))
+        text = function.texts.get(LANGUAGE) if function is not None and function.texts else None
+        if text is None:
+            continue
+        made = composed(text, f.arguments(cast(exp.Func, node)))
+        whole = exp.Paren(this=made)
+        whole.type = type_of(node)
+        node.replace(whole)
+
+
+def _in_brackets(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func)):
+        return node.copy()
+    inner = exp.Paren(this=node.copy())
+    inner.type = type_of(node)
+    return inner
+
+
+@cache
+def _parsed(text: str) -> exp.Expr:
+    select = f"SELECT {text}"
+    statement = body_parser("trino").parse(select, 0, len(select))
+    read_names(statement)
+    found: exp.Expr = statement.expressions[0]
+    return found

@@ -1,0 +1,109 @@
+"""Functions over arrays and maps."""
+
+from __future__ import annotations
+
+from headwater.analyze.typing.functions.entry import Table
+from headwater.analyze.typing.functions.lines import line
+
+_MOST = "10000"
+_STEPS = "(CAST(_2 AS DOUBLE) - _1) / coalesce(_3, if(_2 < _1, -1, 1))"
+_JOINED = (
+    "CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN"
+    " substr(list_reduce({}, lambda l, r: concat(l, _2, r), ''), length(_2) + 1) END"
+)
+_SLICE = (
+    "CASE WHEN _3 IS NULL THEN NULL"
+    " WHEN _2 > 0 AND _2 <= len(_1) THEN list_slice(_1, _2, _2 + least(_3, len(_1)) - 1)"
+    " WHEN _2 < 0 AND -_2 <= len(_1)"
+    " THEN list_slice(_1, len(_1) + _2 + 1, len(_1) + _2 + least(_3, len(_1)))"
+    " WHEN _1 IS NOT NULL AND _2 IS NOT NULL AND _3 IS NOT NULL"
+    " THEN list_filter(_1, lambda e: false) END"
+)
+
+ARRAYS: Table = dict(
+    (
+        line(
+            "array_distinct(x: exacts) -> type of x",
+            "Removes elements that were there before.",
+            "array_distinct(split('a,b,a', ',')) -> [a, b]",
+            duckdb="list_filter(_1, lambda e, i: list_position(_1, e) = i)",
+        ),
+        line(
+            "array_sort(x: comparables) -> type of x",
+            "Sorts an array; NULL comes last.",
+            "array_sort(split('b,a', ',')) -> [a, b]",
+            duckdb="list_sort(_1, 'ASC', 'NULLS LAST')",
+        ),
+        line(
+            "array_join(x: texts, separator: text, null: text?) -> VARCHAR",
+            "Joins the texts of an array; NULL is left out, or is written as the text given.",
+            "array_join(split('a,b', ','), '-') -> 'a-b'",
+            duckdb=_JOINED.format("list_filter(_1, lambda e: e IS NOT NULL)")
+            + " ;; CASE WHEN _3 IS NOT NULL THEN "
+            + _JOINED.format("list_transform(_1, lambda e: coalesce(e, _3))")
+            + " END",
+        ),
+        line(
+            "array_max(x: comparables) -> type of elements",
+            "Returns the greatest element; NULL if an element is NULL.",
+            "array_max(split('b,a', ',')) -> 'b'",
+            spark="CASE WHEN NOT exists(_1, e -> e IS NULL) THEN array_max(_1) END",
+            duckdb="CASE WHEN len(_1) = list_count(_1) THEN list_max(_1) END",
+            nullable="always",
+        ),
+        line(
+            "array_min(x: comparables) -> type of elements",
+            "Returns the least element; NULL if an element is NULL.",
+            "array_min(split('b,a', ',')) -> 'a'",
+            spark="CASE WHEN NOT exists(_1, e -> e IS NULL) THEN array_min(_1) END",
+            duckdb="CASE WHEN len(_1) = list_count(_1) THEN list_min(_1) END",
+            nullable="always",
+        ),
+        line(
+            "array_position(x: comparables, value: element) -> BIGINT",
+            "Returns the place of the first element that is equal, or 0.",
+            "array_position(split('b,a', ','), 'a') -> 2",
+            duckdb="CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL"
+            " THEN coalesce(list_position(_1, _2), 0) END",
+        ),
+        line(
+            "array_remove(x: comparables, value: element) -> type of x",
+            "Removes every element that is equal.",
+            "array_remove(split('b,a,b', ','), 'b') -> [a]",
+            duckdb="CASE WHEN _2 IS NOT NULL"
+            " THEN list_filter(_1, lambda e: e IS DISTINCT FROM _2) END",
+        ),
+        line(
+            "arrays_overlap(x: comparables, y: same) -> BOOLEAN",
+            "Tests whether two arrays share an element; NULL if only a NULL could be it.",
+            "arrays_overlap(split('b,a', ','), split('a', ',')) -> true",
+            duckdb="CASE WHEN list_has_any(_1, _2) THEN true"
+            " WHEN len(_1) > 0 AND len(_2) > 0 AND (list_count(_1) < len(_1)"
+            " OR list_count(_2) < len(_2)) THEN NULL ELSE list_has_any(_1, _2) END",
+            nullable="always",
+        ),
+        line(
+            "sequence(first: bigint, last: bigint, step: bigint?) -> ARRAY(BIGINT)",
+            "Returns the integers from one to another, by default in steps of 1 or -1.",
+            "sequence(1, 3) -> [1, 2, 3]",
+            "sequence(5, 1, -2) -> [5, 3, 1]",
+            spark="sequence(_1, _2) ;; sequence(_1, _2, _3)",
+            duckdb="CASE WHEN _1 <= _2 THEN generate_series(_1, _2)"
+            " ELSE generate_series(_1, _2, -1) END ;; generate_series(_1, _2, _3)",
+            fails=f"_3 = 0 OR (_3 > 0 AND _1 > _2) OR (_3 < 0 AND _1 < _2) OR {_STEPS} >= {_MOST}",
+            engines="It fails if the step leads away, or for more than 10,000 integers.",
+        ),
+        line(
+            "slice(x: array, start: bigint, length: bigint) -> type of x",
+            "Returns a part of an array; a negative start counts from the end.",
+            "slice(split('a,b,c', ','), 2, 2) -> [b, c]",
+            "slice(split('a,b,c', ','), -1, 1) -> [c]",
+            spark="CASE WHEN _3 IS NULL THEN NULL WHEN _2 BETWEEN -size(_1) AND size(_1)"
+            " THEN slice(_1, CAST(_2 AS INT), CAST(least(_3, size(_1)) AS INT))"
+            " WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN slice(_1, 1, 0) END",
+            duckdb=_SLICE,
+            fails="_2 = 0 OR _3 < 0",
+            engines="It fails if the start is 0 or the length is negative.",
+        ),
+    )
+)

@@ -1,0 +1,1 @@
+"""Where the time of a run goes: a trace that a browser opens, and CPU seconds by kind of work."""
