@@ -111,7 +111,7 @@ def apply(
         _run(open_(_following(changes.project, tables), views=tables))
     if swap.names:
         # those that serve run, too, and stay fresh meanwhile
-        unbuilt = _of_kind(changes, Kind.NEW)
+        unbuilt = {*_of_kind(changes, Kind.NEW), *(n for n in swap.names if not changes.goes_on(n))}
         views = [name for name in swap.built if name not in unbuilt]
         failed = open_(swap.both, views=views, deployment=swap).run(once=True)
         if len(swap.applied) < len(swap.names):

@@ -243,11 +243,18 @@ class ProjectChanges(Changes):
         """Return the table of a view, which may still have its old name; None if there is none."""
         return self._stored(self.renames.pending.get(name, name))
 
+    def goes_on(self, name: str) -> bool:
+        """Return whether a view that serves can go on by the definition that is applied."""
+        plan, table, marker = self.plans.get(name), self.table(name), self.marker(name)
+        if plan is None or table is None or marker is None or name in self.old:
+            return True
+        return not self._otherwise(plan, table, marker)
+
     def marker(self, name: str) -> Marker | None:
         """Return the newest marker of a view, its cut in the names of now; None if it has none."""
         table = self.table(name)
         marker = table.marker() if table else None
-        return replace(marker, cut_to=self.renames.cut(marker.cut_to)) if marker else None
+        return self.renames.in_names_of_now(marker) if marker else None
 
     def _stored(self, name: str) -> StoredTable | None:
         if name not in self._tables:
@@ -316,7 +323,7 @@ class ProjectChanges(Changes):
         same = plan.is_of(marker.fingerprint)
         old = self._old_plans.get(name) if name in self.old else None
         if same or (old and old.fingerprint == plan.fingerprint):
-            if differs := _columns(table, plan) or self._reads_otherwise(plan):
+            if differs := self._otherwise(plan, table, marker):
                 return self._built(plan, Kind.REBUILD, differs)
             return self._same(plan, marker, table.definition)
         change = (
@@ -328,9 +335,10 @@ class ProjectChanges(Changes):
             return change
         return replace(change, reason=f"was {marker.view}; {change.reason}")
 
-    def _reads_otherwise(self, plan: ViewPlan) -> str:
-        marker, catalog = self.marker(plan.view.name), self.project.catalog
-        return read_otherwise(catalog, plan, marker, self.table) if marker else ""
+    def _otherwise(self, plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
+        """How a view differs by what it reads: such a one cannot go on as it is."""
+        now, catalog = self.renames.in_names_of_now(marker), self.project.catalog
+        return _columns(table, plan) or read_otherwise(catalog, plan, now, self.table)
 
     def _table_changes(self) -> Iterable[TableChange]:
         return table_changes(self.project.catalog.sources, self.plans, self.table)

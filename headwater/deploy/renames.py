@@ -9,13 +9,14 @@ view had whose file is gone. A table notes the names that it had, so a comment m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import ConfigError, HeadwaterError, TerminalError
+from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import quarantine_of
 from headwater.plan.rules.contract import InputKind
 from headwater.plan.view_plan import ViewPlan
@@ -56,6 +57,10 @@ class Renames:
             if column.table in self.former and column.table not in given:
                 column.set("table", exp.to_identifier(self.former[column.table]))
         return found
+
+    def in_names_of_now(self, marker: Marker) -> Marker:
+        """Return a marker with its cut in the names of now."""
+        return replace(marker, cut_to=self.cut(marker.cut_to)) if self.former else marker
 
     def cut(self, cut: Mapping[str, str]) -> dict[str, str]:
         """Return a cut in the names of now."""

@@ -293,14 +293,9 @@ class Supervisor:
             if self._board.state(name) is RunState.FAILED or self._waits(name, plan.view.inputs):
                 continue
             if isinstance(plan.program, StreamingProgram):
-                on_bad = partial(self._bad_rows_met, name)
+                every, on_bad = turns.wishes.get(name, 0.0), partial(self._bad_rows_met, name)
                 make_stream = partial(
-                    open_.streaming,
-                    plan,
-                    once,
-                    on_bad=on_bad,
-                    tell=self._board.tell,
-                    every=self._turns.wishes.get(name, 0.0),
+                    open_.streaming, plan, once, on_bad=on_bad, tell=self._board.tell, every=every
                 )
                 paused_one = partial(self._turns.is_paused, name)
                 self._crew.streams[name] = StreamWorker(
@@ -308,14 +303,12 @@ class Supervisor:
                 )
             else:
                 ticked[name] = partial(open_.incremental, plan)
-        self._crew.tickers = [
-            self._ticker(makers, poll, back_off)
-            for makers in (
-                {name: make for name, make in ticked.items() if not name.endswith(NEXT)},
-                {name: make for name, make in ticked.items() if name.endswith(NEXT)},
-            )
-            if makers
-        ]
+        live, beside = (
+            {name: make for name, make in ticked.items() if name.endswith(NEXT) is next_}
+            for next_ in (False, True)
+        )
+        tickers = [self._ticker(each, poll, back_off) for each in (live, beside) if each]
+        self._crew.tickers = tickers
         for name, waiting in self._waiting.items():
             make_quarantine = partial(open_.quarantine, name, waiting)
             self._crew.quarantines.append(
