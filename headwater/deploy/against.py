@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import tarfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from headwater.deploy.changes import Changes, Kind, ViewChange
 from headwater.deploy.renames import Renames
+from headwater.deploy.tables import TableChange, definition_changes
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import ConfigError
 from headwater.plan.planner import plan_sound
@@ -51,6 +52,10 @@ class FileChanges(Changes):
     @property
     def _old_plans(self) -> Mapping[str, ViewPlan]:
         return self._was
+
+    def _table_changes(self) -> Iterable[TableChange]:
+        was = self._before.catalog.sources, self._was
+        return definition_changes(was, (self.project.catalog.sources, self.plans))
 
     def _change(self, plan: ViewPlan) -> ViewChange:
         old = self._old_plans.get(plan.view.name)

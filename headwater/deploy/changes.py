@@ -116,9 +116,9 @@ class Changes(ABC):
     def _old_plans(self) -> Mapping[str, ViewPlan]:
         """The plans of the views as they were."""
 
+    @abstractmethod
     def _table_changes(self) -> Iterable[TableChange]:
         """What becomes of the tables that differ."""
-        return ()
 
     @abstractmethod
     def _change(self, plan: ViewPlan) -> ViewChange:

@@ -124,13 +124,20 @@ def column_difference(
         fields: the columns of the definition.
         snapshot_id: the snapshot whose columns are meant; those of now by default.
     """
-    held = {
-        name: _shown(kind)
-        for name, kind in table.columns(snapshot_id).items()
-        if not name.startswith("_")
-    }
-    wanted = {each.name: _shown(iceberg_type(each.type)) for each in fields if each.name[0] != "_"}
-    return difference(held, wanted)
+    return difference(_visible(table.columns(snapshot_id)), _visible(_types(fields)))
+
+
+def field_difference(before: tuple[Field, ...], now: tuple[Field, ...]) -> ColumnDifference:
+    """Return how the visible columns of a definition differ from those of an earlier one."""
+    return difference(_visible(_types(before)), _visible(_types(now)))
+
+
+def _types(fields: tuple[Field, ...]) -> dict[str, str]:
+    return {each.name: iceberg_type(each.type) for each in fields}
+
+
+def _visible(columns: Mapping[str, str]) -> dict[str, str]:
+    return {name: _shown(kind) for name, kind in columns.items() if not name.startswith("_")}
 
 
 def _shown(name: str) -> str:

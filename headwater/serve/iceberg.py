@@ -75,6 +75,11 @@ class StoredIcebergTable(StoredTable):
         schema = schemas[self._schema_id(snapshot_id)]
         return {each["name"]: _type(each["type"]) for each in schema["fields"]}
 
+    def ever(self) -> frozenset[str]:
+        """Return the name of every column that it has or had."""
+        schemas = self._metadata["schemas"]
+        return frozenset(field["name"] for each in schemas for field in each["fields"])
+
     def schema(self, snapshot_id: int | None = None) -> Schema:
         """Return the schema of now or of a snapshot."""
         return self.iceberg.schemas()[self._schema_id(snapshot_id)]

@@ -66,7 +66,8 @@ def test_a_type_that_a_table_gives(tmp_path: Path, capsys: pytest.CaptureFixture
     tables = TABLES.replace("id BIGINT", "id INTEGER")
     _, found = plan(write(tmp_path / "new", VIEWS, tables), old, capsys)
     assert {name: each["reason"] for name, each in found.items()} == {
-        "large": "column id has another type"
+        "orders": 'column "id" is BIGINT, and INT does not hold all of its values',
+        "large": "column id has another type",
     }
 
 
@@ -159,3 +160,35 @@ def test_rows_need_a_lake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     project = write(tmp_path / "project", VIEWS)
     assert main(["--project", str(project), "plan", "--diff", "--against", "."]) == 2
     assert "--diff needs a lake" in capsys.readouterr().err
+
+
+KEYED = """
+CREATE TABLE orders (id BIGINT, who VARCHAR, qty BIGINT, PRIMARY KEY ({}))
+WITH (connector = 'files', path = 'in') FORMAT UPSERT ENCODE JSON;
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "reason"),
+    [
+        (TABLES, TABLES.replace("'in'", "'other'"), "from now on", "WITH differs, for rows"),
+        (TABLES, TABLES.replace("id BIGINT", "id BIGINT, at VARCHAR"), "from now on", "column at"),
+        (TABLES, TABLES.replace("qty BIGINT", "qty INTEGER"), "refused", "does not hold all"),
+        (TABLES, KEYED.format("id"), "refused", "not kept alike"),
+        (KEYED.format("id"), TABLES, "refused", "not kept alike"),
+        (KEYED.format("id"), KEYED.format("who"), "refused", "its key or its order differs"),
+        (KEYED.format("id"), KEYED.format("id").replace("'in'", "'x'"), "from now on", "WITH"),
+    ],
+)
+def test_tables(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    before: str,
+    after: str,
+    kind: str,
+    reason: str,
+) -> None:
+    write(tmp_path / "old", "", before)
+    code, found = plan(write(tmp_path / "new", "", after), tmp_path / "old", capsys)
+    assert (code, [*found]) == (1, ["orders"])
+    assert found["orders"]["change"] == kind and reason in str(found["orders"]["reason"])
