@@ -23,6 +23,7 @@ from sqlglot import exp
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
 from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
+from headwater.serve.called_functions import call_as_duckdb
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake_reader import LakeReader
@@ -85,6 +86,7 @@ class Embedded:
         with duckdb_connection(typed=False) as connection:
             unread = self._bind(connection, query)
             unnest_as_trino(connection, query)
+            call_as_duckdb(query)
             with translated_errors():
                 relation = connection.sql(query.sql(dialect="duckdb"))
                 yield Result(tuple(relation.columns), rows_of(relation), unread)

@@ -32,21 +32,28 @@ def engine_text(node: exp.Expr, dialect: str) -> exp.Expr:
     """
     if isinstance(node, exp.Anonymous) and node.name == RAISES:
         return exp.Anonymous(this=_RAISE[dialect], expressions=node.expressions)
+    made = untyped_text(node, dialect)
+    if made is node or isinstance(made, exp.Cast) or dialect == "trino":
+        return made
+    kind = type_of(node)
+    return exp.Cast(this=made, to=kind.copy()) if t.family(kind) == "number" else made
+
+
+def untyped_text(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return a call of a line of the table as an engine's own SQL, with the engine's own type.
+
+    Args:
+        node: a call; any other node is returned as it is.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
     function = f.FUNCTIONS.get(type(node))
     if function is None or function.texts is None:
         return node
     given = f.arguments(cast(exp.Func, node))
     text = _of_so_many(function.texts.get(dialect, ""), len(given))
-    if not text:
-        made: exp.Expr = exp.Anonymous(
-            this=function.name, expressions=[each.copy() for each in given]
-        )
-    else:
-        made = filled(text, given, dialect)
-    kind = type_of(node)
-    if t.family(kind) == "number" and not isinstance(made, exp.Cast) and dialect != "trino":
-        made = exp.Cast(this=made, to=kind.copy())
-    return made
+    if text:
+        return filled(text, given, dialect)
+    return exp.Anonymous(this=function.name, expressions=[each.copy() for each in given])
 
 
 def is_line_of_rows(node: exp.Expr) -> bool:

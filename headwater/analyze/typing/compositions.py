@@ -50,6 +50,20 @@ def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
     return cast(exp.Expr, root.this.pop())
 
 
+def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
+    """Return an expression over arguments of which no type is known.
+
+    Args:
+        text: in the language.
+        given: the arguments; they are copied.
+    """
+    root = exp.Paren(this=_parsed(text).copy())
+    for column in list(root.find_all(exp.Column)):
+        place = int(column.name[1:])
+        column.replace(exp.paren(given[place - 1].copy()) if place <= len(given) else exp.Null())
+    return cast(exp.Expr, root.this.pop())
+
+
 def compose_calls(root: exp.Expr) -> None:
     """Replace the calls of functions that engines lack by what they are made of, in place.
 

@@ -1,0 +1,45 @@
+"""Calls of the language's functions in a query that a person asks, as DuckDB has them.
+
+In: a query as it was parsed, without types. Out: the same with calls of the table of functions in
+DuckDB's words. Results have DuckDB's types, and what Trino refuses is as DuckDB answers it.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from sqlglot import exp
+
+from headwater.analyze.bind.function_names import read_names
+from headwater.analyze.portable.engine_texts import untyped_text
+from headwater.analyze.portable.patterns import duckdb_every
+from headwater.analyze.typing import functions as f
+from headwater.analyze.typing.compositions import LANGUAGE, composed_untyped
+from headwater.analyze.typing.functions.text import (
+    REGEXP_COUNT,
+    REGEXP_EXTRACT_ALL,
+    REGEXP_SPLIT,
+)
+
+_EVERY = (REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT)
+
+
+def call_as_duckdb(query: exp.Expr) -> None:
+    """Replace the calls, in place."""
+    read_names(query)
+    for node in reversed(list(query.walk(bfs=True))):
+        made = _made(node)
+        if made is not node:
+            node.replace(made)
+
+
+def _made(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, _EVERY) and node.expressions[1].is_string:
+        return duckdb_every(node)
+    function = f.FUNCTIONS.get(type(node))
+    text = function.texts.get(LANGUAGE) if function and function.texts else None
+    if text is None:
+        return untyped_text(node, "duckdb")
+    root = exp.Paren(this=composed_untyped(text, f.arguments(cast(exp.Func, node))))
+    call_as_duckdb(root)
+    return root
