@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -111,8 +111,7 @@ def apply(
         _run(open_(_following(changes.project, tables), views=tables))
     if swap.names:
         # those that serve run, too, and stay fresh meanwhile
-        unbuilt = {*_of_kind(changes, Kind.NEW), *(n for n in swap.names if not changes.goes_on(n))}
-        views = [name for name in swap.built if name not in unbuilt]
+        views = [*swap.shadows, *_serving(changes, swap.built)]
         failed = open_(swap.both, views=views, deployment=swap).run(once=True)
         if len(swap.applied) < len(swap.names):
             raise (
@@ -151,6 +150,18 @@ def _following(project: Project, tables: Sequence[str]) -> Project:
 
 def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
     return [change.name for change in changes.changes if change.kind in kinds]
+
+
+def _serving(changes: ProjectChanges, plans: Mapping[str, ViewPlan]) -> list[str]:
+    """The views that are there and can go on while others are built."""
+    found, resting = [], set[str]()
+    new = _of_kind(changes, Kind.NEW)
+    for name in (each for each in plans if each in changes.plans and each not in new):
+        if not changes.goes_on(name) or resting & set(plans[name].view.inputs):
+            resting.add(name)
+        else:
+            found.append(name)
+    return found
 
 
 def _run(supervisor: Supervisor) -> None:
