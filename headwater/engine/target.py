@@ -96,13 +96,6 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     else:
         table = lake.ensure(spec)
     marker = table.marker()
-    if marker and not plan.is_of(marker.fingerprint):
-        raise TerminalError(
-            "DEFINITION_CHANGED",
-            f'the definition of view "{plan.view.name}" has changed since its last commit',
-            hint="undo the change or give the new definition a new name; "
-            f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
-        )
     if (
         marker
         and not plan.follows
@@ -112,6 +105,13 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
             "DEFINITION_CHANGED",
             f'view "{plan.view.name}" has changed its meaning since its last commit: {meaning}',
             hint="undo the change or give the view a new name; "
+            f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
+        )
+    if marker and not plan.is_of(marker.fingerprint):
+        raise TerminalError(
+            "DEFINITION_CHANGED",
+            f'the definition of view "{plan.view.name}" has changed since its last commit',
+            hint="undo the change or give the new definition a new name; "
             f"`headwater doctor {plan.view.name} --repair` can rebuild the view",
         )
     if marker is None and table.total_rows() != 0:

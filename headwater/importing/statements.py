@@ -228,6 +228,10 @@ class Cursor:
         self.at = len(self.tokens)
         return found
 
+    def names(self) -> list[str]:
+        """Step over ``(a, b, …)``, if it is there, and return the names."""
+        return [each.step().text for each in self.group().items()] if self.is_open() else []
+
     def until(self, *phrases: str) -> Cursor:
         """Step up to one of the phrases outside of brackets, and return what was stepped over."""
         start, depth = self.at, 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import resource
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -86,7 +87,9 @@ class CpuProfile:
             folder: as for :meth:`read`.
         """
         self._profiler.execute("stop")
-        self._profiler.execute(f"dump,flamegraph,file={flame_graph.absolute()}")
+        drawn = folder / "flame.html"  # a name of which no part is a command
+        self._profiler.execute(f"dump,flamegraph,file={drawn}")
+        shutil.copyfile(drawn, flame_graph)
         return self.read(folder)
 
 

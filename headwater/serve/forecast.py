@@ -63,15 +63,17 @@ def _reason(
     if newest is None:
         return ""
     marker = newest.marker
-    if not plan.is_of(marker.fingerprint):
-        known = table.definition  # a run goes on with it
-        return "" if known else "DEFINITION_CHANGED: its last commit is of another definition"
-    if plan.follows:
+    means_the_same = plan.is_of(marker.fingerprint)
+    if not means_the_same and table.definition not in ("", plan.view.definition):
+        return ""  # a run goes on with what was applied
+    if means_the_same and plan.follows:
         return ""
     own = column_difference(table, None, plan.view.fields)
     if own:
         return f"SCHEMA_CHANGED: {in_words(own)}"
     meaning = read_otherwise(project.catalog, plan, marker, lambda name: _stored(lake, name))
+    if not meaning and not means_the_same:
+        meaning = "its last commit is of another definition"
     return f"DEFINITION_CHANGED: {meaning}" if meaning else ""
 
 

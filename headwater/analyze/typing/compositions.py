@@ -44,10 +44,7 @@ def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
         inner.meta[SAFE] = True
     infer(root, report)
     assert not report.errors, (text, report.errors[0])
-    for column in list(root.find_all(exp.Column)):
-        place = int(column.name[1:])
-        column.replace(_in_brackets(given[place - 1]) if place <= len(given) else exp.Null())
-    return cast(exp.Expr, root.this.pop())
+    return _filled(root, given)
 
 
 def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
@@ -57,11 +54,7 @@ def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
         text: in the language.
         given: the arguments; they are copied.
     """
-    root = exp.Paren(this=_parsed(text).copy())
-    for column in list(root.find_all(exp.Column)):
-        place = int(column.name[1:])
-        column.replace(exp.paren(given[place - 1].copy()) if place <= len(given) else exp.Null())
-    return cast(exp.Expr, root.this.pop())
+    return _filled(exp.Paren(this=_parsed(text).copy()), given)
 
 
 def compose_calls(root: exp.Expr) -> None:
@@ -81,11 +74,19 @@ def compose_calls(root: exp.Expr) -> None:
         node.replace(whole)
 
 
+def _filled(root: exp.Paren, given: list[exp.Expr]) -> exp.Expr:
+    """What stands in brackets, with arguments in their places."""
+    for column in list(root.find_all(exp.Column)):
+        place = int(column.name[1:])
+        column.replace(_in_brackets(given[place - 1]) if place <= len(given) else exp.Null())
+    return cast(exp.Expr, root.this.pop())
+
+
 def _in_brackets(node: exp.Expr) -> exp.Expr:
     if isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func)):
         return node.copy()
     inner = exp.Paren(this=node.copy())
-    inner.type = type_of(node)
+    inner.type = node.type
     return inner
 
 

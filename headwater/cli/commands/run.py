@@ -92,6 +92,10 @@ def run(
 
     if end_of_input and not once:
         raise click.UsageError("--end-of-input needs --once")
+    if trace and not trace.parent.is_dir():
+        raise click.UsageError(f"--profile: folder {trace.parent} does not exist")
+    if trace and trace.suffix == ".html":
+        raise click.UsageError("--profile: the flame graph gets this name; end it in .json")
     if context.debug:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
         logging.getLogger("py4j").setLevel(logging.WARNING)

@@ -175,7 +175,7 @@ def _create_view(run: ImportRun, statement: Statement) -> None:
     cursor.need("VIEW")
     cursor.take("IF NOT EXISTS")
     name = cursor.name()
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     comment = cursor.string() if cursor.take("COMMENT") else ""
     cursor.need("AS")
     body = run.body(cursor)
@@ -195,7 +195,7 @@ def _insert_into(run: ImportRun, statement: Statement) -> None:
     name = run.scope.name_of(cursor.name())
     if cursor.take("PARTITION"):
         cursor.group()
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     if cursor.word() == "VALUES":
         _rows(run, name, columns, cursor)
         return

@@ -233,7 +233,7 @@ def _create_view(run: ImportRun, statement: Statement) -> None:
     cursor.need("VIEW")
     cursor.take("IF NOT EXISTS")
     name = cursor.name()
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     cursor.until("AS")
     cursor.need("AS")
     body = run.body(cursor)

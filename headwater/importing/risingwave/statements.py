@@ -149,7 +149,7 @@ def _create_view(run: ImportRun, statement: Statement) -> None:
     cursor.need("VIEW")
     cursor.take("IF NOT EXISTS")
     name = cursor.name()
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     if cursor.take("WITH"):
         cursor.group()
     cursor.need("AS")
@@ -215,7 +215,7 @@ def _into_table(run: ImportRun, statement: Statement, cursor: Cursor) -> None:
     if table is None or name in run.views:
         reason = f'"{name}" is not defined before, or another sink writes into it'
         raise LeftOut(reason, "define the table as one view of all its rows")
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     if cursor.take("AS"):
         body = run.body(cursor.until("WITH (", "EMIT"))
     else:
@@ -272,7 +272,7 @@ def insert_rows(run: ImportRun, statement: Statement) -> None:
     cursor = statement.cursor()
     cursor.need("INSERT INTO")
     name = run.scope.name_of(cursor.name())
-    columns = [each.step().text for each in cursor.group().items()] if cursor.is_open() else []
+    columns = cursor.names()
     take_rows(run, name, columns, cursor)
     run.skip("INSERT")
 

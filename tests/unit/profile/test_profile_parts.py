@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.cli.main import main
 from headwater.profile.calls import CallTrace
 from headwater.profile.cpu import OTHER, by_kind
 from headwater.profile.spark_log import spark_spans
@@ -69,6 +70,20 @@ def test_the_log_of_spark_becomes_statements_jobs_and_tasks(tmp_path: Path) -> N
         ("tasks 1", "stage 1", 102_000, 2_000),
         ("tasks 2", "stage 1", 102_000, 2_000),  # beside the other
     }
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("nowhere/trace.json", "--profile: folder nowhere does not exist"),
+        ("trace.html", "--profile: the flame graph gets this name; end it in .json"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(
+    file: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--profile", file]) == 2
+    assert said in capsys.readouterr().err
 
 
 class Gateway:
