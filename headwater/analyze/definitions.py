@@ -288,6 +288,8 @@ class View:
         changes: the log whose newest rows it holds if it is a keyed table; empty for a view.
         reads_all: whether it may read columns that it does not name: by ``*``, or to order rows
             that tie.
+        freshness: how stale it may be; None if it is worth every tick.
+        renamed_from: the name that it had, as a comment before its definition says.
     """
 
     name: str
@@ -306,6 +308,8 @@ class View:
     on_error: OnError = OnError.QUARANTINE
     changes: str = ""
     reads_all: bool = False
+    freshness: timedelta | None = None
+    renamed_from: str = ""
 
     @property
     def is_delta(self) -> bool:

@@ -93,11 +93,14 @@ class Context:
         return project, {name: plans[name] for name in project.catalog.views}
 
 
-def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]:
+def plans_of(
+    project: Project, names: Sequence[str] = (), *, thoroughly: bool = True
+) -> dict[str, ViewPlan]:
     """Plan the views of a project.
 
     Args:
         names: the views wanted; all if empty.
+        thoroughly: look for expressions that can fail.
 
     Returns:
         The wanted plans by view, in topological order.
@@ -109,7 +112,7 @@ def plans_of(project: Project, names: Sequence[str] = ()) -> dict[str, ViewPlan]
 
     for name in names:
         require_view(project, name)
-    plans = plan_project(project.catalog)
+    plans = plan_project(project.catalog, thoroughly=thoroughly)
     return {name: plan for name, plan in plans.items() if not names or name in names}
 
 

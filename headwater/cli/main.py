@@ -36,6 +36,7 @@ from headwater.cli.commands.status import status
 from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.commands.versions import rollback, versions
+from headwater.cli.commands.views.pause import pause, resume
 from headwater.cli.commands.why import why
 from headwater.cli.context import Context, global_options
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
@@ -48,9 +49,9 @@ _PROMISE = (
     "before 1.0.0 a minor version may change them."
 )
 _STARTERS = (
-    init, dev, check, explain, plan, apply, rollback, versions, cut, run, status, sql, verify, why,
-    test, maintain, doctor, quarantine, dashboards, trino, superset, stack, jars, import_,
-    explain_error, functions,
+    init, dev, check, explain, plan, apply, rollback, versions, cut, run, pause, resume, status,
+    sql, verify, why, test, maintain, doctor, quarantine, dashboards, trino, superset, stack, jars,
+    import_, explain_error, functions,
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LeaseAwaited,
         ResultsOpen,
         StateChanged,
+        ViewBuilding,
         ViewCommitted,
         ViewDelivered,
     )
@@ -56,6 +57,7 @@ class Display(ABC):
             LeaseAwaited,
             ResultsOpen,
             StateChanged,
+            ViewBuilding,
             ViewCommitted,
             ViewDelivered,
             Warned,
@@ -68,6 +70,8 @@ class Display(ABC):
                 self.committed(event)
             case ViewDelivered():
                 self.delivered(event)
+            case ViewBuilding():
+                self.built(event)
             case StateChanged():
                 self.changed(event)
             case LeaseAwaited():
@@ -101,6 +105,10 @@ class Display(ABC):
         """Show that a sink has delivered what its view had committed."""
 
     @abstractmethod
+    def built(self, event: ViewBuilding) -> None:
+        """Show how far a view is that reads the history of its inputs."""
+
+    @abstractmethod
     def changed(self, event: StateChanged) -> None:
         """Show that something failed or is tried again."""
 
@@ -130,6 +138,9 @@ class Quiet(Display):
         """Show nothing."""
 
     def delivered(self, event: ViewDelivered) -> None:
+        """Show nothing."""
+
+    def built(self, event: ViewBuilding) -> None:
         """Show nothing."""
 
     def changed(self, event: StateChanged) -> None:
@@ -180,6 +191,12 @@ class Lines(Display):
         """Write how far a sink is."""
         with self._lock:
             self._say(event.sink, f"delivered {event.sink}: epoch {event.epoch}")
+
+    def built(self, event: ViewBuilding) -> None:
+        """Write how far it is."""
+        if event.total and event.done:
+            with self._lock:
+                self._say(event.view, f"building {event.view}: {_so_far(event)}")
 
     def changed(self, event: StateChanged) -> None:
         """Write what failed, at once."""
@@ -265,6 +282,12 @@ class Bars(Display):
         """Say how far a sink is."""
         self._progress.update(self._task(event.sink), what=f"epoch {event.epoch} delivered")
 
+    def built(self, event: ViewBuilding) -> None:
+        """Move the bar of a view."""
+        if event.total:
+            task, what = self._task(event.view), _so_far(event)
+            self._progress.update(task, completed=event.done, total=event.total, what=what)
+
     def changed(self, event: StateChanged) -> None:
         """Print what failed above the bars; finish the line of what is done."""
         from headwater.runtime.events import RunState
@@ -294,6 +317,11 @@ class Bars(Display):
 
 def _take_over(event: LeaseAwaited) -> str:
     return f"taking over in {event.seconds:.0f} s unless it renews its lease"
+
+
+def _so_far(event: ViewBuilding) -> str:
+    left = "" if event.left is None else f", {timedelta(seconds=round(event.left))} left"
+    return f"{event.done:,} of {event.total:,} rows, {event.rate:,.0f} rows/s{left}"
 
 
 def _until(watermark: int | None) -> str:

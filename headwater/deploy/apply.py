@@ -1,13 +1,14 @@
 """``headwater apply``: the definitions of the files become those of the lake.
 
 In: a project and its changes. Out: each changed view has its new rows and columns, by one commit of
-its table. Until then the old version serves.
+its table. Until then the old version serves. Views that have another name now are renamed first.
 
 Before that, tables whose clauses or columns changed follow them (:mod:`headwater.deploy.tables`).
 
 1. Beside each view that is built anew stands its shadow, an empty table with the columns that the
    view will have; one that a killed apply left goes on (``1-shadows``).
-2. The engine builds the shadows from the history of their inputs, as it does with any view.
+2. The engine builds the shadows from the history of their inputs, as it does with any view, in
+   ticks of their own. Tables are landed, and the views that serve are maintained, until it is done.
 3. Each shadow is judged by its SELECT in another engine. One that differs ends the apply.
 4. From here on the apply has to be finished: the shadows say so (``4-begun``).
 5. In the order in which they read each other, the views take the files of their shadows
@@ -19,13 +20,14 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import CHANGES, NEXT, OnSchemaChange
 from headwater.deploy.changes import BUILT, Kind, ProjectChanges
+from headwater.deploy.rename import rename
 from headwater.deploy.shadows import with_shadows
 from headwater.deploy.tables import NEW_NAME
 from headwater.deploy.versions import Version, put_in_place
@@ -43,7 +45,7 @@ from headwater.project import Project
 from headwater.runtime.events import Progress, silent
 from headwater.runtime.lease import Lease
 from headwater.runtime.supervisor import Supervisor
-from headwater.serve.lake_reader import LakeReader, drop_table
+from headwater.serve.lake_reader import LakeReader, drop_table, pause
 from headwater.serve.stored_table import StoredTable
 from headwater.serve.verify import VerifyResult, verify
 
@@ -69,6 +71,10 @@ class Applied:
     version: int
     rows: int
     verdict: str
+
+
+_NOTHING_APPLIED = "a new version could not be built, so nothing was changed"
+_OTHERS_APPLIED = "a new view could not be built; all other changes are applied"
 
 
 class Unequal(Exception):
@@ -101,21 +107,28 @@ def apply(
         HeadwaterError: it cannot be built, or another process runs the project.
     """
     _check_tables(changes)
+    changes = rename(changes)
     swap = _Swap(changes)
     jars = Supervisor(changes.project).jars
     open_ = partial(Supervisor, spark=spark, progress=progress, jars=jars)
     if tables := _of_kind(changes, Kind.ONWARD):
         _run(open_(_following(changes.project, tables), views=tables))
     if swap.names:
-        _run(open_(swap.both, views=swap.shadows, deployment=swap))
+        # those that serve run, too, and stay fresh meanwhile
+        views = [*swap.shadows, *_serving(changes, swap.built)]
+        failed = open_(swap.both, views=views, deployment=swap).run(once=True)
         if len(swap.applied) < len(swap.names):
-            raise ServiceError(
-                "APPLY_FAILED",
-                "the apply was interrupted, so nothing was changed",
-                hint="run `headwater apply` again: it goes on where it stopped",
+            raise (
+                _not_built()
+                if failed
+                else ServiceError(
+                    "APPLY_FAILED",
+                    "the apply was interrupted, so nothing was changed",
+                    hint="run `headwater apply` again: it goes on where it stopped",
+                )
             )
     if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
-        _run(open_(changes.project, views=new))
+        _run(open_(changes.project, views=new), _OTHERS_APPLIED)
     if gone := _of_kind(changes, Kind.REMOVED):
         _remove(changes.project, gone)
     return swap.applied
@@ -143,13 +156,29 @@ def _of_kind(changes: ProjectChanges, *kinds: Kind) -> list[str]:
     return [change.name for change in changes.changes if change.kind in kinds]
 
 
-def _run(supervisor: Supervisor) -> None:
+def _serving(changes: ProjectChanges, plans: Mapping[str, ViewPlan]) -> list[str]:
+    """The views that are there and can go on while others are built."""
+    found, resting = [], set[str]()
+    new = _of_kind(changes, Kind.NEW)
+    for name in (each for each in plans if each in changes.plans and each not in new):
+        if not changes.goes_on(name) or resting & set(plans[name].view.inputs):
+            resting.add(name)
+        else:
+            found.append(name)
+    return found
+
+
+def _run(supervisor: Supervisor, otherwise: str = _NOTHING_APPLIED) -> None:
     if supervisor.run(once=True):
-        raise ServiceError(
-            "APPLY_FAILED",
-            "a new version could not be built, so nothing was changed",
-            hint="correct what the messages above say, then run `headwater apply` again",
-        )
+        raise _not_built(otherwise)
+
+
+def _not_built(otherwise: str = _NOTHING_APPLIED) -> ServiceError:
+    return ServiceError(
+        "APPLY_FAILED",
+        otherwise,
+        hint="correct what the messages above say, then run `headwater apply` again",
+    )
 
 
 def _remove(project: Project, names: Sequence[str]) -> None:
@@ -161,6 +190,7 @@ def _remove(project: Project, names: Sequence[str]) -> None:
             for table in (each for each in there if each in (name, quarantine_of(name))):
                 drop_table(project.config, table)
             shutil.rmtree(project.config.state / name, ignore_errors=True)
+        pause(project.config, (), names)
     finally:
         lease.release()
 
@@ -177,12 +207,12 @@ class _Swap:
         for name in self.names:
             _check(self._plans[name], changes.table(name))
         self.both = with_shadows(changes.project, self.names, changes.old)
-        self._built = plan_project(self.both.catalog) if self.names else {}
+        self.built = plan_project(self.both.catalog) if self.names else {}
 
     def begin(self, lake: Lake) -> None:
         """Make the shadows that are not there (step 1)."""
         for name in self.names:
-            plan, live = self._built[name + NEXT], lake.readable(name)
+            plan, live = self.built[name + NEXT], lake.readable(name)
             ddl = ", ".join(f"`{each.name}` {each.spark_type}" for each in plan.columns)
             if not self._goes_on(lake, live, plan, ddl):
                 for table in tables_of(plan)[1:]:
@@ -192,7 +222,7 @@ class _Swap:
 
     def finish(self, lake: Lake, lease: Lease) -> None:
         """Judge the shadows and swap them (steps 3 to 6)."""
-        results = verify(self.both, self._built, self.shadows)
+        results = verify(self.both, self.built, self.shadows)
         if any(each.broken for each in results):
             raise Unequal(results)
         verdicts = {each.view: each.verdict.value for each in results}
@@ -211,7 +241,7 @@ class _Swap:
             self.applied.append(done)
             crash_point("5-swapped", name)
         for name in self.shadows:
-            for table in tables_of(self._built[name]):
+            for table in tables_of(self.built[name]):
                 drop_shadow(lake, table, files=table != name)
         crash_point("6-done")
 
@@ -237,7 +267,7 @@ class _Swap:
         counts = sum((Counter(each.marker.counts) for each in shadow.commits()), Counter[str]())
         watermark = built.watermark if built else None
         version = Version(plan.view.definition, plan.fingerprint, cut, watermark, dict(counts))
-        sides = partial(take_sides, lake, plan, self._built[name + NEXT])
+        sides = partial(take_sides, lake, plan, self.built[name + NEXT])
         done = put_in_place(
             live, shadow, shadow.snapshot_id(), version, token, keep=self._keep, sides=sides
         )

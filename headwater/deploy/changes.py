@@ -7,18 +7,24 @@ bound beside the tables and views of the files, so both mean what they would mea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.analyze.definitions import NEXT, Catalog, ChangelogMode
+from headwater.analyze.bind.project import reads
+from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.analyze.time.recent import RECENT
+from headwater.deploy.behind import Behind
+from headwater.deploy.costs import Costs, Volume
+from headwater.deploy.renames import Renames, find_renames
 from headwater.deploy.tables import TableChange, table_changes
 from headwater.dialect import parse_all, to_sql
-from headwater.dialect.syntax import CreateStreamingView
+from headwater.dialect.syntax import CreateSink, CreateStreamingView
+from headwater.lake.protocol.marker import Marker
 from headwater.plan.identity import CLAUSES, SELECT
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
@@ -35,6 +41,7 @@ class Kind(Enum):
     NEW = "new"
     UNCHANGED = "unchanged"
     METADATA = "comments"
+    RENAMED = "renamed"
     ONWARD = "from now on"
     REFUSED = "refused"
     ADDITIVE = "additive"
@@ -48,23 +55,6 @@ BUILT = (Kind.ADDITIVE, Kind.REBUILD)
 
 
 @dataclass(frozen=True, slots=True)
-class Volume:
-    """Rows and bytes.
-
-    Attributes:
-        rows: how many.
-        bytes: of the files that hold them.
-    """
-
-    rows: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Volume) -> Volume:
-        """Return both together."""
-        return Volume(self.rows + other.rows, self.bytes + other.bytes)
-
-
-@dataclass(frozen=True, slots=True)
 class ViewChange:
     """What becomes of one view.
 
@@ -75,7 +65,9 @@ class ViewChange:
         old: the first part of its definition that differs, as it was.
         new: the same part, as it is now.
         reads: what it has to read.
-        behind: the views and sinks that read it, directly or not.
+        seconds: how long that takes, by its own commits; None if none of them says.
+        behind: the views and sinks that read it, directly or not, its charts and tests.
+        breaks: which of them read a column that it no longer has, in words.
     """
 
     name: str
@@ -84,11 +76,13 @@ class ViewChange:
     old: str = ""
     new: str = ""
     reads: Volume = field(default_factory=Volume)
+    seconds: float | None = None
     behind: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
 
 
-class ProjectChanges:
-    """A project held against the lake.
+class Changes(ABC):
+    """A project held against something that had other definitions.
 
     Args:
         project: as its files have it, without errors.
@@ -101,15 +95,12 @@ class ProjectChanges:
 
     def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
         self.project, self.plans = project, plans
-        self._lake = LakeReader(project.config, project.catalog.external)
-        self._tables: dict[str, StoredTable | None] = {}
+        self._behind = Behind(project)
 
     @cached_property
     def changes(self) -> tuple[ViewChange, ...]:
         """What becomes of every view, in topological order; at the end those that are gone."""
-        sources = self.project.catalog.sources
-        tables = table_changes(sources, self.plans, self.table)
-        found = {each.name: self._of_table(each) for each in tables}
+        found = {each.name: self._of_table(each) for each in self._table_changes()}
         for name, plan in self.plans.items():
             if not plan.view.changes:
                 found[name] = self._follow(self._change(plan), plan, found)
@@ -120,70 +111,22 @@ class ProjectChanges:
         """What is not in the lake yet."""
         return tuple(each for each in self.changes if each.kind is not Kind.UNCHANGED)
 
-    @cached_property
-    def applied(self) -> Project:
-        """The project with the definitions that the lake holds, where those of files differ."""
-        if not self.old:
-            return self.project
-        applied = read_project(self.project.root, edit=self._as_applied)
-        return replace(applied, config=self.project.config)
-
-    def table(self, name: str) -> StoredTable | None:
-        """Return the table of a name, None if there is none."""
-        if name not in self._tables:
-            self._tables[name] = self._lake.table(name)
-        return self._tables[name]
-
-    # -- what is defined
-
-    @cached_property
-    def old(self) -> dict[str, CreateStreamingView]:
-        """The stored definitions of views whose newest commit is of another one."""
-        found = {}
-        for name, plan in self.plans.items():
-            table = self.table(name)
-            marker = table.marker() if table else None
-            if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
-                statements, errors = parse_all(table.definition, file=f"{name} in the lake")
-                if not errors and isinstance(statements[0], CreateStreamingView):
-                    found[name] = statements[0]
-        return found
-
-    def _as_applied(self, statement: exp.Expression) -> Sequence[exp.Expression]:
-        return [self.old.get(statement.name, statement)]
-
-    @cached_property
+    @property
+    @abstractmethod
     def _old_plans(self) -> Mapping[str, ViewPlan]:
-        return plan_sound(self.applied.catalog)[0]
+        """The plans of the views as they were."""
 
-    # -- what becomes of it
+    @abstractmethod
+    def _table_changes(self) -> Iterable[TableChange]:
+        """What becomes of the tables that differ."""
 
+    @abstractmethod
     def _change(self, plan: ViewPlan) -> ViewChange:
-        name, table = plan.view.name, self.table(plan.view.name)
-        marker = table.marker() if table else None
-        if table is None or marker is None:
-            return self._built(plan, Kind.NEW, "")
-        shadow = self.table(name + NEXT)
-        if shadow is not None and shadow.is_shadow:
-            return self._built(plan, Kind.REBUILD, INTERRUPTED)
-        if plan.is_of(marker.fingerprint):
-            catalog = self.project.catalog
-            if differs := _columns(table, plan) or read_otherwise(
-                catalog, plan, marker, self.table
-            ):
-                return self._built(plan, Kind.REBUILD, differs)
-            same = table.definition in ("", plan.view.definition)
-            return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
-        old = self._old_plans.get(name) if name in self.old else None
-        if old is None:
-            return self._built(plan, Kind.REBUILD, "its definition has changed")
-        parts = plan.identity.differs(old.identity)
-        added = plan.identity.adds(old.identity)
-        if added:
-            return self._built(plan, Kind.ADDITIVE, f"column {', '.join(added)} is new")
-        where, before, after = _differing(old, plan, parts[0])
-        change = self._built(plan, Kind.REBUILD, f"{where} differs")
-        return replace(change, old=before, new=after)
+        """What becomes of a view by its own definition."""
+
+    @abstractmethod
+    def _removed(self) -> Iterator[ViewChange]:
+        """What has no definition any more."""
 
     def _follow(
         self, change: ViewChange, plan: ViewPlan, found: Mapping[str, ViewChange]
@@ -192,7 +135,7 @@ class ProjectChanges:
 
         Rows of it that went would have to go from this one: it was planned for rows that only come.
         """
-        if change.kind not in (Kind.UNCHANGED, Kind.METADATA):
+        if change.kind not in (Kind.UNCHANGED, Kind.METADATA, Kind.RENAMED):
             return change
         for item in plan.inputs:
             above = found.get(item.name)
@@ -217,32 +160,218 @@ class ProjectChanges:
         return ""
 
     def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
+        """A view that is built; looks for what can fail in it, as building it does."""
+        _ = plan.guard
         name = plan.view.name
-        reads = sum((self._size(item.name) for item in plan.inputs), Volume())
-        behind = self._behind(name) if kind is not Kind.NEW else ()
-        return ViewChange(name, kind, reason, reads=reads, behind=behind)
+        if kind is Kind.NEW:
+            return ViewChange(name, kind, reason)
+        had = self._old_plans.get(name)
+        now = [each.name for each in plan.view.fields]
+        gone = [each.name for each in had.view.fields if each.name not in now] if had else []
+        behind, breaks = self._behind.of(name), self._behind.breaks(name, gone)
+        return ViewChange(name, kind, reason, behind=behind, breaks=breaks)
 
     def _of_table(self, change: TableChange) -> ViewChange:
-        kind = Kind.REFUSED if change.refused else Kind.ONWARD
-        behind = self._behind(change.name)
+        kind, behind = Kind.REFUSED if change.refused else Kind.ONWARD, self._behind.of(change.name)
         return ViewChange(change.name, kind, change.reason, change.old, change.new, behind=behind)
 
-    def _behind(self, name: str) -> tuple[str, ...]:
-        return tuple(_behind(self.project.catalog, name))
+    def _gone(self, name: str) -> ViewChange:
+        """A view that no file defines."""
+        behind, breaks = self._behind.of(name), self._behind.left_alone(name)
+        return ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind, breaks=breaks)
 
-    def _size(self, name: str) -> Volume:
+    def _differs(self, plan: ViewPlan, old: ViewPlan) -> ViewChange:
+        """A view whose definition means something else now."""
+        parts = plan.identity.differs(old.identity)
+        if added := plan.identity.adds(old.identity):
+            return self._built(plan, Kind.ADDITIVE, f"column {', '.join(added)} is new")
+        where, before, after = _differing(old, plan, parts[0])
+        change = self._built(plan, Kind.REBUILD, f"{where} differs")
+        return replace(change, old=before, new=after)
+
+
+class ProjectChanges(Changes):
+    """A project held against the lake."""
+
+    def __init__(self, project: Project, plans: Mapping[str, ViewPlan]) -> None:
+        super().__init__(project, plans)
+        self._lake = LakeReader(project.config, project.catalog.external)
+        self._tables: dict[str, StoredTable | None] = {}
+        self._costs = Costs(self.table)
+
+    @cached_property
+    def renames(self) -> Renames:
+        """Which views have another name now.
+
+        Raises:
+            ConfigError: ``RENAME_COLLIDES``; ``NOT_YET`` for what cannot have another name.
+        """
+        return find_renames(self.project, self.plans, self._names, self._stored)
+
+    @cached_property
+    def applied(self) -> Project:
+        """The project with the definitions that the lake holds, where those of files differ."""
+        if not self.old:
+            return self.project
+        applied = read_project(self.project.root, edit=self._as_applied)
+        return replace(applied, config=self.project.config)
+
+    @property
+    def renamed(self) -> bool:
+        """Whether a table or a marker has a name that is gone."""
+        if self.renames.pending:
+            return True
+        former = self.renames.former
+        markers = (
+            [table.marker() for table in map(self.table, self.plans) if table] if former else []
+        )
+        return any(
+            marker and (marker.view in former or marker.cut_to.keys() & former.keys())
+            for marker in markers
+        )
+
+    def means_the_same(self, name: str) -> bool:
+        """Return whether the definition of a view is that of its newest commit, by other names."""
+        return name not in self.old or self.old_fingerprint(name) == self.plans[name].fingerprint
+
+    def old_fingerprint(self, name: str) -> str:
+        """Return the fingerprint of what a view was, in the names of now; empty if unknown."""
+        plan = self._old_plans.get(name)
+        return plan.fingerprint if plan else ""
+
+    def table(self, name: str) -> StoredTable | None:
+        """Return the table of a view, which may still have its old name; None if there is none."""
+        return self._stored(self.renames.pending.get(name, name))
+
+    def goes_on(self, name: str) -> bool:
+        """Return whether a view that serves can go on by the definition that is applied."""
+        plan, table, marker = self.plans.get(name), self.table(name), self.marker(name)
+        if plan is None or table is None or marker is None or name in self.old:
+            return True
+        return not self._otherwise(plan, table, marker)
+
+    def marker(self, name: str) -> Marker | None:
+        """Return the newest marker of a view, its cut in the names of now; None if it has none."""
         table = self.table(name)
-        snapshot = table.current() if table else None
-        return Volume(snapshot.total, snapshot.count("total-files-size")) if snapshot else Volume()
+        marker = table.marker() if table else None
+        return self.renames.in_names_of_now(marker) if marker else None
+
+    def _stored(self, name: str) -> StoredTable | None:
+        if name not in self._tables:
+            self._tables[name] = self._lake.table(name)
+        return self._tables[name]
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self._lake.names()
+
+    # -- what is defined
+
+    @cached_property
+    def old(self) -> dict[str, CreateStreamingView]:
+        """The stored definitions of views whose newest commit is of another one."""
+        found = {}
+        for name, plan in self.plans.items():
+            table = self.table(name)
+            marker = table.marker() if table else None
+            if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
+                statements, errors = parse_all(table.definition, file=f"{name} in the lake")
+                if not errors and isinstance(statements[0], CreateStreamingView):
+                    found[name] = self.renames.of(statements[0])
+        return found
+
+    def _as_applied(self, statement: exp.Expression) -> Sequence[exp.Expression]:
+        return [self.old.get(statement.name, statement)]
+
+    @cached_property
+    def _old_plans(self) -> Mapping[str, ViewPlan]:
+        if not self.old:
+            return self.plans
+        concerned = self._concerned()
+
+        def edit(statement: exp.Expression) -> Sequence[exp.Expression]:
+            view = isinstance(statement, CreateStreamingView)
+            if isinstance(statement, CreateSink) or (view and statement.name not in concerned):
+                return []
+            return self._as_applied(statement)
+
+        applied = read_project(self.project.root, edit=edit)
+        return {**self.plans, **plan_sound(applied.catalog, thoroughly=False)[0]}
+
+    def _concerned(self) -> set[str]:
+        """The views that a changed one changes, and all that these read, or have read."""
+        found = set(self.old)
+        for name, plan in self.plans.items():
+            if found & set(plan.view.inputs):
+                found.add(name)
+        found |= {read for statement in self.old.values() for read in reads(statement)}
+        for name, plan in reversed(list(self.plans.items())):
+            if name in found:
+                found |= set(plan.view.inputs)
+        return found
+
+    # -- what becomes of it
+
+    def _change(self, plan: ViewPlan) -> ViewChange:
+        name, table = plan.view.name, self.table(plan.view.name)
+        marker = table.marker() if table else None
+        if table is None or marker is None:
+            return self._built(plan, Kind.NEW, "")
+        shadow = self._stored(name + NEXT) if name + NEXT in self._names else None
+        if shadow is not None and shadow.is_shadow:
+            return self._built(plan, Kind.REBUILD, INTERRUPTED)
+        same = plan.is_of(marker.fingerprint)
+        old = self._old_plans.get(name) if name in self.old else None
+        if same or (old and old.fingerprint == plan.fingerprint):
+            if differs := self._otherwise(plan, table, marker):
+                return self._built(plan, Kind.REBUILD, differs)
+            return self._same(plan, marker, table.definition)
+        change = (
+            self._differs(plan, old)
+            if old
+            else self._built(plan, Kind.REBUILD, "its definition has changed")
+        )
+        if marker.view == name:
+            return change
+        return replace(change, reason=f"was {marker.view}; {change.reason}")
+
+    def _otherwise(self, plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
+        """How a view differs by what it reads: such a one cannot go on as it is."""
+        now, catalog = self.renames.in_names_of_now(marker), self.project.catalog
+        return _columns(table, plan) or read_otherwise(catalog, plan, now, self.table)
+
+    def _table_changes(self) -> Iterable[TableChange]:
+        return table_changes(self.project.catalog.sources, self.plans, self.table)
+
+    def _same(self, plan: ViewPlan, marker: Marker, definition: str) -> ViewChange:
+        """A view that means what it meant."""
+        name = plan.view.name
+        if marker.view != name:
+            behind, breaks = self._behind.of(name), self._behind.left_alone(marker.view)
+            reason = f"was {marker.view}"
+            return ViewChange(name, Kind.RENAMED, reason, behind=behind, breaks=breaks)
+        read = [
+            f"{self.renames.former[n]}, was {n}" for n in marker.cut_to.keys() & self.renames.former
+        ]
+        if read:
+            return ViewChange(name, Kind.RENAMED, f"reads {'; '.join(sorted(read))}")
+        same = definition in ("", plan.view.definition)
+        return ViewChange(name, Kind.UNCHANGED if same else Kind.METADATA)
+
+    def _built(self, plan: ViewPlan, kind: Kind, reason: str) -> ViewChange:
+        change, reads = super()._built(plan, kind, reason), self._costs.reads(plan)
+        seconds = None if kind is Kind.NEW else self._costs.seconds(plan.view.name, reads.rows)
+        return replace(change, reads=reads, seconds=seconds)
 
     def _removed(self) -> Iterator[ViewChange]:
         """Views of the lake that no file defines; a broken one is no removed one."""
         defined = {*self.project.catalog.sources, *self.plans, *self.project.definitions}
-        for name in self._lake.names():
-            table = None if name in defined or "__" in name else self.table(name)
+        renamed = self.renames.pending.values()
+        for name in self._names:
+            known = name in defined or "__" in name or name in renamed
+            table = None if known else self._stored(name)
             if table is not None and table.definition:
-                behind = self._behind(name)
-                yield ViewChange(name, Kind.REMOVED, "no file defines it", behind=behind)
+                yield self._gone(name)
 
 
 def _columns(table: StoredTable, plan: ViewPlan) -> str:
@@ -251,16 +380,6 @@ def _columns(table: StoredTable, plan: ViewPlan) -> str:
         return ""
     differs = column_difference(table, None, plan.view.fields)
     return in_words(differs) if differs else ""
-
-
-def _behind(catalog: Catalog, name: str) -> Iterator[str]:
-    """The views and sinks that read a view, directly or not."""
-    reached = {name}
-    for view in catalog.views.values():
-        if reached & set(view.inputs):
-            reached.add(view.name)
-            yield view.name
-    yield from (sink.name for sink in catalog.sinks.values() if sink.view in reached)
 
 
 def _differing(old: ViewPlan, new: ViewPlan, word: str) -> tuple[str, str, str]:

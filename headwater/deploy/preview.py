@@ -90,17 +90,15 @@ class _NewRows:
 
     def create(self, name: str) -> StoredTable | None:
         """Make the new rows of a view; return its table, None if it has no commit yet."""
-        table = self._changes.table(name)
-        marker = table.marker() if table else None
+        marker = self._changes.marker(name)
         if marker is None:
             return None
         self._has_new(name, marker)
-        return table
+        return self._changes.table(name)
 
     def _has_new(self, name: str, reader: Marker) -> bool:
         """Make the new rows of a view that has some; one without a commit reads as its reader."""
-        plan, table = self._changes.plans.get(name), self._changes.table(name)
-        marker = table.marker() if table else None
+        plan, marker = self._changes.plans.get(name), self._changes.marker(name)
         if plan is None or (marker is not None and name not in self._affected):
             return False
         if name not in self._made:
@@ -133,7 +131,7 @@ class _NewRows:
         """Make what a view has read of an input; a table that never landed has no rows."""
         if (table := self._changes.table(name)) is not None:
             columns = list(table.columns())
-            table.create_view(self._connection, name + _CUT, cut_of(marker, table), columns)
+            table.create_view(self._connection, name + _CUT, cut_of(marker, name, table), columns)
             return
         fields = self._changes.project.catalog.sources[name].fields
         items = [f"CAST(NULL AS {f.type.sql('duckdb')}) AS {quoted(f.name)}" for f in fields]

@@ -6,7 +6,7 @@ the definition of that version; it goes on from where it had read its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,8 +91,9 @@ def rollback(
     chosen = {name: _chosen(reader, name, to) for name in views}
     lease = Lease.acquire(project.config)
     try:
+        unchecked = {*views, *project.catalog.external}
         for name, version in chosen.items():
-            _check_kept(reader, name, version, views)
+            _check_kept(reader, name, version, unchecked)
         with project_session(project.config, spark) as session:
             lake = Opener(project.config, project.catalog, session, lease).lake(session)
             heads: dict[str, tuple[int, int]] = {}
@@ -163,7 +164,9 @@ def _roll_back(
     return done
 
 
-def _check_kept(reader: LakeReader, name: str, version: ViewVersion, views: Sequence[str]) -> None:
+def _check_kept(
+    reader: LakeReader, name: str, version: ViewVersion, unchecked: Collection[str]
+) -> None:
     """Refuse a version whose files are gone, or that has read what is not kept any more."""
     table = reader.table(name)
     assert table is not None
@@ -176,8 +179,16 @@ def _check_kept(reader: LakeReader, name: str, version: ViewVersion, views: Sequ
         )
     last = table.newest(before=version.snapshot_id)
     for read, position in (last.marker.cut_to if last else {}).items():
-        source = None if read in views or not position.isdigit() else reader.table(read)
-        if source is not None and not source.is_readable(int(position)):
+        if read in unchecked or not position.isdigit():
+            continue
+        source = reader.table(read)
+        if source is None:
+            raise TerminalError(
+                "SNAPSHOT_EXPIRED",
+                f'"{read}", from which "{name}" would go on, is gone or has another name',
+                hint=hint,
+            )
+        if not source.is_readable(int(position)):
             raise TerminalError(
                 "SNAPSHOT_EXPIRED",
                 f'snapshot {position} of "{read}", from which "{name}" would go on, was expired',

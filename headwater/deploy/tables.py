@@ -1,7 +1,7 @@
 """What becomes of tables whose definition has changed: landed ones, and keyed ones.
 
-In: the tables of a project, as defined and as the lake has them. Out: one :class:`TableChange` for
-each that differs, with the reason.
+In: the tables of a project, as defined and as the lake, or another state of the files, has them.
+Out: one :class:`TableChange` for each that differs, with the reason.
 
 Rows that are landed stay as they are: an input need not have its history any more. So a changed
 clause holds for the rows from now on, and views over the table stay equal to their SELECT. A
@@ -11,7 +11,7 @@ that are there, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from headwater.plan.table_parts import (
     parts_of,
     shown,
 )
-from headwater.serve.forecast import column_difference
+from headwater.serve.forecast import column_difference, field_difference
 from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.stored_table import StoredTable
 
@@ -80,7 +80,10 @@ def table_changes(
             shows = name.removesuffix(CHANGES)
             if newest.marker.fingerprint:
                 yield TableChange(shows, True, _ANOTHER)
-            elif change := _change(shows, source, found):
+                continue
+            columns = column_difference(found, None, source.fields)
+            held = landed_by(found.properties)
+            if change := _change(shows, source, held, columns, found.ever()):
                 yield change
     for name, plan in plans.items():
         keyed = table(name) if plan.view.changes else None
@@ -91,8 +94,42 @@ def table_changes(
             yield TableChange(name, True, _KEY)
 
 
-def _change(name: str, source: Source, table: StoredIcebergTable) -> TableChange | None:
-    held, parts = landed_by(table.properties), parts_of(source)
+def definition_changes(
+    was: tuple[Mapping[str, Source], Mapping[str, ViewPlan]],
+    now: tuple[Mapping[str, Source], Mapping[str, ViewPlan]],
+) -> Iterator[TableChange]:
+    """Yield what becomes of each table whose definition differs from an earlier one.
+
+    Args:
+        was: the tables and SOURCEs as they were, and the plans.
+        now: those of now.
+    """
+    (sources_before, plans_before), (sources, plans) = was, now
+    for name, source in sources.items():
+        before, shows = sources_before.get(name), name.removesuffix(CHANGES)
+        if source.landed and name in plans_before:
+            yield TableChange(name, True, _ANOTHER)
+        elif source.landed and before is not None and before.landed:
+            columns = field_difference(before.fields, source.fields)
+            had = {each.name for each in before.fields}
+            if change := _change(shows, source, parts_of(before), columns, had):
+                yield change
+    for name, plan in plans.items():
+        keyed, landed = plans_before.get(name), sources_before.get(name)
+        if plan.view.changes and landed and landed.landed:
+            yield TableChange(name, True, _ANOTHER)
+        elif plan.view.changes and keyed and keyed.fingerprint != plan.fingerprint:
+            yield TableChange(name, True, _KEY)
+
+
+def _change(
+    name: str,
+    source: Source,
+    held: Mapping[str, str],
+    columns: ColumnDifference,
+    earlier: Collection[str],
+) -> TableChange | None:
+    parts = parts_of(source)
     differs = [word for word in WORDS if held and held.get(word) != parts.get(word)]
     if event_time(held) != event_time(parts) and held:
         reason = (
@@ -101,8 +138,7 @@ def _change(name: str, source: Source, table: StoredIcebergTable) -> TableChange
         return _refused(name, reason, WATERMARK, held, parts)
     for word in (each for each in _FIXED if each in differs):
         return _refused(name, f"{word} differs", word, held, parts)
-    columns = column_difference(table, None, source.fields)
-    if refused := next(_refusals(source, table, columns), ""):
+    if refused := next(_refusals(source, columns, earlier), ""):
         return TableChange(name, True, refused)
     if said := _in_words(columns):
         return TableChange(name, False, said)
@@ -120,14 +156,13 @@ def _refused(
     return TableChange(name, True, reason, shown(word, held), shown(word, parts))
 
 
-def _refusals(source: Source, table: StoredIcebergTable, change: ColumnDifference) -> Iterator[str]:
+def _refusals(source: Source, change: ColumnDifference, earlier: Collection[str]) -> Iterator[str]:
     """What of the columns cannot be followed, as :mod:`headwater.intake.evolve` says it."""
-    schemas = table.iceberg.schemas().values()
     times = (source.watermark.column,) if source.watermark else ()
     return refusals(
         change,
         system=(),
-        earlier={field.name for schema in schemas for field in schema.fields},
+        earlier=earlier,
         never_null={each.name for each in (*source.fields, *source.columns) if not each.nullable},
         event_times=times,
     )

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from headwater.lake.protocol.marker import Marker
 
 
-def cut_of(marker: Marker, table: StoredTable) -> int | None:
+def cut_of(marker: Marker, name: str, table: StoredTable) -> int | None:
     """Return the snapshot of an input that a new version reads: of a new input, the newest.
 
     Args:
-        marker: of the newest commit of the view.
+        marker: of the newest commit of the view, in the names of now.
+        name: the input, as it is named now.
         table: the input.
     """
     newest = table.newest()
-    position = marker.cut_to.get(table.name, str(newest.snapshot_id) if newest else "")
+    position = marker.cut_to.get(name, str(newest.snapshot_id) if newest else "")
     return int(position) if position not in ("", NO_SNAPSHOT) else None
 
 
@@ -56,7 +57,7 @@ class NewWatermarks:
 
         Args:
             plan: of its new version.
-            marker: of its newest commit.
+            marker: of its newest commit, in the names of now.
             read: by input, the relation that holds its rows.
         """
         self._read[plan.view.name] = (plan, marker, read)
@@ -80,7 +81,7 @@ class NewWatermarks:
         if name in self._read:
             return self._of_view(name)
         table = self._changes.table(name)
-        position = cut_of(marker, table) if table is not None else None
+        position = cut_of(marker, name, table) if table is not None else None
         commit = table.newest(before=position) if table is not None and position else None
         if commit is None:
             return None

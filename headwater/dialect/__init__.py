@@ -11,6 +11,8 @@ where it stands; or an error with a place and a hint. :func:`to_sql` prints a tr
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
@@ -20,12 +22,13 @@ from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
 from headwater.dialect.splitter import BODY_DIALECTS, Piece, read_text, split
-from headwater.dialect.syntax import CreateStreamingView, OptionClause
+from headwater.dialect.syntax import RENAMED_FROM, CreateStreamingView, OptionClause
 from headwater.dialect.vocabulary import DialectError
 from headwater.errors import SqlError, raise_all
 
 __all__ = ["BODY_DIALECTS", "Headwater", "SourceText", "parse", "parse_all", "span_of", "to_sql"]
 
+_RENAMED = re.compile(r"--\s*renamed\s+from\s*:\s*(\w+)\s*", re.IGNORECASE)
 # what sqlglot raises besides its ParseError on input it was not written for
 _SURPRISES = (
     *(SqlglotError, RecursionError, AssertionError, AttributeError),
@@ -124,11 +127,24 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
     except _SURPRISES as error:
         raise _as_sql_error(source, piece, error) from None
     statement.meta[SOURCE_META] = source
+    if isinstance(statement, CreateStreamingView):
+        statement.meta[RENAMED_FROM] = _renamed_from(source.text[: piece.start])
     for query in (statement.args.get("expression"),):
         if isinstance(query, exp.Query):
             query.meta[SOURCE_META] = source
     assert isinstance(statement, exp.Expression)
     return statement
+
+
+def _renamed_from(before: str) -> str:
+    """The name in a comment like ``-- renamed from: old_name`` right before a statement."""
+    for line in reversed(before.splitlines()):
+        words = line.strip()
+        if words and not words.startswith("--"):
+            break
+        if found := _RENAMED.fullmatch(words):
+            return found[1].lower()
+    return ""
 
 
 def _take_dialect(statement: exp.Expr) -> None:

@@ -21,6 +21,9 @@ BY_PATTERN = "by_pattern"
 CONVERSION = "conversion"
 """Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 
+RENAMED_FROM = "renamed from"
+"""Key of ``meta`` of a view: the name that it had, as a comment before it says."""
+
 
 class CreateSource(exp.Expression):
     """``CREATE SOURCE`` (``kept`` is False) or a landed ``CREATE TABLE`` (``kept`` is True)."""

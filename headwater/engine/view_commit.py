@@ -6,6 +6,7 @@ Out: one commit of the view's table and its side tables, or none of them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -122,6 +123,7 @@ class ViewCommitter:
                 counts={**late.counts, **bad.counts, **own.counts},
                 evolved=epoch.evolved.changes,
                 since=epoch.evolved.since,
+                began=round((time.time() - (time.monotonic() - epoch.began)) * 1000),
             )
             outcome = commit(
                 self._target,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from headwater.lake.delta.metastore import enter_table
 from headwater.lake.delta.table import DeltaTable, only_writer
 from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.table import Table
+from headwater.lake.reserved_names import PAUSED, TAKEN
 from headwater.lake.spec import TableSpec, columns_ddl, create_delta_sql, create_table_sql
 from headwater.lake.storage.warehouse import WAREHOUSE, folder_of, table_folder
 
@@ -193,7 +196,8 @@ class Lake:
     def ensure(self, spec: TableSpec, fit: Fit | None = None) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
 
-        A crash between these steps is repaired by the next call.
+        A crash between these steps is repaired by the next call. A table with other columns that
+        nobody has committed to yet is made anew.
 
         Args:
             fit: what is done about a table that exists; :func:`check_columns` by default.
@@ -211,16 +215,40 @@ class Lake:
             existed = self.exists(spec.name)
             if not existed:
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
-                location = f"{self._warehouse}/{self.namespace}/{spec.name}"
+                location = f"{self._warehouse}/{self.namespace}/{self._free_folder(spec.name)}"
                 self.spark.sql(create_table_sql(identifier, spec, location))
             table = LakeTable(self.spark, spec.name, identifier)
             table.ensure_first_snapshot()
-        if existed:
-            (fit or check_columns)(table, spec)
+        if existed and not _fits(table, spec, fit or check_columns):
+            self.spark.sql(f"DROP TABLE {identifier}")
+            return self.ensure(spec)
         return table
+
+    def _free_folder(self, name: str) -> str:
+        """The folder of a new table; the usual one may belong to a table that was renamed."""
+        taken = TAKEN + name in self.properties()
+        return f"{name}-{uuid.uuid4().hex[:8]}" if taken else name
+
+    def properties(self) -> dict[str, str]:
+        """Return the properties of the namespace: what holds for a project, wherever it runs."""
+        util = java_class(self.spark, "org.apache.iceberg.spark.Spark3Util")
+        catalog = util.loadIcebergCatalog(java_session(self.spark), self.catalog)
+        identifiers = java_class(self.spark, "org.apache.iceberg.catalog.TableIdentifier")
+        namespace = identifiers.parse(f"{self.namespace}.any").namespace()
+        return {
+            str(e.getKey()): str(e.getValue())
+            for e in elements(catalog.loadNamespaceMetadata(namespace).entrySet())
+        }
+
+    def paused(self) -> set[str]:
+        """Return the views that are paused."""
+        found = self.properties()
+        return {name.removeprefix(PAUSED) for name in found if name.startswith(PAUSED)}
 
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
         """Create a Delta table where it is missing, and make it known to the session's catalog.
+
+        One with other columns that nobody has committed to yet is made anew.
 
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
@@ -237,8 +265,10 @@ class Lake:
                 raise _format_changed(spec.name, "iceberg")
             existed = self.make_delta(table, spec)
             enter_table(table.location)
-        if existed:
-            check_columns(table, spec)
+        if existed and not _fits(table, spec, check_columns):
+            shutil.rmtree(folder)
+            self.spark.sql(f"DROP TABLE {table.identifier}")
+            return self.ensure_delta(spec)
         return table
 
     def make_delta(self, table: DeltaTable, spec: TableSpec) -> bool:
@@ -270,6 +300,17 @@ def check_columns(table: Table, spec: TableSpec) -> None:
     """
     if change := difference(table.columns(), table.stored_columns(columns_ddl(spec))):
         raise schema_changed(spec.name, change)
+
+
+def _fits(table: LakeTable | DeltaTable, spec: TableSpec, fit: Callable[..., None]) -> bool:
+    """Whether a table is as it must be; False if it is not, and nobody has committed to it yet."""
+    try:
+        fit(table, spec)
+    except TerminalError as error:
+        if error.condition != "SCHEMA_CHANGED" or not table.is_new():
+            raise
+        return False
+    return True
 
 
 def _check_declared(table: Table, written: str, columns: Mapping[str, str]) -> None:

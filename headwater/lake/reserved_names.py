@@ -45,6 +45,15 @@ LANDED_BY = "headwater.landed_by"
 SWAPPING = "headwater.swapping"
 """Property of a shadow whose files its view is about to take over, or has."""
 
+FORMERLY = "headwater.formerly"
+"""Property of a view's table: the names that it had, as a JSON list."""
+
+TAKEN = "headwater.taken."
+"""Begin of properties of a namespace: names whose folder a renamed table has."""
+
+PAUSED = "headwater.paused."
+"""Begin of properties of a namespace: the views that are paused."""
+
 _TAG = "headwater.tag."
 
 BRANCH_PREFIX = "headwater_"

@@ -7,7 +7,7 @@ Out: one plan per view, or all errors at once. No side effects, no JVM.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -44,19 +44,28 @@ APPEND = ChangelogMode.APPEND
 MILLISECOND = timedelta(milliseconds=1)
 
 
-def plan_project(catalog: Catalog) -> dict[str, ViewPlan]:
+def plan_project(catalog: Catalog, *, thoroughly: bool = True) -> dict[str, ViewPlan]:
     """Plan every view of a project, in topological order.
+
+    Args:
+        thoroughly: as :func:`plan_sound` has it.
 
     Raises:
         SqlError: what no engine can keep; an ErrorGroup if there are several.
     """
-    plans, faults = plan_sound(catalog)
+    plans, faults = plan_sound(catalog, thoroughly=thoroughly)
     raise_all(list(faults.values()))
     return plans
 
 
-def plan_sound(catalog: Catalog) -> tuple[dict[str, ViewPlan], dict[str, HeadwaterError]]:
+def plan_sound(
+    catalog: Catalog, *, thoroughly: bool = True
+) -> tuple[dict[str, ViewPlan], dict[str, HeadwaterError]]:
     """Plan what can be planned of a project.
+
+    Args:
+        thoroughly: look for expressions that can fail, which takes half of the time. Without it,
+            :attr:`ViewPlan.guard` raises ``FALLIBLE_EXPRESSION``.
 
     Returns:
         The plans by view, in topological order; and by view, why one cannot be planned. A view that
@@ -68,9 +77,13 @@ def plan_sound(catalog: Catalog) -> tuple[dict[str, ViewPlan], dict[str, Headwat
         if any(read in catalog.views and read not in plans for read in view.inputs):
             continue
         try:
-            plans[name] = plan_view(view, catalog, plans)
+            plan = plan_view(view, catalog, plans)
+            if thoroughly:
+                _ = plan.guard
         except HeadwaterError as error:
             faults[name] = error
+        else:
+            plans[name] = plan
     return plans, faults
 
 
@@ -78,8 +91,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     """Plan one view.
 
     Raises:
-        SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT``, ``MISPLACED_CLAUSE`` or
-            ``FALLIBLE_EXPRESSION``.
+        SqlError: ``NOT_YET``, ``UNBOUNDED_STATE``, ``ENGINE_CANNOT`` or ``MISPLACED_CLAUSE``.
     """
     emit = effective_emit(view, catalog)
     shape = shape_of(view, catalog, emit)
@@ -98,7 +110,6 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     decision = decide(Facts(view, shape, emit, inputs, mode, final))
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
-    guard = guard_of(view, catalog, allowed)
     write = partial(_program, decision.rule, view, catalog, emit, allowed)
     folds = decision.engine is not Engine.STREAMING and has_sums(view.query)
     return ViewPlan(
@@ -121,9 +132,9 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
             if isinstance(one, Settled) and decision.engine is Engine.INCREMENTAL
         ],
         follows=view.changes if _evolves(view, catalog) else "",
-        guard=guard,
-        build_guarded=partial(write, tolerant(guard.query, sums=False)) if guard else None,
-        build_whole=_whole(view, catalog, emit, allowed, guard) if folds and guard else None,
+        find_guard=partial(guard_of, view, catalog, allowed),
+        build_guarded=lambda guard: write(tolerant(guard.query, sums=False)),
+        build_whole=partial(_whole, view, catalog, emit, allowed) if folds else None,
     )
 
 
@@ -276,10 +287,10 @@ def _program(
 
 def _whole(
     view: View, catalog: Catalog, emit: Emit, allowed: timedelta | None, guard: Guard
-) -> Callable[[], FullProgram]:
-    """What writes the program that needs no state, in which a sum may leave its type."""
+) -> FullProgram:
+    """The program that needs no state, in which a sum may leave its type."""
     spark = replace(view, query=portable(tolerant(guard.query), "spark"))
-    return lambda: full_program(spark, shape_of(spark, catalog, emit), catalog, allowed)
+    return full_program(spark, shape_of(spark, catalog, emit), catalog, allowed)
 
 
 TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}

@@ -96,7 +96,7 @@ class ViewPlan:
         printed: hash of the printed definition, by which lakes of format 1 know it.
         closing: when the rows of each branch are final, of a view that waits for it.
         follows: the log of a keyed table whose columns follow its definition; empty for others.
-        guard: the rows on which its expressions fail, None if they cannot.
+        find_guard: finds the rows on which its expressions fail.
         build_guarded: writes the program without these rows.
         build_whole: writes the program for when a sum has left its type; None if none can.
     """
@@ -116,9 +116,9 @@ class ViewPlan:
     printed: str
     closing: Sequence[Settled] = ()
     follows: str = ""
-    guard: Guard | None = None
-    build_guarded: Callable[[], Program] | None = None
-    build_whole: Callable[[], FullProgram] | None = None
+    find_guard: Callable[[], Guard | None] = lambda: None
+    build_guarded: Callable[[Guard], Program] | None = None
+    build_whole: Callable[[Guard], FullProgram] | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -126,16 +126,25 @@ class ViewPlan:
         return self.build()
 
     @cached_property
+    def guard(self) -> Guard | None:
+        """The rows on which its expressions fail, None if they cannot.
+
+        Raises:
+            SqlError: ``FALLIBLE_EXPRESSION`` if no row is to blame.
+        """
+        return self.find_guard()
+
+    @cached_property
     def guarded_program(self) -> Program:
         """The SQL to run without the rows on which expressions fail."""
-        return self.build_guarded() if self.build_guarded else self.program
+        return self.build_guarded(self.guard) if self.build_guarded and self.guard else self.program
 
     @cached_property
     def whole(self) -> FullProgram | None:
         """The query of all rows, NULL for a sum beyond its type; state columns are NULL."""
-        if self.build_whole is None:
+        if self.build_whole is None or self.guard is None:
             return None
-        found = self.build_whole()
+        found = self.build_whole(self.guard)
         empty = "".join(f", CAST(NULL AS {kind}) AS {name}" for name, kind in self.program.hidden)
         return FullProgram(f"SELECT *{empty} FROM (\n{found.sql}\n)") if empty else found
 

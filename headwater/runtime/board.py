@@ -16,7 +16,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.runtime.events import Event, Progress, RecordsWaiting, RunState, StateChanged
+from headwater.runtime.events import (
+    Event,
+    Progress,
+    RecordsWaiting,
+    RunState,
+    StateChanged,
+    ViewBuilding,
+)
 
 RUN_FILE = "run.json"
 _WRITE_EVERY = 1.0  # seconds between two writings of what waits; states are written at once
@@ -37,6 +44,7 @@ class Board:
         self._states: dict[str, tuple[RunState, HeadwaterError | None, float]] = {}
         self._waiting: dict[str, Mapping[str, int]] = {}
         self._notes: dict[str, str] = {}
+        self._building: dict[str, dict[str, float | None]] = {}
         self._unwritten, self._written = False, float("-inf")
         self._started = time.time()
         self._events = 0
@@ -64,6 +72,20 @@ class Board:
                 self._progress(RecordsWaiting(name, waiting))
             if self._unwritten and time.monotonic() - self._written >= _WRITE_EVERY:
                 self._write()
+
+    def build(self, event: ViewBuilding) -> None:
+        """Note how far a view is that is built, and tell it."""
+        with self._moved:
+            self._building.pop(event.view, None)
+            if event.total:
+                self._building[event.view] = {
+                    "done": event.done,
+                    "total": event.total,
+                    "rows_per_second": round(event.rate),
+                    "seconds_left": None if event.left is None else round(event.left),
+                }
+            self._progress(event)
+            self._write()
 
     def note(self, name: str, text: str) -> None:
         """Note why a table stands still though nothing is wrong; empty if it does not."""
@@ -120,6 +142,7 @@ class Board:
                     "error": _error(error),
                     "waiting": self._waiting.get(name),
                     "note": self._notes.get(name, ""),
+                    "building": self._building.get(name),
                 }
                 for name, (state, error, since) in self._states.items()
             },

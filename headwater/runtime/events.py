@@ -90,6 +90,33 @@ class RecordsWaiting:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewBuilding:
+    """A view reads the whole history of its inputs.
+
+    Attributes:
+        view: its name.
+        done: rows that it has read, about.
+        total: rows that it has to read; 0 when it has read them.
+        seconds: since it began.
+    """
+
+    view: str
+    done: int
+    total: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows per second so far."""
+        return self.done / self.seconds if self.seconds else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until it is done, at this rate; None before it has read anything."""
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+@dataclass(frozen=True, slots=True)
 class ViewCommitted:
     """A view has a new commit.
 
@@ -272,6 +299,7 @@ Event = (
     Resumed
     | EpochLanded
     | RecordsWaiting
+    | ViewBuilding
     | ViewCommitted
     | ViewDelivered
     | StateChanged

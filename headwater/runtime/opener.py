@@ -84,7 +84,7 @@ class Opener:
         )
 
     def streaming(
-        self, plan: ViewPlan, once: bool, *, on_bad: OnBad, tell: Progress
+        self, plan: ViewPlan, once: bool, *, on_bad: OnBad, tell: Progress, every: float = 0.0
     ) -> StreamingView:
         """Open a streaming view.
 
@@ -92,7 +92,9 @@ class Opener:
             once: its input ends with what is there.
             on_bad: told of each SOURCE in which it meets bad rows.
             tell: told of its commits.
+            every: seconds between two batches, at least.
         """
+        trigger = max(self._config.run.trigger, timedelta(seconds=every))
         state = state_folder(self._config.state, plan.view.name)
         # a batch takes all that tables hold, but only so many files of a SOURCE
         hurry = once and any(item.kind is InputKind.SOURCE for item in plan.inputs)
@@ -105,7 +107,7 @@ class Opener:
             copies=copies_of(self._config, plan.view.name),
             writer=self._writer,
             fence=self._lease,
-            poll=min(POLL, self._config.run.trigger) if hurry else self._config.run.trigger,
+            poll=min(POLL, self._config.run.trigger) if hurry else trigger,
             hurry=hurry,
             on_bad=on_bad,
             on_commit=lambda committed: tell(told(committed)),

@@ -291,6 +291,7 @@ def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
     settings = {
         "spark.driver.memory": "1g",
         "spark.ui.enabled": "false",
+        "spark.scheduler.mode": "FAIR",  # between pools: each view has its own
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(shuffle_partitions or _cores(master)),
         # many views with a few generated classes each; the default holds 100

@@ -6,9 +6,12 @@ settings; nothing is started here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from headwater.analyze.definitions import Catalog, Sink
+from headwater.connectors.registry import jars_for, jars_of
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.storage.warehouse import WAREHOUSE, Warehouse
 
@@ -28,6 +31,25 @@ _CLASSES = {
     OBJECTS: "org.apache.hadoop.fs.s3a.S3AFileSystem",
 }
 _BESIDE = {OBJECTS: ("s3",)}
+
+
+def jars_needed(
+    catalog: Catalog, names: Sequence[str], sinks: Sequence[Sink], directory: Path
+) -> tuple[str, ...]:
+    """Return the configurations of ``headwater/jars/ivy.xml`` that a project needs.
+
+    Args:
+        catalog: what is defined.
+        names: of its tables and views, and of what these read.
+        sinks: what is delivered.
+        directory: where relative paths of sinks begin.
+    """
+    needed = [*jars_for(sinks, directory)]
+    needed += [DELTA] if any(map(catalog.is_delta, names)) else []
+    for name in names:
+        if source := catalog.sources.get(name):
+            needed += jars_of(source)
+    return tuple(dict.fromkeys(needed))
 
 
 @dataclass(frozen=True, slots=True)

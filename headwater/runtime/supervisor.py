@@ -11,14 +11,14 @@ finishes the running batches, a second interrupt aborts.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater.analyze.definitions import Sink
-from headwater.connectors.registry import jars_for, jars_of
+from headwater.analyze.definitions import NEXT
+from headwater.engine.incremental.view import IncrementalView
 from headwater.engine.inputs import InputTable
-from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
+from headwater.engine.streaming.quarantine import WaitingMark
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.target import ensure_target
 from headwater.errors import EXIT_OK, EXIT_SERVICE
@@ -33,6 +33,7 @@ from headwater.project import Project
 from headwater.runtime.backoff import BackOff, as_headwater_error, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
+from headwater.runtime.definition_watch import looking
 from headwater.runtime.end_of_input import closing_watermarks, open_results
 from headwater.runtime.events import (
     InputClosed,
@@ -47,17 +48,18 @@ from headwater.runtime.losses import Losses
 from headwater.runtime.maintenance_job import Maintainer, MaintenanceSchedule, Tables
 from headwater.runtime.opener import POLL, Deployment, Opener
 from headwater.runtime.session import open_session, spark_is_gone
+from headwater.runtime.settling import Settling
 from headwater.runtime.signals import finish_on_signals
-from headwater.runtime.sinks import SinkWorker
-from headwater.runtime.spark_requirements import DELTA
+from headwater.runtime.spark_requirements import jars_needed
 from headwater.runtime.table_clocks import clocks_of
-from headwater.runtime.workers import (
-    LandingWorker,
-    StreamWorker,
-    TickWorker,
-    Worker,
-    land_next,
-)
+from headwater.runtime.turns import Turns
+from headwater.runtime.workers.building import LOOK_EVERY, rows_read
+from headwater.runtime.workers.crew import Crew
+from headwater.runtime.workers.landing import LandingWorker, land_next
+from headwater.runtime.workers.sinks import SinkWorker
+from headwater.runtime.workers.streams import StreamWorker
+from headwater.runtime.workers.ticks import TickWorker
+from headwater.runtime.workers.worker import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,6 +109,7 @@ class Supervisor:
             for sink in project.catalog.sinks.values()
             if sink.view in self._plans or sink.view in self._tables
         ]
+        self._beside = [name for name in self._plans if name.endswith(NEXT)]
         self._given = spark
         self._losses = Losses(progress)
         self._board = Board(project.config.state, self._losses)
@@ -117,12 +120,10 @@ class Supervisor:
         self._inputs: dict[str, InputTable] = {}
         self._landings: dict[str, Landing] = {}
         self._clocks = clocks_of(self._plans, project.catalog.sources)
-        self._landers: list[LandingWorker] = []
-        self._streams: dict[str, StreamWorker[StreamingView]] = {}
-        self._quarantines: list[StreamWorker[SourceQuarantine]] = []
-        self._deliveries: list[SinkWorker] = []
+        self._crew = Crew()
         self._waiting: dict[str, WaitingMark] = {}
-        self._ticker: TickWorker | None = None
+        self._turns: Turns
+        self._settling: Settling
 
     # -- what can be asked of it
 
@@ -141,7 +142,7 @@ class Supervisor:
         """
         try:
             self._open(once)
-            with finish_on_signals(self.interrupt):
+            with finish_on_signals(self.interrupt), looking(self._crew.look, LOOK_EVERY):
                 self._start(once, landing=True)
                 if once:
                     self._finish_input(end_of_input)
@@ -194,7 +195,9 @@ class Supervisor:
         self.tick()
 
     def _deploy(self) -> None:
-        if self._deployment and not self._interrupted and not self._board.failures():
+        needed = with_inputs(self._plans, self._beside)
+        failed = needed & self._board.failures().keys()
+        if self._deployment and not self._interrupted and not failed:
             assert self._spark is not None and self._lease is not None
             self._deployment.finish(self._opener.lake(self._spark), self._lease)
 
@@ -209,26 +212,18 @@ class Supervisor:
 
     def _rest(self) -> None:
         """Finish the running batches."""
-        workers = self._workers()
-        for worker in workers:
-            worker.stop()
-        for worker in workers:
-            worker.join()
+        self._crew.stop()
         for landing in self._landings.values() if not spark_is_gone() else ():
             landing.connector.close()
-        self._landers, self._streams, self._ticker, self._landings = [], {}, None, {}
-        self._quarantines, self._deliveries = [], []
+        self._crew, self._landings = Crew(), {}
 
     @property
     def jars(self) -> tuple[str, ...]:
         """What of ``headwater/jars/ivy.xml`` tables, views and sinks need."""
-        needed = [*self._further, *jars_for(self._sinks, self._config.directory)]
         read = [item.name for plan in self._plans.values() for item in plan.inputs]
-        needed += [DELTA] if any(map(self._catalog.is_delta, (*self._plans, *read))) else []
-        for name in (*self._tables, *read):
-            if source := self._catalog.sources.get(name):
-                needed += jars_of(source)
-        return tuple(dict.fromkeys(needed))
+        own = (*self._plans, *self._tables, *read)
+        needed = jars_needed(self._catalog, own, self._sinks, self._config.directory)
+        return tuple(dict.fromkeys([*self._further, *needed]))
 
     # -- start
 
@@ -241,7 +236,7 @@ class Supervisor:
         lake = self._opener.lake(self._spark)
         for name in self._tables:
             try:
-                self._landings[name] = self._opener.landing(name, once)
+                self._landings[name] = self._opener.landing(name, once and not self._deployment)
                 self._resume(name, self._landings[name].table)
                 source = self._catalog.sources.get(name)
                 self._inputs[name] = InputTable(name, lake.table(name), source)
@@ -279,53 +274,77 @@ class Supervisor:
         back_off = partial(BackOff, attempts=ATTEMPTS_ONCE if once else None)
         for name in self._landings if landing else ():
             ready = self._landings[name]
-            self._landers.append(
+            self._crew.landers.append(
                 LandingWorker(
                     *(name, self._board, back_off(), poll),
                     landing=ready,
-                    once=once,
+                    once=once and not self._deployment,
                     clocks=self._clocks,
                 )
             )
         open_ = self._opener
+        assert self._spark is not None
+        paused = open_.lake(self._spark).paused
+        turns = self._turns = Turns(self._catalog.views, paused, hurry=once or not landing)
+        self._settling = Settling(self._crew, self._plans, self._inputs, self._board, turns)
         self._waiting = {n: WaitingMark(open_.quarantine_state(n)) for n in self._read_directly()}
         ticked = {}
         for name, plan in self._plans.items():
             if self._board.state(name) is RunState.FAILED or self._waits(name, plan.view.inputs):
                 continue
             if isinstance(plan.program, StreamingProgram):
-                on_bad = partial(self._bad_rows_met, name)
+                every, on_bad = turns.wishes.get(name, 0.0), partial(self._bad_rows_met, name)
                 make_stream = partial(
-                    open_.streaming, plan, once, on_bad=on_bad, tell=self._board.tell
+                    open_.streaming, plan, once, on_bad=on_bad, tell=self._board.tell, every=every
                 )
-                self._streams[name] = StreamWorker(
-                    name, self._board, back_off(), poll, make=make_stream
+                paused_one = partial(self._turns.is_paused, name)
+                self._crew.streams[name] = StreamWorker(
+                    name, self._board, back_off(), poll, make=make_stream, paused=paused_one
                 )
             else:
                 ticked[name] = partial(open_.incremental, plan)
-        if ticked:
-            read = {i.name for name in ticked for i in self._plans[name].inputs} - set(ticked)
-            known = (*self._inputs, *self._catalog.external)
-            names = [name for name in known if name in read]
-            ticks = partial(open_.ticks, names)
-            among = {n: [r for r in self._plans[n].view.inputs if r in ticked] for n in ticked}
-            self._ticker = TickWorker(
-                self._board, poll, ticks=ticks, makers=ticked, reads=among, back_offs=back_off
-            )
+        live, beside = (
+            {name: make for name, make in ticked.items() if name.endswith(NEXT) is next_}
+            for next_ in (False, True)
+        )
+        tickers = [self._ticker(each, poll, back_off) for each in (live, beside) if each]
+        self._crew.tickers = tickers
         for name, waiting in self._waiting.items():
             make_quarantine = partial(open_.quarantine, name, waiting)
-            self._quarantines.append(
+            self._crew.quarantines.append(
                 StreamWorker(name, self._board, back_off(), poll, make=make_quarantine)
             )
         self._sinks = [each for each in self._sinks if not self._waits(each.name, (each.view,))]
-        self._deliveries = [
+        self._crew.deliveries = [
             SinkWorker(sink.name, self._board, back_off(), poll, make=partial(open_.delivery, sink))
             for sink in self._sinks
         ]
         if not once and self._config.maintenance.every:
-            self._maintain(self._workers())
-        for worker in self._workers():
+            self._maintain(self._crew.all())
+        for worker in self._crew.all():
             worker.start()
+
+    def _ticker(
+        self,
+        makers: Mapping[str, Callable[[], IncrementalView]],
+        poll: float,
+        back_off: Callable[[], BackOff],
+    ) -> TickWorker:
+        """A worker for views that tick together: the live ones, or the next versions of some."""
+        assert self._spark is not None
+        read = {item.name for name in makers for item in self._plans[name].inputs} - set(makers)
+        known = (*self._inputs, *self._catalog.external)
+        ticks = partial(self._opener.ticks, [name for name in known if name in read])
+        among = {n: [r for r in self._plans[n].view.inputs if r in makers] for n in makers}
+        return TickWorker(
+            *(self._board, poll),
+            ticks=ticks,
+            makers=makers,
+            reads=among,
+            back_offs=back_off,
+            turns=self._turns,
+            builds=self._crew.builds(partial(rows_read, self._spark), self._board.build),
+        )
 
     def _maintain(self, workers: Sequence[Worker]) -> None:
         """Let each worker maintain what it commits to, between two commits."""
@@ -333,11 +352,6 @@ class Supervisor:
         keeper = Maintainer(self._kept, self._spark, self._config.namespace, self._lease)
         for worker in workers:
             worker.upkeep = MaintenanceSchedule(keeper, worker.keeps, self._board)
-
-    def _workers(self) -> list[Worker]:
-        ticker = [self._ticker] if self._ticker else []
-        readers = [*self._quarantines, *ticker, *self._deliveries]
-        return [*self._landers, *self._streams.values(), *readers]
 
     def _read_directly(self) -> list[str]:
         """The SOURCEs that views read; rows that nobody decodes are never bad."""
@@ -354,10 +368,16 @@ class Supervisor:
 
     def _finish_input(self, end_of_input: bool) -> None:
         """Wait for the landing, end the input if asked to, wait until every view is there."""
-        self._board.wait_until(lambda: self._interrupted or not any(w.alive for w in self._landers))
+        if self._deployment:  # live views get new rows while others are built
+            self._wait(self._are_built)
+            for worker in self._crew.landers:
+                worker.stop()
+        self._board.wait_until(
+            lambda: self._interrupted or not any(w.alive for w in self._crew.landers)
+        )
         if self._interrupted:
             return
-        for worker in self._landers:
+        for worker in self._crew.landers:
             worker.follow()
         if end_of_input:
             self._end_input()
@@ -388,53 +408,33 @@ class Supervisor:
         assert self._spark is not None
         ends = self._opener.ends_of_others(self._spark)
         for name in self._plans:
-            self._board.wait_until(partial(self._is_settled, name, ends), poll=POLL.total_seconds())
-            if finish and name in self._streams and not self._interrupted:
-                self._end(self._streams[name], close)
-        for worker in self._quarantines:
-            self._board.wait_until(partial(self._is_exhausted, worker), poll=POLL.total_seconds())
-        for sink, delivery in zip(self._sinks, self._deliveries, strict=True):
-            done = partial(self._is_delivered, sink, delivery)
-            self._board.wait_until(done, poll=POLL.total_seconds())
+            self._wait(partial(self._settling.is_settled, name, ends))
+            if finish and name in self._crew.streams and not self._interrupted:
+                self._end(self._crew.streams[name], close)
+        for worker in self._crew.quarantines:
+            self._wait(partial(self._settling.is_exhausted, worker))
+        for sink, delivery in zip(self._sinks, self._crew.deliveries, strict=True):
+            self._wait(partial(self._settling.is_delivered, sink, delivery))
 
     def _end(self, worker: StreamWorker[StreamingView], close: bool) -> None:
         """Close what a view read straight from a SOURCE if asked to, then stop the view."""
         view = worker.view
         closing = view.close_sources() if close and view and worker.alive else None
         if view and closing is not None:
-            self._board.wait_until(
-                lambda: self._interrupted or not worker.alive or view.reached({}, closing),
-                poll=POLL.total_seconds(),
-            )
+            self._wait(lambda: not worker.alive or view.reached({}, closing))
         worker.stop()
         worker.join()
 
-    def _is_settled(self, name: str, ends: Mapping[str, int]) -> bool:
-        """Whether a view is at the end of its inputs, or need not get there."""
-        if self._interrupted or self._board.state(name) is RunState.FAILED:
-            return True
-        program = self._plans[name].program
-        pins = {
-            item.name: self._inputs[item.name].pin()
-            for item in self._plans[name].inputs
-            if item.name in self._inputs
-        }
-        if isinstance(program, StreamingProgram):
-            view = self._streams[name].view
-            return view is not None and view.reached(pins)
-        if self._ticker is None or self._ticker.waits_for_stopped(name):
-            return False
-        ticked = self._ticker.views.get(name)
-        return ticked is not None and ticked.reached(pins, ends)
+    def _are_built(self) -> bool:
+        """Whether the next versions have read their history, and the tables what had come."""
+        assert self._spark is not None
+        ends = self._opener.ends_of_others(self._spark)
+        built = all(self._settling.is_built(name, ends) for name in self._beside)
+        return built and all(each.caught_up for each in self._crew.landers)
 
-    def _is_exhausted(self, worker: StreamWorker[SourceQuarantine]) -> bool:
-        quarantine = worker.view
-        return bool(self._interrupted or not worker.alive or (quarantine and quarantine.exhausted))
-
-    def _is_delivered(self, sink: Sink, worker: SinkWorker) -> bool:
-        if self._interrupted or sink.view not in self._inputs:
-            return True
-        return worker.has_delivered(self._inputs[sink.view].pin())
+    def _wait(self, reached: Callable[[], bool]) -> None:
+        """Wait until something is so, or the run is interrupted."""
+        self._board.wait_until(lambda: self._interrupted or reached(), poll=POLL.total_seconds())
 
     def _check_lease(self) -> None:
         """Say it once for all if another process has taken over: idle views would not notice."""
@@ -444,5 +444,4 @@ class Supervisor:
     def _is_over(self) -> bool:
         if self._lease and self._lease.lost:
             return True
-        making = (worker for worker in self._workers() if not isinstance(worker, SinkWorker))
-        return self._interrupted or not any(worker.alive for worker in making)
+        return self._interrupted or not self._crew.makes()

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pyiceberg.types import IcebergType, ListType, MapType, StructType
-
 from headwater.analyze.definitions import Field, OnSchemaChange
 from headwater.analyze.typing.types import iceberg_type
 from headwater.errors import HeadwaterError
@@ -128,26 +126,20 @@ def column_difference(
         fields: the columns of the definition.
         snapshot_id: the snapshot whose columns are meant; those of now by default.
     """
-    held = {
-        each.name: _shown(_name(each.field_type))
-        for each in table.schema(snapshot_id).fields
-        if not each.name.startswith("_")
-    }
-    wanted = {each.name: _shown(iceberg_type(each.type)) for each in fields if each.name[0] != "_"}
-    return difference(held, wanted)
+    return difference(_visible(table.columns(snapshot_id)), _visible(_types(fields)))
 
 
-def _name(kind: IcebergType) -> str:
-    """A type of PyIceberg, written as the binder writes types of Iceberg."""
-    match kind:
-        case ListType():
-            return f"list<{_name(kind.element_type)}>"
-        case MapType():
-            return f"map<{_name(kind.key_type)}, {_name(kind.value_type)}>"
-        case StructType():
-            return f"struct<{', '.join(f'{f.name}: {_name(f.field_type)}' for f in kind.fields)}>"
-        case _:
-            return str(kind)
+def field_difference(before: tuple[Field, ...], now: tuple[Field, ...]) -> ColumnDifference:
+    """Return how the visible columns of a definition differ from those of an earlier one."""
+    return difference(_visible(_types(before)), _visible(_types(now)))
+
+
+def _types(fields: tuple[Field, ...]) -> dict[str, str]:
+    return {each.name: iceberg_type(each.type) for each in fields}
+
+
+def _visible(columns: Mapping[str, str]) -> dict[str, str]:
+    return {name: _shown(kind) for name, kind in columns.items() if not name.startswith("_")}
 
 
 def _shown(name: str) -> str:

@@ -6,9 +6,12 @@ changes, and what it points at stays until maintenance expires it.
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +23,13 @@ from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import remove_table
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
+from headwater.lake.reserved_names import PAUSED
 from headwater.lake.storage.warehouse import folder_of, table_folder, warehouse_for
 from headwater.serve.stored_table import unreadable
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
 
     from headwater.config.settings import Config
     from headwater.serve.stored_table import StoredTable
@@ -33,6 +38,8 @@ NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "
 """Conditions that end a report about all tables; any other is of one table."""
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
 """How conditions begin that are of the catalog's server or the object store."""
+_PLAIN_METADATA = re.compile(r"(file:/+|/).*(?<!\.gz)\.metadata\.json$")
+"""The metadata file of a table in a folder, not compressed."""
 
 
 class LakeReader:
@@ -64,11 +71,14 @@ class LakeReader:
         Raises:
             ServiceError: ``CATALOG_UNREADABLE``.
         """
-        from pyiceberg.exceptions import NoSuchNamespaceError
-
         folder = self._folder("")
         found = {path.parent.name for path in folder.glob("*/_delta_log")} if folder else set()
-        if self._catalog is not None:
+        pointers = catalog_backend(self._config).pointers(self.namespace)
+        if pointers is not None:
+            found |= pointers.keys()
+        elif self._catalog is not None:
+            from pyiceberg.exceptions import NoSuchNamespaceError
+
             try:
                 found |= {name for *_, name in self._catalog.list_tables(self.namespace)}
             except NoSuchNamespaceError:
@@ -76,6 +86,21 @@ class LakeReader:
             except Exception as error:
                 raise _unreadable(error) from error
         return tuple(sorted(found))
+
+    def paused(self) -> frozenset[str]:
+        """Return the views that are paused.
+
+        Raises:
+            ServiceError: ``CATALOG_UNREADABLE``.
+        """
+        found = catalog_backend(self._config).properties(self.namespace)
+        if found is None and self._catalog is not None:
+            from pyiceberg.exceptions import NoSuchNamespaceError
+
+            with catalog_failures(), suppress(NoSuchNamespaceError):
+                found = self._catalog.load_namespace_properties(self.namespace)
+        keys = (key for key in found or () if key.startswith(PAUSED))
+        return frozenset(key.removeprefix(PAUSED) for key in keys)
 
     def table(self, name: str) -> StoredTable | None:
         """Return a table as it is now, or None if it does not exist.
@@ -86,8 +111,6 @@ class LakeReader:
         Raises:
             ServiceError: ``READ_FAILED`` of the table, or one of :data:`NOTHING_IS_READABLE`.
         """
-        from pyiceberg.exceptions import NoSuchTableError
-
         written = self._external.get(name, "")
         in_place = folder_of(written, self._config.directory)
         folder = in_place or (None if written else self._folder(name))
@@ -95,17 +118,55 @@ class LakeReader:
             from headwater.serve.delta import StoredDeltaTable
 
             return StoredDeltaTable(name, folder)
-        if self._catalog is None or in_place:
+        if in_place:
             return None
+        if not written and (found := self._quickly(name)):
+            return found
+        if self._catalog is None:
+            return None
+        from pyiceberg.exceptions import NoSuchTableError
+
         from headwater.serve.iceberg import StoredIcebergTable
 
-        identifier = self._external.get(name) or (self.namespace, name)
+        identifier = written or (self.namespace, name)
         try:
-            return StoredIcebergTable(name, self._catalog.load_table(identifier))
+            table = self._catalog.load_table(identifier)
+            metadata = json.loads(table.metadata.model_dump_json())
+            return StoredIcebergTable(name, metadata, lambda: table)
         except NoSuchTableError:
             return None
         except Exception as error:
             raise _of_table(name, error) from error
+
+    def _quickly(self, name: str) -> StoredTable | None:
+        """A table whose metadata is a file here; None if it is not, or if something is wrong."""
+        location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
+        if not _PLAIN_METADATA.match(location):
+            return None
+        from headwater.serve.iceberg import StoredIcebergTable
+
+        try:
+            path = Path(re.sub("^file:/*", "/", location))
+            text = path.read_text(encoding="utf-8")
+            metadata = json.loads(text)
+        except (OSError, ValueError):
+            return None
+
+        def open_table() -> Table:
+            from pyiceberg.catalog.noop import NoopCatalog
+            from pyiceberg.io import load_file_io
+            from pyiceberg.table import Table
+            from pyiceberg.table.metadata import TableMetadataUtil
+
+            return Table(
+                (self.namespace, name),
+                TableMetadataUtil.parse_raw(text),
+                location,
+                load_file_io(self._warehouse.reader_settings(), location),
+                NoopCatalog(CATALOG),
+            )
+
+        return StoredIcebergTable(name, metadata, open_table)
 
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)
@@ -139,23 +200,15 @@ def drop_table(config: Config, name: str) -> None:
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
     """
-    from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
-    warehouse = warehouse_for(config)
-    folder = table_folder(warehouse.uri, config.namespace, name)
+    folder = table_folder(warehouse_for(config).uri, config.namespace, name)
     if is_delta(folder):
         shutil.rmtree(folder)
         remove_table(folder)
         return
-    try:
-        settings = {**catalog_backend(config).writer_settings(), **warehouse.reader_settings()}
-        with load_catalog(CATALOG, **settings) as catalog:
-            catalog.drop_table((config.namespace, name))
-    except NoSuchTableError:
-        return
-    except Exception as error:
-        raise _unreadable(error) from error
+    with catalog_failures(), suppress(NoSuchTableError), writable_catalog(config) as catalog:
+        catalog.drop_table((config.namespace, name))
 
 
 def tag_tables(config: Config, tag: str, snapshots: Mapping[str, int]) -> None:
@@ -167,15 +220,52 @@ def tag_tables(config: Config, tag: str, snapshots: Mapping[str, int]) -> None:
     Raises:
         ServiceError: ``CATALOG_UNREADABLE``.
     """
+    with catalog_failures(), writable_catalog(config) as catalog:
+        for name, snapshot_id in snapshots.items():
+            table = catalog.load_table((config.namespace, name))
+            table.manage_snapshots().create_tag(snapshot_id, tag).commit()
+
+
+def pause(config: Config, paused: Collection[str], resumed: Collection[str] = ()) -> None:
+    """Note in the catalog that views are paused, and that others are not any more.
+
+    Raises:
+        ServiceError: ``NO_DATA_YET`` before the first run; ``CATALOG_UNREADABLE``.
+    """
+    nothing = ServiceError(
+        "NO_DATA_YET", "nothing has been built yet", hint="run: headwater run --once"
+    )
+    with catalog_failures():
+        if catalog_backend(config).reader_settings() is None:
+            raise nothing
+    with catalog_failures(), writable_catalog(config) as catalog:
+        if not catalog.namespace_exists(config.namespace):
+            raise nothing
+        catalog.update_namespace_properties(
+            config.namespace,
+            removals={PAUSED + name for name in resumed},
+            updates={PAUSED + name: "true" for name in paused},
+        )
+
+
+@contextmanager
+def writable_catalog(config: Config) -> Iterator[Catalog]:
+    """Give the catalog of a project for changes of metadata, until the block ends."""
     from pyiceberg.catalog import load_catalog
 
     backend, warehouse = catalog_backend(config), warehouse_for(config)
     settings = {**backend.writer_settings(), **warehouse.reader_settings()}
+    with load_catalog(CATALOG, **settings) as catalog:
+        yield catalog
+
+
+@contextmanager
+def catalog_failures() -> Iterator[None]:
+    """Raise what fails in the block as an error that says what is wrong with the catalog."""
     try:
-        with load_catalog(CATALOG, **settings) as catalog:
-            for name, snapshot_id in snapshots.items():
-                table = catalog.load_table((config.namespace, name))
-                table.manage_snapshots().create_tag(snapshot_id, tag).commit()
+        yield
+    except HeadwaterError:
+        raise
     except Exception as error:
         raise _unreadable(error) from error
 

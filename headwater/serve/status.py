@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.analyze.definitions import NEXT
 from headwater.errors import HeadwaterError
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.unknown_field_counts import fields_in
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 RUN_FILE = "run.json"
 NEW, STOPPED, EXTERNAL, UNREADABLE = "new", "stopped", "external", "unreadable"
+PAUSED = "paused"
+_MAY_PAUSE = (NEW, STOPPED, "starting", "running", "done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,9 @@ class Status:
         name: its name.
         kind: ``table``, ``view`` or ``sink``.
         state: what the supervisor says (``running``, ``failed``, …); ``stopped`` when none runs,
-            ``new`` before the first commit, ``external`` for a table that somebody else writes,
-            ``unreadable`` if its table cannot be read, ``broken`` or ``blocked`` if the project
-            leaves it out.
+            ``paused`` while it is to stand still, ``new`` before the first commit, ``external`` for
+            a table that somebody else writes, ``unreadable`` if its table cannot be read,
+            ``broken`` or ``blocked`` if the project leaves it out.
         epoch: epoch of its newest commit; of such a table, Iceberg's sequence number.
         watermark: watermark in its newest commit.
         held_by: of a view, the input whose watermark is behind that of another one.
@@ -64,6 +67,8 @@ class Status:
             stream, as the supervisor last saw it; None when none runs, and for other inputs.
         lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
             commits that are kept.
+        building: while it, or its next version, reads the history of its inputs: rows ``done`` of
+            ``total``, ``rows_per_second``, ``seconds_left``.
         rows: rows in it now; None for sinks.
         cut: the commits of landed tables that its newest commit is made of, as ``table@epoch``,
             through the views that it reads; views of one tick have one cut.
@@ -87,6 +92,7 @@ class Status:
     added: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] | None = None
     lost: int = 0
+    building: Mapping[str, int] | None = None
     rows: int | None = 0
     cut: tuple[str, ...] = ()
     problem: str = ""
@@ -123,6 +129,11 @@ def status(project: Project, now: datetime | None = None) -> list[Status]:
     ]
     rows += [
         _row(sink.name, "sink", (sink.view,), history, said, now) for sink in catalog.sinks.values()
+    ]
+    paused = lake.paused()
+    rows = [
+        replace(each, state=PAUSED) if each.name in paused and each.state in _MAY_PAUSE else each
+        for each in rows
     ]
     waits = behind(project, said)
     rows = [
@@ -277,6 +288,7 @@ def _stopped(views: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, o
             **said,
             "state": said["state"] if said.get("error") else STOPPED,
             "waiting": None,
+            "building": None,
             "note": "",
         }
         for name, said in views.items()
@@ -302,7 +314,7 @@ def _row(
         said_why = histories.unread[stored]
         return Status(name, kind, UNREADABLE, rows=None, problem=said_why, judged=False)
     if not history:
-        return Status(name, kind, state, problem=problem)
+        return Status(name, kind, state, problem=problem, building=_building(name, said))
     newest = history[0]
     counts: Counter[str] = Counter()
     for commit in history:
@@ -333,11 +345,20 @@ def _row(
         added=newest.marker.since,
         waiting=own.get("waiting") or None,
         lost=counts["lost"],
+        building=_building(name, said),
         rows=None if kind == "sink" else newest.total,
         cut=tuple(sorted(histories.cut(newest))) if inputs else (),
         problem=problem or _unread(blind, inputs, histories),
         judged=not blind,
     )
+
+
+def _building(name: str, said: Mapping[str, Any]) -> Mapping[str, int] | None:
+    views = said.get("views", {})
+    found: list[Mapping[str, int]] = [
+        each for key in (name, name + NEXT) if (each := views.get(key, {}).get("building"))
+    ]
+    return found[0] if found else None
 
 
 def _unread(blind: Sequence[str], inputs: Sequence[str], histories: _Histories) -> str:

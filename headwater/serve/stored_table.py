@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from headwater.errors import HeadwaterError, ServiceError
 from headwater.errors.plain import plain
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
 from headwater.lake.protocol.history import History, Snapshot
-from headwater.lake.reserved_names import DEFINITION, SWAPPING, definitions_in
+from headwater.lake.reserved_names import DEFINITION, FORMERLY, SWAPPING, definitions_in
 from headwater.serve.connection import quoted
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ class StoredTable(History):
     def definitions(self) -> Mapping[int, str]:
         """The SQL of earlier versions, by number."""
         return definitions_in(self.properties)
+
+    @property
+    def formerly(self) -> Sequence[str]:
+        """The names that it had."""
+        found: list[str] = json.loads(self.properties.get(FORMERLY, "[]"))
+        return found
 
     @property
     def is_shadow(self) -> bool:

@@ -28,7 +28,7 @@ from headwater.lake.watermark import watermark_after
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.events import silent
-from headwater.runtime.workers import LandingWorker
+from headwater.runtime.workers.landing import LandingWorker
 from jobs.demos.servers.kafka import Kafka
 from tests.services.topics import client
 from tests.spark.crash import Crash, before_publishing

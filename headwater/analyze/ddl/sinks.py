@@ -86,13 +86,13 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
         comment=(view or catalog.sources[name]).comment,
         span=report.place(None),
     )
-    sink = replace(sink, fingerprint=_fingerprint(sink))
+    sink = replace(sink, fingerprint=fingerprint_of(sink))
     _check_alone(statement, sink, catalog, report)
     return None if report.errors else sink
 
 
-def _fingerprint(sink: Sink) -> str:
-    """The hash of what a sink delivers, where to, and how."""
+def fingerprint_of(sink: Sink) -> str:
+    """Return the hash of what a sink delivers, where to, and how."""
     where = {option: sink.options.get(option) for option in SINKS[sink.connector].place}
     ways = [sink.encode] * (sink.encode == "avro")  # what was there before keeps its own
     # 0.1 in a key was written as 0.10000000149011612 once: another key

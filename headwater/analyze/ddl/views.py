@@ -86,6 +86,8 @@ def bind_view(
         definition=to_sql(statement),
         on_error=on_error,
         reads_all=_reads_all(statement.expression),
+        freshness=_freshness(statement, report),
+        renamed_from=statement.meta.get(syntax.RENAMED_FROM, ""),
     )
     for view_rule in bound_rules.RULES:
         view_rule(Checked(view, statement, catalog, report))
@@ -125,6 +127,17 @@ def _without_comments(statement: syntax.CreateStreamingView) -> syntax.CreateStr
     bare.set("comment", None)
     bare.set("columns", None)
     return bare
+
+
+def _freshness(statement: syntax.CreateStreamingView, report: Diagnostics) -> timedelta | None:
+    node = statement.args.get("freshness")
+    if node is None:
+        return None
+    found = interval(node)
+    if found is None:
+        hint = "use milliseconds to weeks: months have no fixed length"
+        report.add("INVALID_FRESHNESS", "the freshness has no fixed length", node, hint)
+    return found
 
 
 def _late_rows(statement: syntax.CreateStreamingView, report: Diagnostics) -> LateRows | None:

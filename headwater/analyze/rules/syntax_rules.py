@@ -23,7 +23,6 @@ def unsupported_clauses(statement: syntax.CreateStreamingView, report: Diagnosti
     """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
     for key, words in (
         ("constraints", "CONSTRAINT"),
-        ("freshness", "FRESHNESS"),
         ("start_from", "START FROM"),
     ):
         if node := statement.args.get(key):

@@ -122,9 +122,12 @@ def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None
     """
     from headwater.deploy.apply import Unequal
     from headwater.deploy.apply import apply as apply_changes
+    from headwater.deploy.changes import Kind
     from headwater.machine.java import find_java
 
-    find_java()
+    if any(each.kind not in (Kind.RENAMED, Kind.REMOVED) for each in changes.due):
+        find_java()
+    renames = changes.renames.pending
     try:
         with shown_progress(context.output) as progress:
             done = apply_changes(changes, progress=progress)
@@ -132,6 +135,8 @@ def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None
         show_results(context.output, unequal.results)
         context.output.note("nothing was changed: a new version differs from its SELECT")
         return None
+    for name, old in renames.items():
+        context.output.note(f"renamed {old} to {name}")
     if done or not context.output.for_people:
         context.output.rows(COLUMNS, map(_row, done))
     return done
@@ -146,14 +151,21 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
         once: whether they are in a project that nobody has ever applied.
 
     Raises:
+        ConfigError: ``RENAME_COLLIDES``.
         TerminalError: ``APPLY_UNFINISHED``.
     """
     from headwater.deploy.changes import BUILT, INTERRUPTED
+    from headwater.deploy.rename import rename
 
     changes = _changes(project)
     try:
+        for name, old in changes.renames.pending.items():
+            context.output.note(f"renaming {old} to {name}")
+        changes = rename(changes)
         built = [change for change in changes.due if change.kind in BUILT]
-    except HeadwaterError:
+    except HeadwaterError as error:
+        if error.condition in ("RENAME_COLLIDES", "NOT_YET", "ALREADY_RUNNING"):
+            raise
         return project  # the run says of which table
     if not built:
         return project

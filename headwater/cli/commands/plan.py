@@ -12,16 +12,32 @@ from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
-    from headwater.deploy.changes import ViewChange
+    from headwater.deploy.changes import Changes, ViewChange
     from headwater.deploy.preview import RowChanges
 
-COLUMNS = ("view", "change", "reason", "was", "is", "reads_rows", "reads_bytes", "behind")
+COLUMNS = (
+    *("view", "change", "reason", "was", "is", "reads_rows", "reads_bytes", "seconds"),
+    *("behind", "breaks"),
+)
+_SELDOM = ("reads_rows", "reads_bytes", "seconds", "breaks")
+"""Columns that people see only where they say something."""
 
 
 @click.command(
     cls=Command,
     short_help="Show what apply would change.",
-    examples=("headwater plan", "headwater plan --diff", "headwater plan --output json"),
+    examples=(
+        "headwater plan",
+        "headwater plan --diff",
+        "headwater plan --against main",
+        "headwater plan --output json",
+    ),
+)
+@click.option(
+    "--against",
+    "state",
+    metavar="DIR|COMMIT",
+    help="Compare with a folder, or with a commit of git, instead of the lake.",
 )
 @click.option("--diff", is_flag=True, help="Show the rows that would appear, vanish and change.")
 @click.option(
@@ -33,29 +49,41 @@ COLUMNS = ("view", "change", "reason", "was", "is", "reads_rows", "reads_bytes",
     help="With --diff: so many rows of each view.",
 )
 @pass_context
-def plan(context: Context, diff: bool, limit: int) -> int:
+def plan(context: Context, state: str | None, diff: bool, limit: int) -> int:
     """Compare the files with the lake: what is new, changed or gone, and why.
 
     A changed view is built anew beside the old one, which serves until then. The plan says what it
-    has to read for that, and which views and sinks read it. Starts no Java and changes nothing.
+    has to read for that, and how long that takes, by what its own commits took. Behind it are the
+    views and sinks that read it, its charts, and the tests that name it. What reads a column that
+    is gone breaks. Starts no Java and changes nothing.
 
     With --diff, DuckDB computes the new SELECT over what the newest commit of the view has read.
     Shown is in what its rows differ from those of now.
+
+    With --against, the files are compared with another state of them, so no lake is needed.
 
     Exits with 0 if there is nothing to do, with 1 if there is.
     """
     from headwater.deploy.changes import ProjectChanges
 
+    if diff and state is not None:
+        raise click.UsageError("--diff needs a lake, --against reads none")
     project = context.project()
-    changes = ProjectChanges(project, plans_of(project))
-    due = changes.due
+    plans = plans_of(project, thoroughly=False)
+    if state is not None:
+        from headwater.deploy.against import against
+
+        found: Changes = against(project, plans, state)
+    else:
+        found = changes = ProjectChanges(project, plans)
+    due = found.due
     if diff:
         from headwater.deploy.preview import preview
 
         _show_rows(context.output, due, preview(changes, limit))
     elif due or not context.output.for_people:
         show(context.output, due)
-    same = len(changes.changes) - len(due)
+    same = len(found.changes) - len(due)
     context.output.note(f"{len(due)} to change, {same} unchanged" if due else "nothing to change")
     return EXIT_NO if due else EXIT_OK
 
@@ -94,20 +122,23 @@ def show(output: Output, changes: Iterable[ViewChange]) -> None:
     Args:
         changes: in the order in which they are applied.
     """
+    rows = [_row(change) for change in changes]
+    chosen = [
+        at
+        for at, column in enumerate(COLUMNS)
+        if not output.for_people or column not in _SELDOM or any(row[at] for row in rows)
+    ]
     output.rows(
-        COLUMNS,
-        (
-            (
-                change.name,
-                change.kind.value,
-                change.reason or None,
-                change.old or None,
-                change.new or None,
-                change.reads.rows or None,
-                change.reads.bytes or None,
-                ", ".join(change.behind) or None,
-            )
-            for change in changes
-        ),
-        null="-",
+        [COLUMNS[at] for at in chosen], [tuple(row[at] for at in chosen) for row in rows], null="-"
+    )
+
+
+def _row(change: ViewChange) -> tuple[object, ...]:
+    seconds = change.seconds
+    return (
+        *(change.name, change.kind.value),
+        *(text or None for text in (change.reason, change.old, change.new)),
+        *(change.reads.rows or None, change.reads.bytes or None),
+        None if seconds is None else max(round(seconds), 1),
+        *(", ".join(each) or None for each in (change.behind, change.breaks)),
     )

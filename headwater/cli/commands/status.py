@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("name", "kind", "state", "epoch", "watermark", "held_by", "held_since", "lag", "age"),
-    *("waiting_records", "lost_records"),
+    *("waiting_records", "lost_records", "building"),
     *("in", "out", "late", "quarantined", "unknown", "added", "rows", "cut", "problem"),
 )
 _SELDOM = (
-    *("held_by", "held_since", "waiting_records", "lost_records"),
+    *("held_by", "held_since", "waiting_records", "lost_records", "building"),
     *("unknown", "added", "problem"),
 )
 """Columns that people see only where they say something."""
@@ -55,6 +55,8 @@ def status(context: Context, watch: bool, interval: float) -> int:
 
     Waiting are records of Kafka or Redis that a table has not read yet; the partition with most of
     them is in brackets. Lost are records that were deleted before they were read.
+
+    Building is how far a view is, or its next version, that reads all rows of its inputs.
 
     Unknown are fields that a table does not declare, with the number of records that had them.
     Added are new columns, with the first epoch that has them.
@@ -101,6 +103,7 @@ def _row(each: Status, exact: bool) -> tuple[object, ...]:
         *((each.held_by.name, each.held_by.since) if each.held_by else (None, None)),
         *(each.lag, age),
         *((each.waiting, each.lost) if exact else (_most(each.waiting), each.lost or None)),
+        each.building if exact or each.building is None else _built(each.building),
         *(
             each.rows_in,
             each.rows_out,
@@ -122,6 +125,13 @@ def _most(waiting: Mapping[str, int] | None) -> object:
     partition = max(waiting, key=lambda name: waiting[name])
     total = sum(waiting.values())
     return f"{total} ({waiting[partition]} in {partition})" if total and len(waiting) > 1 else total
+
+
+def _built(building: Mapping[str, int | None]) -> str:
+    """Return how far a view is that reads the history of its inputs."""
+    done, total, left = building["done"] or 0, building["total"] or 1, building["seconds_left"]
+    ends = "" if left is None else f", {_age(timedelta(seconds=left))} left"
+    return f"{100 * done // total} % of {total:,} rows{ends}"
 
 
 def _shortly(numbers: Mapping[str, int], form: str) -> str:

@@ -7,7 +7,7 @@ that one committed in the same tick.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -16,6 +16,7 @@ from headwater.engine.inputs import InputTable
 from headwater.engine.target import Committed
 from headwater.lake.catalog import Lake
 
+POOL = "spark.scheduler.pool"
 MOST_WORKERS = 8
 """Each view that is computed holds memory of the one JVM: on many cores not one for each."""
 
@@ -72,12 +73,18 @@ class Ticks:
             self._unread[name] = error
             return None
 
-    def run(self, views: Sequence[IncrementalView], pins: Mapping[str, int]) -> TickResult:
+    def run(
+        self,
+        views: Sequence[IncrementalView],
+        pins: Mapping[str, int],
+        resting: Collection[str] = (),
+    ) -> TickResult:
         """Run the views once.
 
         Args:
             views: the views that take part, in topological order.
             pins: the shared cut, from :meth:`pin`.
+            resting: those among them that stay as they are; others read the rows that they have.
         """
         reached = dict(pins)
         committed: dict[str, Committed] = {}
@@ -86,11 +93,12 @@ class Ticks:
             jobs = {
                 view.plan.view.name: self._pool.submit(self._step, view, dict(reached))
                 for view in level
+                if view.plan.view.name not in resting
             }
             for view in level:
                 name = view.plan.view.name
                 try:
-                    done = jobs[name].result()
+                    done = jobs[name].result() if name in jobs else None
                     if done:
                         committed[name] = done
                 except Exception as error:  # noqa: BLE001 - one view's failure is not another's
@@ -103,6 +111,8 @@ class Ticks:
         )
 
     def _step(self, view: IncrementalView, pins: Mapping[str, int]) -> Committed | None:
+        # pools share the cores: a view that reads years does not keep the others waiting
+        self._lake.spark.sparkContext.setLocalProperty(POOL, view.plan.view.name)
         for name in view.plan.view.inputs:
             if name in self._unread:
                 raise self._unread[name]

@@ -105,6 +105,19 @@ class IncrementalView:
         """The marker of its newest commit."""
         return self._last
 
+    def history(self, pins: Mapping[str, int]) -> int:
+        """Return how many rows its first commit has to read; 0 if it has one.
+
+        Args:
+            pins: the snapshots that are read; of other inputs, the newest.
+        """
+        if self._last is not None:
+            return 0
+        return sum(
+            item.rows(pins[name] if name in pins else item.pin())
+            for name, item in self._inputs.items()
+        )
+
     def reached(self, pins: Mapping[str, int], ends: Mapping[str, int]) -> bool:
         """Return whether its newest commit has read its inputs up to some snapshots.
 

@@ -59,3 +59,15 @@ class CatalogBackend(ABC):
         Raises:
             ConfigError: ``SECRET_MISSING``.
         """
+
+    def properties(self, namespace: str) -> dict[str, str] | None:
+        """Return the properties of a namespace, or None, as with :meth:`pointers`."""
+        return None
+
+    def pointers(self, namespace: str) -> dict[str, str] | None:
+        """Return where the metadata of each table of a namespace is, if that is cheap to find out.
+
+        Returns:
+            The locations by table; None if only PyIceberg's catalog can tell, or say what is wrong.
+        """
+        return None

@@ -129,6 +129,12 @@ class Commit:
         return cls(snapshot.id, marker, snapshot.at, *rows)
 
     @property
+    def seconds(self) -> float | None:
+        """How long the work on it took; None if its marker does not say when it began."""
+        began = self.marker.began
+        return None if began is None else max(self.at - began, 0) / 1000
+
+    @property
     def committed_at(self) -> datetime:
         """When it was committed."""
         return datetime.fromtimestamp(self.at / 1000, UTC)

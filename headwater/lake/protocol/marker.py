@@ -54,6 +54,7 @@ class Marker:
             microseconds.
         lateness: what it was decided by: rows of recent epochs before this one, by bucket
             (``headwater.lake.lateness``).
+        began: views: when the work on this commit began, milliseconds since 1970 UTC.
         format: of the marker, its fingerprint, and what the table says of its definition.
         release: the version of Headwater that wrote it; empty in format 1.
     """
@@ -76,6 +77,7 @@ class Marker:
     newest: int | None = None
     delay: int | None = None
     lateness: Mapping[str, float] = field(default_factory=dict)
+    began: int | None = None
     format: int = FORMAT
     release: str = __version__
 

@@ -18,7 +18,8 @@ from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.native_patterns import inexpressible, not_told
 from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.iceberg import StoredIcebergTable, duckdb_type
+from headwater.serve.iceberg import StoredIcebergTable
+from headwater.serve.iceberg_files import duckdb_type
 from headwater.serve.trino.catalog import delta_catalog
 from headwater.serve.trino.client import trino_query
 from headwater.serve.verify import Unseen

@@ -276,7 +276,7 @@ def at_rest_query(
         guarded: whether it leaves out rows on which it fails.
     """
     return rendered(
-        case.plan if guarded else replace(case.plan, guard=None),
+        case.plan if guarded else replace(case.plan, find_guard=lambda: None),
         case.project.catalog,
         "duckdb",
         watermark=case.commit.marker.watermark,

@@ -116,7 +116,7 @@ def test_only_comments(world):
 
 
 def test_new_and_removed(world):
-    world.change("VIEW busy AS", "VIEW idle AS")
+    world.change("VIEW busy AS SELECT", "VIEW idle AS SELECT n * 1 AS m,")
     kinds = {name: each.kind for name, each in world.due.items()}
     assert kinds == {"idle": Kind.NEW, "busy": Kind.REMOVED}
     world.apply()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from headwater.config.settings import RunSection
 from headwater.deploy.apply import apply
 from headwater.deploy.changes import ProjectChanges
+from headwater.deploy.rename import rename
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.runtime.supervisor import Supervisor
@@ -92,7 +93,7 @@ class World:
         return {each.name: each for each in self.changes.due}
 
     def run(self):
-        project = self.changes.applied
+        project = rename(self.changes).applied
         assert Supervisor(project, spark=self.spark).run(once=True) == 0
 
     def apply(self):

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from headwater.config.settings import Config
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
-from headwater.serve import iceberg
+from headwater.serve import iceberg_files
 from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake_reader import LakeReader
 from headwater.testing.harness import warehouse_of
@@ -115,7 +115,7 @@ def test_object_stores_are_read_through_arrow_with_the_same_rows(
     run("INSERT INTO {t} SELECT id, array(id) FROM range(50)")
     run("DELETE FROM {t} WHERE k % 2 = 1")
     direct = read()
-    monkeypatch.setattr(iceberg, "_is_native", lambda task: False)
+    monkeypatch.setattr(iceberg_files, "is_native", lambda task: False)
     assert read() == direct and len(direct) == 25
 
 

@@ -57,6 +57,15 @@ def test_a_rollback_to_a_version_whose_inputs_have_expired(
     assert "headwater apply" in text
 
 
+def test_a_rollback_to_a_version_whose_input_is_gone(
+    lake: Lake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake.fake.catalog.drop_table((lake.fake.project.config.namespace, "clicks"))
+    assert main(["rollback", "v"]) == EXIT_SERVICE
+    text = said(capsys)
+    assert '"clicks", from which "v" would go on, is gone or has another name' in text
+
+
 def test_a_rollback_to_a_version_whose_files_are_gone(
     lake: Lake, capsys: pytest.CaptureFixture[str]
 ) -> None:

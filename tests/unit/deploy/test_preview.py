@@ -130,3 +130,19 @@ def test_a_planted_mistake_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = fuzz.Tried()
     fuzz.try_batch("of a", 8, tried)
     assert tried.wrong
+
+
+def test_a_renamed_input_is_read_where_it_was_read(tmp_path: Path) -> None:
+    """A cut names an input as it was; what came after the cut is not part of the comparison."""
+    views = "CREATE STREAMING VIEW v AS SELECT user_id FROM clicks;{} SELECT user_id{} FROM {};"
+    lake = Lake(tmp_path, views.format("CREATE STREAMING VIEW w AS", "", "v"))
+    lake.land("clicks", 1)
+    lake.write("v", {"user_id": BIGINT}, {"user_id": 1})
+    lake.write("w", {"user_id": BIGINT}, {"user_id": 1})
+    lake.commit("v", {"user_id": 5})
+    changed = views.format("CREATE STREAMING VIEW w AS", " * 2 AS user_id", "renamed")
+    found = lake.diff(changed.replace("CREATE STREAMING VIEW v", COMMENT, 1))
+    assert {name: each.rows for name, each in found.items()} == {"w": (("-", 1), ("+", 2))}
+
+
+COMMENT = "-- renamed from: v\nCREATE STREAMING VIEW renamed"

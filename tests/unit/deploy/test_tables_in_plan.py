@@ -15,6 +15,7 @@ from headwater.lake.reserved_names import LANDED_BY
 from headwater.plan.planner import plan_project
 from headwater.plan.table_parts import parts_of
 from headwater.project import load_project
+from tests.unit.deploy.changed_lake import BIGINT, Lake
 from tests.unit.serve.fake_lake import CLICKS, FakeLake, make_lake
 
 KAFKA = "connector = 'kafka', topic = 'x', bootstrap_servers = 'y:9092'"
@@ -97,3 +98,18 @@ def test_a_table_does_not_become_the_log_of_a_keyed_one(lake: FakeLake) -> None:
     found = changed(lake, "", "")
     (change,) = [each for each in found.due if each.kind is Kind.REFUSED]
     assert "not kept alike" in change.reason
+
+
+def test_a_view_that_cannot_go_on(tmp_path: Path) -> None:
+    """It rests while it is built; one whose file has changed goes on by what is applied."""
+    views = (
+        "CREATE STREAMING VIEW ids AS SELECT user_id FROM clicks;"
+        "CREATE STREAMING VIEW total AS SELECT count(*) AS n FROM clicks;"
+    )
+    lake = Lake(tmp_path, views)
+    lake.land("clicks", 1)
+    lake.write("ids", {"user_id": BIGINT}, {"user_id": 1})
+    lake.write("total", {"n": BIGINT}, {"n": 1})
+    lake.tables = lake.tables.replace("user_id BIGINT", "user_id INTEGER")
+    found = lake.changed(views.replace("count(*)", "count(*) + 1"))
+    assert {name: found.goes_on(name) for name in found.plans} == {"ids": False, "total": True}

@@ -16,7 +16,7 @@ from headwater.runtime.metrics import Metrics
 from headwater.runtime.run_metrics import Tally
 from headwater.serve.doctor import checks
 from headwater.serve.doctor.findings import Repair
-from headwater.serve.status import EXTERNAL, NEW, UNREADABLE
+from headwater.serve.status import EXTERNAL, NEW, PAUSED, UNREADABLE
 from tests.support.pages import DOCS, ROOT, blocks, pages
 
 PAGES = [page for page in pages() if "reference" not in page.parts]
@@ -31,7 +31,7 @@ def first_cells(page: str, section: str) -> list[str]:
 
 
 def test_the_glossary_has_the_states_of_status() -> None:
-    states = {state.value for state in RunState} | {NEW, EXTERNAL, UNREADABLE, *LEFT_OUT}
+    states = {state.value for state in RunState} | {NEW, PAUSED, EXTERNAL, UNREADABLE, *LEFT_OUT}
     assert set(first_cells("concepts/glossary.md", "States in `headwater status`")) == states
 
 

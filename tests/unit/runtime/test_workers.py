@@ -15,7 +15,8 @@ from headwater.intake.epoch import StepResult
 from headwater.intake.land import Landing
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
-from headwater.runtime.workers import LandingWorker, Worker
+from headwater.runtime.workers.landing import LandingWorker
+from headwater.runtime.workers.worker import Worker
 
 
 class Opened:

@@ -11,7 +11,7 @@ from pyiceberg.types import LongType
 
 from headwater.errors import HeadwaterError
 from headwater.lake.protocol.marker import Marker
-from headwater.serve import iceberg
+from headwater.serve import iceberg_files
 from headwater.serve.embedded import Embedded
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
@@ -119,7 +119,7 @@ def test_an_older_snapshot_has_no_values_in_a_column_that_was_added_since(
     clicks: FakeLake, monkeypatch: pytest.MonkeyPatch, native: bool
 ) -> None:
     if not native:
-        monkeypatch.setattr(iceberg, "_is_native", lambda task: False)
+        monkeypatch.setattr(iceberg_files, "is_native", lambda task: False)
     first = clicks.snapshot("clicks")
     table = clicks.catalog.load_table((clicks.project.config.namespace, "clicks"))
     table.update_schema().add_column("price", LongType()).commit()

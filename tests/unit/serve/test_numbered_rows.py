@@ -12,7 +12,7 @@ import pytest
 from deltalake import write_deltalake
 from fake_lake import CLICKS, FakeLake
 
-from headwater.serve import iceberg
+from headwater.serve import iceberg, iceberg_files
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.delta import StoredDeltaTable
 from headwater.serve.lake_reader import LakeReader
@@ -64,7 +64,7 @@ def test_rows_that_delete_files_remove_have_no_number(
         return schema, scanned, [second, touched]
 
     monkeypatch.setattr(iceberg.StoredIcebergTable, "_scan", with_deletes)
-    monkeypatch.setattr(iceberg, "_is_native", lambda _: True)
+    monkeypatch.setattr(iceberg_files, "is_native", lambda _: True)
     found = numbers(table)
     assert sorted(found) == [1, 3, 4, 5]
     assert len({number for number, _ in found.values()}) == 4
@@ -73,7 +73,7 @@ def test_rows_that_delete_files_remove_have_no_number(
 def test_rows_that_are_streamed_are_numbered(
     table: StoredTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(iceberg, "_is_native", lambda _: False)
+    monkeypatch.setattr(iceberg_files, "is_native", lambda _: False)
     assert sorted(number - FIRST for number, _ in numbers(table).values()) == [0, 1, 2, 3, 4]
 
 

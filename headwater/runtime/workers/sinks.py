@@ -13,7 +13,7 @@ from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import resumed
 from headwater.runtime.events import ViewDelivered
-from headwater.runtime.workers import Worker
+from headwater.runtime.workers.worker import Worker
 
 
 class SinkWorker(Worker):

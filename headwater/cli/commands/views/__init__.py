@@ -1,0 +1,1 @@
+"""Commands about one view or several that stay as they are."""
