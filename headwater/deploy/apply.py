@@ -73,6 +73,10 @@ class Applied:
     verdict: str
 
 
+_NOTHING_APPLIED = "a new version could not be built, so nothing was changed"
+_OTHERS_APPLIED = "a new view could not be built; all other changes are applied"
+
+
 class Unequal(Exception):
     """Shadows differ from their SELECT; nothing was swapped.
 
@@ -124,7 +128,7 @@ def apply(
                 )
             )
     if new := _of_kind(changes, Kind.NEW, Kind.METADATA):
-        _run(open_(changes.project, views=new))
+        _run(open_(changes.project, views=new), _OTHERS_APPLIED)
     if gone := _of_kind(changes, Kind.REMOVED):
         _remove(changes.project, gone)
     return swap.applied
@@ -164,15 +168,15 @@ def _serving(changes: ProjectChanges, plans: Mapping[str, ViewPlan]) -> list[str
     return found
 
 
-def _run(supervisor: Supervisor) -> None:
+def _run(supervisor: Supervisor, otherwise: str = _NOTHING_APPLIED) -> None:
     if supervisor.run(once=True):
-        raise _not_built()
+        raise _not_built(otherwise)
 
 
-def _not_built() -> ServiceError:
+def _not_built(otherwise: str = _NOTHING_APPLIED) -> ServiceError:
     return ServiceError(
         "APPLY_FAILED",
-        "a new version could not be built, so nothing was changed",
+        otherwise,
         hint="correct what the messages above say, then run `headwater apply` again",
     )
 

@@ -196,7 +196,8 @@ class Lake:
     def ensure(self, spec: TableSpec, fit: Fit | None = None) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
 
-        A crash between these steps is repaired by the next call.
+        A crash between these steps is repaired by the next call. A table with other columns that
+        nobody has committed to yet is made anew.
 
         Args:
             fit: what is done about a table that exists; :func:`check_columns` by default.
@@ -218,8 +219,9 @@ class Lake:
                 self.spark.sql(create_table_sql(identifier, spec, location))
             table = LakeTable(self.spark, spec.name, identifier)
             table.ensure_first_snapshot()
-        if existed:
-            (fit or check_columns)(table, spec)
+        if existed and not _fits(table, spec, fit or check_columns):
+            self.spark.sql(f"DROP TABLE {identifier}")
+            return self.ensure(spec)
         return table
 
     def _free_folder(self, name: str) -> str:
@@ -246,6 +248,8 @@ class Lake:
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
         """Create a Delta table where it is missing, and make it known to the session's catalog.
 
+        One with other columns that nobody has committed to yet is made anew.
+
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
                 ``FORMAT_CHANGED`` if it is one of Iceberg, ``TARGET_NOT_EMPTY`` if its folder holds
@@ -261,8 +265,10 @@ class Lake:
                 raise _format_changed(spec.name, "iceberg")
             existed = self.make_delta(table, spec)
             enter_table(table.location)
-        if existed:
-            check_columns(table, spec)
+        if existed and not _fits(table, spec, check_columns):
+            shutil.rmtree(folder)
+            self.spark.sql(f"DROP TABLE {table.identifier}")
+            return self.ensure_delta(spec)
         return table
 
     def make_delta(self, table: DeltaTable, spec: TableSpec) -> bool:
@@ -294,6 +300,17 @@ def check_columns(table: Table, spec: TableSpec) -> None:
     """
     if change := difference(table.columns(), table.stored_columns(columns_ddl(spec))):
         raise schema_changed(spec.name, change)
+
+
+def _fits(table: LakeTable | DeltaTable, spec: TableSpec, fit: Callable[..., None]) -> bool:
+    """Whether a table is as it must be; False if it is not, and nobody has committed to it yet."""
+    try:
+        fit(table, spec)
+    except TerminalError as error:
+        if error.condition != "SCHEMA_CHANGED" or not table.is_new():
+            raise
+        return False
+    return True
 
 
 def _check_declared(table: Table, written: str, columns: Mapping[str, str]) -> None:

@@ -111,6 +111,10 @@ class DeltaTable(Table):
         """Return 0 for a table that was only created, otherwise None: Delta does not count rows."""
         return None if self.snapshot_id() else 0
 
+    def is_new(self) -> bool:
+        """Return whether the version that made it is all that it ever had."""
+        return self.snapshot_id() == 0
+
     # -- rows
 
     def read(self, snapshot_id: int | None = None) -> DataFrame:

@@ -242,6 +242,11 @@ class LakeTable(Table):
         if self.java.currentSnapshot() is None:
             self.java.newFastAppend().commit()
 
+    def is_new(self) -> bool:
+        """Return whether the first snapshot, which is empty, is all that it ever had."""
+        snapshot = self.current()
+        return snapshot is not None and snapshot.parent is None and self.total_rows() == 0
+
     def ref(self, name: str) -> int | None:
         """Return the snapshot id of a branch or tag as of the last refresh, if there is one."""
         found = self.java.refs().get(name)

@@ -76,15 +76,27 @@ def test_ensure_repairs_a_table_whose_first_snapshot_is_missing(lake):
 )
 def test_table_with_other_columns_is_refused_by_their_names(lake, columns, named):
     lake.ensure(TableSpec("t", (("k", "INT", True),)))
+    lake.spark.sql(f"INSERT INTO {lake.identifier('t')} VALUES (1)")
     with pytest.raises(TerminalError) as error:
         lake.ensure(TableSpec("t", columns))
     assert error.value.condition == "SCHEMA_CHANGED"
     assert named in error.value.message
 
 
+def test_a_table_that_nobody_has_committed_to_gets_other_columns(lake):
+    lake.ensure(TableSpec("t", (("k", "INT", True),)))
+    again = lake.ensure(TableSpec("t", (("k", "BIGINT", True), ("n", "INT", True))))
+    assert again.columns() == {"k": "BIGINT", "n": "INT"} and again.is_new()
+    lake.spark.sql(f"INSERT INTO {lake.identifier('t')} VALUES (1, 2)")
+    lake.spark.sql(f"DELETE FROM {lake.identifier('t')}")  # its rows were there
+    with pytest.raises(TerminalError, match="defined as INT"):
+        lake.ensure(TableSpec("t", (("k", "INT", True), ("n", "INT", True))))
+
+
 def test_order_of_columns_matters(lake):
     a, b = ("a", "INT", True), ("b", "INT", True)
     lake.ensure(TableSpec("t", (a, b)))
+    lake.spark.sql(f"INSERT INTO {lake.identifier('t')} VALUES (1, 2)")
     with pytest.raises(TerminalError, match="order"):
         lake.ensure(TableSpec("t", (b, a)))
 
