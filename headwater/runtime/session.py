@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py4j.java_gateway import JavaGateway
-from py4j.protocol import Py4JError
+from py4j.protocol import INPUT_CONVERTER, Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -184,7 +184,18 @@ def _start(
     gateway = _launch(settings, logs)
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     conf.setAll(list(storage.secrets.items()))
+    _expect_no_numpy()
     return SparkContext(conf=conf, gateway=gateway)
+
+
+def _expect_no_numpy() -> None:
+    """Take PySpark's converters of NumPy's values out: they are asked about all that we pass.
+
+    The first question alone loads its helpers for tests, and Pandas with them: half a second.
+    """
+    INPUT_CONVERTER[:] = [
+        each for each in INPUT_CONVERTER if not type(each).__name__.startswith("Numpy")
+    ]
 
 
 def _launch(settings: Mapping[str, str], logs: Path) -> JavaGateway:
