@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 _classes: dict[tuple[int, str], JavaClass] = {}
 
 
-class _StaticMethods(JavaClass):  # type: ignore[misc] - py4j has no types
+class _StaticMethods(JavaClass):  # type: ignore[misc]
     """A class whose static methods are called without a question.
 
     Py4J asks for each call whether the class has it, and takes the first method of that name for
