@@ -83,15 +83,19 @@ class SlowLanding:
 
 
 @pytest.mark.parametrize(
-    ("backlog", "once", "rests"), [(0, False, True), (3, False, False), (0, True, False)]
+    ("backlog", "once", "trigger", "least"),
+    [(0, False, 0, 0.02), (0, False, 2, 1.5), (3, False, 2, 0), (0, True, 2, 0)],
 )
 def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
-    tmp_path: Path, backlog: int, once: bool, rests: bool
+    tmp_path: Path, backlog: int, once: bool, trigger: float, least: float
 ) -> None:
     landing: Any = SlowLanding(backlog)
     board = Board(tmp_path, lambda event: None)
     worker = LandingWorker(
-        "t", board, BackOff(0, 0, 3), 0, landing=cast(Landing, landing), once=once
+        *("t", board, BackOff(0, 0, 3), 0),
+        landing=cast(Landing, landing),
+        once=once,
+        trigger=trigger,
     )
     worker.step()
-    assert (worker.rest >= landing.seconds) is rests
+    assert worker.rest >= least and bool(worker.rest) is bool(least)
