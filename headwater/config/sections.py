@@ -202,8 +202,8 @@ class RunSection(Section):
 
     Attributes:
         shuffle_partitions: Partitions of a shuffle. Default: the number of cores.
-        trigger: Time between two epochs of a table, or two micro-batches of a view, while no more
-            rows wait.
+        trigger: Time between two epochs of a table, or two micro-batches of a view, that take all
+            that waits.
         max_files_per_epoch: Maximum number of files in one epoch of a table.
         max_bytes_per_epoch: Maximum number of bytes in one epoch of a table.
         max_future: How far ahead of its arrival a row may be dated. Rows beyond it are quarantined.

@@ -18,7 +18,8 @@ class LandingWorker(Worker):
     Args:
         landing: reads the lake again by itself after a failure.
         once: whether to end when nothing is left.
-        trigger: seconds from the begin of an epoch to that of the next, once all is read.
+        trigger: seconds from the begin of an epoch to that of the next, unless as much waits as
+            it took.
         clocks: how far the tables have come that are read with it.
     """
 
@@ -58,7 +59,7 @@ class LandingWorker(Worker):
         self._peers.tell()
         # Small epochs one after another would take every turn of a busy machine. What comes
         # meanwhile is one larger epoch.
-        caught_up = not (self._once or landed.backlog)
+        caught_up = not self._once and landed.backlog < landed.units
         took = time.monotonic() - began
         self.rest = max(took, self._trigger - took) if caught_up else 0.0
         return True

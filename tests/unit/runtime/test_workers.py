@@ -59,7 +59,7 @@ def test_what_failed_is_let_go_before_the_next_start(tmp_path: Path) -> None:
 
 
 class SlowLanding:
-    """Lands one row in each step, which takes a while.
+    """Lands five rows in each step, which takes a while.
 
     Args:
         backlog: how many more are waiting.
@@ -73,7 +73,7 @@ class SlowLanding:
 
     def step(self) -> StepResult:
         time.sleep(self.seconds)
-        return StepResult(0, 1, 1, 1, 0, 0, 0, None, 1)
+        return StepResult(0, 5, 5, 5, 0, 0, 0, None, 1)
 
     def backlog(self) -> int:
         return self._backlog
@@ -84,7 +84,13 @@ class SlowLanding:
 
 @pytest.mark.parametrize(
     ("backlog", "once", "trigger", "least"),
-    [(0, False, 0, 0.02), (0, False, 2, 1.5), (3, False, 2, 0), (0, True, 2, 0)],
+    [
+        (0, False, 0, 0.02),
+        (0, False, 2, 1.5),
+        (4, False, 2, 1.5),
+        (5, False, 2, 0),
+        (0, True, 2, 0),
+    ],
 )
 def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
     tmp_path: Path, backlog: int, once: bool, trigger: float, least: float
