@@ -222,6 +222,10 @@ bench-cdc: setup ## Debezium's events into a keyed table, against a MERGE by han
 bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS="--rate 1000 --seconds 120"
 	@$(BIN)/python -m bench.serving $(ARGS)
 
+.PHONY: bench-small
+bench-small: setup ## what small steps, rest and a start cost, in CPU seconds: ARGS="--seconds 60"
+	@$(BIN)/python -m bench.small_steps $(ARGS)
+
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
 	@$(BIN)/python -m bench.maintenance $(ARGS)

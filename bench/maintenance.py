@@ -29,7 +29,7 @@ from bench.measure import machine
 from headwater.config.settings import Config, Maintenance, RunSection, TrinoSection
 from headwater.lake.catalog import Lake
 from headwater.lake.catalogs.backend import CATALOG
-from headwater.lake.iceberg.maintenance import Job, maintain, size_of
+from headwater.lake.iceberg.maintenance import STEPS, Job, maintain, size_of
 from headwater.lake.java import java_class
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker
@@ -181,6 +181,7 @@ def run(way: Way, lake: Lake, config: Config, points: int) -> Iterator[tuple[obj
         every=None,
         retain=timedelta(0),
         keep_snapshots=HOUR,
+        max_snapshots=HOUR,
         target_file_size=128 * 10**6,
         orphan_age=timedelta(days=3),
     )
@@ -191,7 +192,7 @@ def run(way: Way, lake: Lake, config: Config, points: int) -> Iterator[tuple[obj
     for epoch in range(way.commits):
         took.append(_timed(act, epoch))
         if way.every and (epoch + 1) % way.every == 0:
-            job = Job(table.table, settings, orphans=False)
+            job = Job(table.table, settings, steps=STEPS[:-1])
             maintained.append(_timed(maintain, job))
         if epoch + 1 in shown:
             yield _row(table, epoch, way, took[-HOUR // 12 :], maintained[-6:])

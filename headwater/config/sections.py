@@ -202,7 +202,8 @@ class RunSection(Section):
 
     Attributes:
         shuffle_partitions: Partitions of a shuffle. Default: the number of cores.
-        trigger: Time between two micro-batches of a running view.
+        trigger: Time between two epochs of a table, or two micro-batches of a view, that take all
+            that waits.
         max_files_per_epoch: Maximum number of files in one epoch of a table.
         max_bytes_per_epoch: Maximum number of bytes in one epoch of a table.
         max_future: How far ahead of its arrival a row may be dated. Rows beyond it are quarantined.
@@ -230,6 +231,8 @@ class Maintenance(Section):
         retain: How long every snapshot is retained, for time travel and running readers. At least
             1 minute.
         keep_snapshots: Minimum number of snapshots to retain, whatever their age. At least 2.
+        max_snapshots: Number of snapshots from which ``retain`` does not hold: each commit
+            writes the list of them all. What readers need is retained. At least 20.
         keep_versions: How many earlier versions of a view are retained, for `rollback`.
         target_file_size: Size of the files that compaction writes.
         orphan_age: Age at which a file that no snapshot knows is deleted. At least 24 hours, and
@@ -246,6 +249,7 @@ class Maintenance(Section):
         _at_least(timedelta(minutes=1), "readers need a minute to finish what they read"),
     ] = timedelta(hours=1)
     keep_snapshots: Annotated[int, Field(ge=2)] = 20
+    max_snapshots: Annotated[int, Field(ge=20)] = 150
     keep_versions: Annotated[int, Field(ge=1)] = 2
     target_file_size: Annotated[_Size, Field(ge=2**20)] = 128 * 10**6
     orphan_age: Annotated[

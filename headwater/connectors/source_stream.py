@@ -58,7 +58,7 @@ def stream(
     """
     decoder = _decoder(spark, source, config, flat=flat and may_be_flat(source))
     counted = spark.sql(decoder.rows()).observe(
-        bad_rows(source.name), F.count_if(BAD).alias("bad"), F.count(F.lit(1)).alias("seen")
+        bad_rows(source.name), F.count_if(BAD).alias("bad"), F.count("*").alias("seen")
     )
     rows = counted.where(f"NOT {BAD}")
     columns = [name(column.name) for column in source.columns]

@@ -359,7 +359,7 @@ def register_states(
                 )
             elif item.recent is not None:
                 rows = item.table.using(session).changes(span.after, span.upto)
-                change = rows.withColumn(SIGN, F.lit(1))
+                change = rows.withColumn(SIGN, F.expr("1"))
             else:
                 register_change(session, item, span)
                 continue
@@ -380,5 +380,5 @@ def _with_those_that_leave(
     """The change of an input as the watermark now leaves it, and what it leaves behind."""
     assert item.recent is not None
     older = f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}"
-    gone = before.where(older).withColumn(SIGN, F.lit(-1)).select(*change.columns)
+    gone = before.where(older).withColumn(SIGN, F.expr("-1")).select(*change.columns)
     return _left(change, item, clock.now).unionAll(gone)

@@ -132,7 +132,7 @@ class Landing:
         self.table = lake.ensure(spec, lambda table, _: follow(lake, source, table, spec, fence))
         ensure_exact(self.table.java, spec.event_times)
         self._counted = [
-            F.count(F.lit(1)).alias("seen"),
+            F.count("*").alias("seen"),
             F.count_if(BAD).alias("bad"),
             observed_fields().alias("unknown"),
         ]

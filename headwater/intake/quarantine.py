@@ -117,7 +117,7 @@ def begun(quarantine: LakeTable, last: Marker) -> Begun | None:
         return None
     added = quarantine.added_by(newest.snapshot_id)
     arrival = F.unix_micros(F.max(ARRIVAL_COLUMN))
-    arrived_at, kept = added.select(arrival, F.count(F.lit(1))).first() or (None, 0)
+    arrived_at, kept = added.select(arrival, F.count("*")).first() or (None, 0)
     return Begun(newest.marker.cut_to, arrived_at, kept)
 
 

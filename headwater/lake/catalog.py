@@ -26,7 +26,7 @@ from headwater.lake.evolve import difference, schema_changed
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.table import Table
-from headwater.lake.reserved_names import PAUSED, TAKEN
+from headwater.lake.reserved_names import DEFINITION, PAUSED, TAKEN
 from headwater.lake.spec import TableSpec, columns_ddl, create_delta_sql, create_table_sql
 from headwater.lake.storage.warehouse import WAREHOUSE, folder_of, table_folder
 
@@ -196,8 +196,8 @@ class Lake:
     def ensure(self, spec: TableSpec, fit: Fit | None = None) -> LakeTable:
         """Create namespace, table and its empty first snapshot where they are missing.
 
-        A crash between these steps is repaired by the next call. A table with other columns that
-        nobody has committed to yet is made anew.
+        A crash between these steps is repaired by the next call. The table of a view that has
+        other columns, and has never had a commit, is made anew.
 
         Args:
             fit: what is done about a table that exists; :func:`check_columns` by default.
@@ -248,7 +248,7 @@ class Lake:
     def ensure_delta(self, spec: TableSpec) -> DeltaTable:
         """Create a Delta table where it is missing, and make it known to the session's catalog.
 
-        One with other columns that nobody has committed to yet is made anew.
+        That of a view that has other columns, and has never had a commit, is made anew.
 
         Raises:
             TerminalError: ``SCHEMA_CHANGED`` if the table exists with other columns,
@@ -303,11 +303,12 @@ def check_columns(table: Table, spec: TableSpec) -> None:
 
 
 def _fits(table: LakeTable | DeltaTable, spec: TableSpec, fit: Callable[..., None]) -> bool:
-    """Whether a table is as it must be; False if it is not, and nobody has committed to it yet."""
+    """Whether a table is as it must be; False if it is not, and a view that never had a commit."""
     try:
         fit(table, spec)
     except TerminalError as error:
-        if error.condition != "SCHEMA_CHANGED" or not table.is_new():
+        was_view = DEFINITION in table.properties() and table.is_new()
+        if error.condition != "SCHEMA_CHANGED" or not was_view:
             raise
         return False
     return True

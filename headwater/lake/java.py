@@ -10,10 +10,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from py4j.java_gateway import JavaClass, JavaObject
+from py4j.java_gateway import JavaClass, JavaMember, JavaObject
+from py4j.protocol import STATIC_PREFIX
 from pyspark.sql import DataFrame, SparkSession
 
 _classes: dict[tuple[int, str], JavaClass] = {}
+
+
+class _StaticMethods(JavaClass):  # type: ignore[misc]
+    """A class whose static methods are called without a question.
+
+    Py4J asks for each call whether the class has it, and takes the first method of that name for
+    the answer. Where objects have one, too, it depends on the JVM which is the first.
+    """
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever Java has
+        if not name[0].islower():
+            return super().__getattr__(name)
+        return JavaMember(name, None, STATIC_PREFIX + self._fqn, self._gateway_client)
 
 
 def java_session(spark: SparkSession) -> JavaObject:
@@ -30,9 +44,11 @@ def java_class(spark: SparkSession, name: str) -> JavaClass:
     jvm = spark._jvm  # noqa: SLF001
     key = (id(jvm), name)
     if key not in _classes:
-        found = jvm
+        found: Any = jvm
         for part in name.split("."):
             found = getattr(found, part)
+        if type(found) is JavaClass:
+            found = _StaticMethods(found._fqn, found._gateway_client)  # noqa: SLF001
         _classes[key] = found
     return _classes[key]
 

@@ -45,6 +45,7 @@ DEFAULTS: Mapping[str, str] = {
     "write.delete.mode": "merge-on-read",
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
+    "write.metadata.compression-codec": "gzip",
 }
 """Properties of every table: small commits, updates that do not rewrite files, bounded metadata."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.delta.maintenance import maintain_delta
 from headwater.lake.delta.table import DeltaTable
-from headwater.lake.iceberg.maintenance import Job, MaintenanceResult, maintain
+from headwater.lake.iceberg.maintenance import STEPS, Job, MaintenanceResult, maintain
 from headwater.lake.java import active
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.commit_lock import CommitLock
@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 
 ORPHANS_EVERY = timedelta(days=1)
 """How often a running project lists a table's folder to find orphan files."""
+
+EXPIRY = ("expiry",)
 
 Result = tuple[str, MaintenanceResult | HeadwaterError]
 """A table, and what was done to it or why that failed."""
@@ -126,14 +128,14 @@ class Maintainer:
         self,
         name: str,
         *,
-        orphans: bool = True,
+        steps: Collection[str] = STEPS,
         longest_batch: timedelta = timedelta(0),
         dry_run: bool = False,
     ) -> Iterator[Result]:
         """Maintain the tables that belong to a table or view; what fails does not stop the others.
 
         Args:
-            orphans: whether to look for orphan files.
+            steps: which of its steps.
             longest_batch: how long its longest batch took.
             dry_run: change nothing.
 
@@ -149,14 +151,9 @@ class Maintainer:
                 needed = self.tables.needed(lake, table) if found else set()
                 if isinstance(found, DeltaTable):
                     lake.define_delta(found)
-                    result = maintain_delta(
-                        found, settings, needed, vacuum=orphans, dry_run=dry_run
-                    )
-                    yield table, result
+                    yield table, maintain_delta(found, settings, needed, steps, dry_run=dry_run)
                 elif found:
-                    job = Job(
-                        found, settings, needed, longest_batch, orphans=orphans, dry_run=dry_run
-                    )
+                    job = Job(found, settings, needed, longest_batch, steps, dry_run=dry_run)
                     yield table, maintain(job)
             except Exception as error:  # noqa: BLE001 - whatever it is, the view goes on
                 log.info("table maintenance of %s failed", table, exc_info=error)
@@ -190,34 +187,45 @@ class MaintenanceSchedule:
         self._board = board
         self._due = time.monotonic() + self._every()
         self._orphans_due = self._due
+        self._commits = 0
         self._troubled: set[str] = set()
 
     def _every(self) -> float:
         every = self._keeper.tables.settings.every
         return every.total_seconds() if every else float("inf")
 
-    def run_if_due(self, gate: CommitLock) -> None:
+    def run_if_due(self, gate: CommitLock, *, committed: bool = False) -> None:
         """Maintain what the worker keeps, if it is time and no other worker does; raise nothing.
 
         Args:
             gate: keeps commits away meanwhile.
+            committed: whether the step before it did something.
         """
-        now = time.monotonic()
-        if now < self._due or not self._keeper.try_turn():
+        self._commits += committed
+        steps = self._steps_due(time.monotonic())
+        if not steps or not self._keeper.try_turn():
             return
         try:
-            orphans = now >= self._orphans_due
             for name in self._names:
                 with gate.maintenance():
                     results = list(
-                        self._keeper.maintain(name, orphans=orphans, longest_batch=gate.longest)
+                        self._keeper.maintain(name, steps=steps, longest_batch=gate.longest)
                     )
                 self._tell(name, results)
-            if orphans:
+            if "orphans" in steps:
                 self._orphans_due = time.monotonic() + ORPHANS_EVERY.total_seconds()
         finally:
-            self._due = time.monotonic() + self._every()
+            self._commits = 0
+            if steps != EXPIRY:
+                self._due = time.monotonic() + self._every()
             self._keeper.end_turn()
+
+    def _steps_due(self, now: float) -> Sequence[str]:
+        """All steps from time to time; expiry already when the lists of snapshots grow long."""
+        if now >= self._due:
+            return STEPS if now >= self._orphans_due else STEPS[:-1]
+        settings = self._keeper.tables.settings
+        return EXPIRY if settings.every and self._commits * 3 >= settings.max_snapshots else ()
 
     def _tell(self, name: str, results: Iterable[Result]) -> None:
         failed = False

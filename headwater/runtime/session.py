@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py4j.java_gateway import JavaGateway
-from py4j.protocol import Py4JError
+from py4j.protocol import INPUT_CONVERTER, Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -34,6 +34,7 @@ from headwater.lake.iceberg import files
 from headwater.lake.iceberg.staging import SNAPSHOT_PROPERTY
 from headwater.lake.java import java_class, java_session
 from headwater.lake.storage.warehouse import check_folder, folder_uri, warehouse_for
+from headwater.machine.class_archive import archive_options
 from headwater.machine.java import find_java
 from headwater.redact import holds_secret, java_pattern
 from headwater.runtime.spark_requirements import EXTENSIONS, Storage
@@ -172,16 +173,29 @@ def _fetched(storage: Storage) -> tuple[Path, ...]:
 def _start(
     config: Config, app_name: str, jars: Sequence[Path], logs: Path, storage: Storage
 ) -> SparkContext:
-    os.environ["JAVA_HOME"] = str(find_java().home)
+    java = find_java()
+    os.environ["JAVA_HOME"] = str(java.home)
     if config.master.startswith("local"):  # workers elsewhere have a Python of their own
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    options = [*_java_options(logs, _cores(config.master)), config.spark.get(_JAVA_OPTIONS, "")]
+    options = [*_java_options(logs, _cores(config.master)), *archive_options(java, jars)]
+    options = [*map(shlex.quote, options), config.spark.get(_JAVA_OPTIONS, "")]
     settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     gateway = _launch(settings, logs)
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     conf.setAll(list(storage.secrets.items()))
+    _expect_no_numpy()
     return SparkContext(conf=conf, gateway=gateway)
+
+
+def _expect_no_numpy() -> None:
+    """Take PySpark's converters of NumPy's values out: they are asked about all that we pass.
+
+    The first question alone loads its helpers for tests, and Pandas with them: half a second.
+    """
+    INPUT_CONVERTER[:] = [
+        each for each in INPUT_CONVERTER if not type(each).__name__.startswith("Numpy")
+    ]
 
 
 def _launch(settings: Mapping[str, str], logs: Path) -> JavaGateway:
@@ -327,7 +341,7 @@ def _java_options(logs: Path, cores: int) -> list[str]:
     template = resources.files("headwater.runtime").joinpath("log4j2.properties")
     settings = logs / "log4j2.properties"
     settings.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
-    options = [
+    return [
         f"-Dlog4j2.configurationFile={settings.as_uri()}",
         f"-Dheadwater.logs={logs}",
         *_FOR_EVERY_JVM,
@@ -336,7 +350,6 @@ def _java_options(logs: Path, cores: int) -> list[str]:
         # less memory and less CPU than G1 where there are no cores to collect beside the work
         *(["-XX:+UseSerialGC"] if cores <= 2 else []),
     ]
-    return [shlex.quote(option) for option in options]
 
 
 def _spare_checksum_files(spark: SparkSession) -> None:

@@ -279,6 +279,7 @@ class Supervisor:
                     *(name, self._board, back_off(), poll),
                     landing=ready,
                     once=once and not self._deployment,
+                    trigger=self._config.run.trigger.total_seconds(),
                     clocks=self._clocks,
                 )
             )

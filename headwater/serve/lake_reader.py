@@ -6,6 +6,7 @@ changes, and what it points at stays until maintenance expires it.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -38,8 +39,8 @@ NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "
 """Conditions that end a report about all tables; any other is of one table."""
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
 """How conditions begin that are of the catalog's server or the object store."""
-_PLAIN_METADATA = re.compile(r"(file:/+|/).*(?<!\.gz)\.metadata\.json$")
-"""The metadata file of a table in a folder, not compressed."""
+_METADATA_FILE = re.compile(r"(file:/+|/).*\.metadata\.json$")
+"""The metadata file of a table in a folder."""
 
 
 class LakeReader:
@@ -141,13 +142,15 @@ class LakeReader:
     def _quickly(self, name: str) -> StoredTable | None:
         """A table whose metadata is a file here; None if it is not, or if something is wrong."""
         location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
-        if not _PLAIN_METADATA.match(location):
+        if not _METADATA_FILE.match(location):
             return None
         from headwater.serve.iceberg import StoredIcebergTable
 
         try:
             path = Path(re.sub("^file:/*", "/", location))
-            text = path.read_text(encoding="utf-8")
+            written = path.read_bytes()
+            packed = path.name.endswith(".gz.metadata.json")
+            text = (gzip.decompress(written) if packed else written).decode()
             metadata = json.loads(text)
         except (OSError, ValueError):
             return None

@@ -95,6 +95,10 @@ def _by_duckdb(duck: duckdb.DuckDBPyConnection, table: StoredIcebergTable) -> li
     return [row[0] for row in duck.execute(f"FROM {table.name}").fetchall()]
 
 
+WORDS = "words.txt"
+"""What the last command said, in the folder of the project."""
+
+
 class Swaps:
     """A project whose views change.
 
@@ -119,13 +123,10 @@ class Swaps:
     def headwater(self, *arguments: str, kill_after: float | None = None) -> int:
         """Run a command; kill it and its JVM after so many seconds, if it runs that long."""
         command = [sys.executable, "-m", "headwater", *arguments]
-        process = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with (self.folder / WORDS).open("wb") as words:
+            process = subprocess.Popen(
+                command, cwd=self.folder, stdout=words, stderr=words, start_new_session=True
+            )
         try:
             return process.wait(kill_after)
         except subprocess.TimeoutExpired:
@@ -141,7 +142,7 @@ class Swaps:
             if self.headwater("apply", "--auto-approve", kill_after=kill_after) == 0:
                 break
         code = self.headwater("apply", "--auto-approve")
-        assert code == 0, f"apply ended with {code}"
+        assert code == 0, f"apply ended with {code}:\n{(self.folder / WORDS).read_text()}"
 
 
 def main(swaps: int, seed: int) -> int:

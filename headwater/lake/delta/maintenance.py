@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from headwater.config.settings import Maintenance
 from headwater.lake.delta.table import DeltaTable, only_writer
-from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, MaintenanceResult, Size
+from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, STEPS, MaintenanceResult, Size
 from headwater.lake.java import active
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import session_settings
@@ -30,15 +30,15 @@ def maintain_delta(
     table: DeltaTable,
     settings: Maintenance,
     needed: Collection[int] = (),
+    steps: Collection[str] = STEPS,
     *,
-    vacuum: bool = True,
     dry_run: bool = False,
 ) -> MaintenanceResult:
     """Maintain one Delta table.
 
     Args:
         needed: versions that readers go on from.
-        vacuum: whether to look for files to delete, which lists the table's folder.
+        steps: what to do: ``compaction``, or ``orphans``, which lists the table's folder.
         dry_run: change nothing.
 
     Raises:
@@ -48,11 +48,11 @@ def maintain_delta(
     with active(table.spark), only_writer(table):
         before = size_of_delta(table)
         done = {}
-        if said := _compact(table, before, settings, dry_run=dry_run):
+        if "compaction" in steps and (said := _compact(table, before, settings, dry_run=dry_run)):
             done["compaction"] = said
             crash_point("maintain-compaction")
         kept = _kept_for(table, settings, {*needed, *tags_in(table.properties()).values()})
-        if vacuum and (said := _vacuum(table, kept, dry_run=dry_run)):
+        if "orphans" in steps and (said := _vacuum(table, kept, dry_run=dry_run)):
             done["orphans"] = said
             crash_point("maintain-orphans")
         return MaintenanceResult(table.name, done, before, size_of_delta(table) if done else before)

@@ -283,7 +283,7 @@ class DeltaTarget:
 
     def replace(self, rows: DataFrame) -> None:
         """Put rows in the place of all that there are."""
-        rows.writeTo(self.identifier).overwrite(F.lit(True))
+        rows.writeTo(self.identifier).overwrite(F.expr("true"))
 
 
 class DeltaStaging:

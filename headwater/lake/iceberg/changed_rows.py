@@ -129,7 +129,7 @@ def _with_columns_of(now: DataFrame, rows: DataFrame) -> DataFrame:
     had = dict(rows.dtypes)
     return rows.select(
         *(
-            name if had.get(name) == kind else F.lit(None).cast(kind).alias(name)
+            name if had.get(name) == kind else F.expr("NULL").cast(kind).alias(name)
             for name, kind in now.dtypes
         )
     )

@@ -104,7 +104,7 @@ class Job:
         settings: how small, how long.
         needed: snapshots that readers go on from.
         longest_batch: the longest write to the table that is known.
-        orphans: whether to look for orphan files, which lists the table's folder.
+        steps: what to do, of :data:`STEPS`.
         dry_run: change nothing.
         now: the time that ages are measured against.
     """
@@ -113,7 +113,7 @@ class Job:
     settings: Maintenance
     needed: Collection[int] = ()
     longest_batch: timedelta = timedelta(0)
-    orphans: bool = True
+    steps: Collection[str] = STEPS
     dry_run: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -141,7 +141,7 @@ def maintain(job: Job) -> MaintenanceResult:
         before = size_of(table)
         done = {}
         for step, work in _WORK.items():
-            if said := work(job):
+            if step in job.steps and (said := work(job)):
                 done[step] = said
                 table.refresh()
                 crash_point(f"maintain-{step}")
@@ -287,8 +287,6 @@ def _dead_branches(job: Job, history: SnapshotHistory) -> list[str]:
 
 
 def _delete_orphans(job: Job) -> str | None:
-    if not job.orphans:
-        return None
     check_orphan_age(job.settings, job.longest_batch)
     older_than = job.now - job.settings.orphan_age
     catalog, _, name = job.table.identifier.partition(".")

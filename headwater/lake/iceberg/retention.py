@@ -97,9 +97,10 @@ def expirable(
 ) -> list[int]:
     """Return the snapshots that nobody needs any more.
 
-    Kept are: every snapshot younger than ``retain``; the newest ``keep_snapshots``; every view's
-    newest marker; what ``needed`` says; on ``main`` everything after the oldest of these, and the
-    commit that it belongs to; the head of every branch and tag, and what leads from it to ``main``.
+    Kept are: every snapshot younger than ``retain``, up to ``max_snapshots``; the newest
+    ``keep_snapshots``; every view's newest marker; what ``needed`` says; on ``main`` everything
+    after the oldest of these, and the commit that it belongs to; the head of every branch and tag,
+    and what leads from it to ``main``.
 
     Args:
         needed: snapshots that readers go on from.
@@ -113,7 +114,9 @@ def expirable(
         (
             number
             for number, entry in enumerate(main)
-            if number < settings.keep_snapshots or entry.at >= oldest or entry.id in fixed
+            if number < settings.keep_snapshots
+            or (number < settings.max_snapshots and entry.at >= oldest)
+            or entry.id in fixed
         ),
         default=-1,
     )

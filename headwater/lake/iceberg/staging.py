@@ -120,7 +120,7 @@ class IcebergTarget:
         if self.branch is None:
             self.files, self.replaces = write_files(self._table, rows), True
         else:
-            _to(self._identifier, rows).overwrite(F.lit(True))
+            _to(self._identifier, rows).overwrite(F.expr("true"))
 
     def update(self) -> JavaObject:
         """Return what takes the files into the table."""

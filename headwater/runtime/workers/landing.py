@@ -18,6 +18,8 @@ class LandingWorker(Worker):
     Args:
         landing: reads the lake again by itself after a failure.
         once: whether to end when nothing is left.
+        trigger: seconds from the begin of an epoch to that of the next, unless as much waits as
+            it took.
         clocks: how far the tables have come that are read with it.
     """
 
@@ -30,11 +32,13 @@ class LandingWorker(Worker):
         *,
         landing: Landing,
         once: bool,
+        trigger: float = 0.0,
         clocks: TableClocks | None = None,
     ) -> None:
         super().__init__(name, board, back_off, poll)
         self._landing = landing
         self._once = once
+        self._trigger = trigger
         self._has_read_all = False
         self._peers = PeerCoordinator(name, landing, clocks or TableClocks({}, {}), board)
 
@@ -55,8 +59,9 @@ class LandingWorker(Worker):
         self._peers.tell()
         # Small epochs one after another would take every turn of a busy machine. What comes
         # meanwhile is one larger epoch.
-        caught_up = not (self._once or landed.backlog)
-        self.rest = time.monotonic() - began if caught_up else 0.0
+        caught_up = not self._once and landed.backlog < landed.units
+        took = time.monotonic() - began
+        self.rest = max(took, self._trigger - took) if caught_up else 0.0
         return True
 
     @property

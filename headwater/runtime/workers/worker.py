@@ -104,7 +104,7 @@ class Worker(ABC):
                 if worked is None:
                     break
                 if self.upkeep:
-                    self.upkeep.run_if_due(self.gate)
+                    self.upkeep.run_if_due(self.gate, committed=worked)
                 if worked:
                     self._back_off.worked()
                 self._stopping.wait(self.rest if worked else self._poll)

@@ -18,7 +18,7 @@ from headwater.engine.streaming.query import StreamingView
 from headwater.errors import TerminalError
 from headwater.lake.iceberg import maintenance
 from headwater.lake.iceberg.files import update_of
-from headwater.lake.iceberg.maintenance import Job, maintain
+from headwater.lake.iceberg.maintenance import STEPS, Job, maintain
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import MARKER_TAG
@@ -60,7 +60,7 @@ def ids(frame):
 
 
 def job(landed, needed=(), **options):
-    return Job(landed.lake.table(landed.name), HARD, needed, **{"orphans": False} | options)
+    return Job(landed.lake.table(landed.name), HARD, needed, **{"steps": STEPS[:-1]} | options)
 
 
 def by_another_tool(landed, *, tag=True):
@@ -171,7 +171,7 @@ def test_only_old_files_and_branches_are_orphans(lake):
     dead.stage("d", dead.snapshot_id())
     branch = dead.staging_branch("d")
     update_of(dead, (), {}).toBranch(branch).commit()
-    assert maintain(job(landed, orphans=True)).done["orphans"] == "1 files"
+    assert maintain(job(landed, steps=STEPS)).done["orphans"] == "1 files"
     assert (old.exists(), young.exists()) == (False, True)
     assert ids(table.read()) == [0]
     table.refresh()
@@ -181,7 +181,7 @@ def test_only_old_files_and_branches_are_orphans(lake):
     table.refresh()
     assert table.ref(branch) is None
     with pytest.raises(TerminalError) as caught:
-        maintain(job(landed, orphans=True, longest_batch=timedelta(hours=8)))
+        maintain(job(landed, steps=STEPS, longest_batch=timedelta(hours=8)))
     assert caught.value.condition == "ORPHAN_AGE_TOO_SHORT"
     assert '"80 hours"' in caught.value.hint
 

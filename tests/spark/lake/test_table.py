@@ -83,9 +83,10 @@ def test_table_with_other_columns_is_refused_by_their_names(lake, columns, named
     assert named in error.value.message
 
 
-def test_a_table_that_nobody_has_committed_to_gets_other_columns(lake):
-    lake.ensure(TableSpec("t", (("k", "INT", True),)))
-    again = lake.ensure(TableSpec("t", (("k", "BIGINT", True), ("n", "INT", True))))
+def test_a_view_that_nobody_has_committed_to_gets_other_columns(lake):
+    lake.ensure(TableSpec("t", (("k", "INT", True),), definition="SELECT k"))
+    other = TableSpec("t", (("k", "BIGINT", True), ("n", "INT", True)), definition="SELECT k, n")
+    again = lake.ensure(other)
     assert again.columns() == {"k": "BIGINT", "n": "INT"} and again.is_new()
     lake.spark.sql(f"INSERT INTO {lake.identifier('t')} VALUES (1, 2)")
     lake.spark.sql(f"DELETE FROM {lake.identifier('t')}")  # its rows were there

@@ -48,8 +48,8 @@ def commits(count):
     return made
 
 
-def gone(made, needed=(), *, retain=timedelta(0), keep=2):
-    settings = Maintenance.model_construct(retain=retain, keep_snapshots=keep)
+def gone(made, needed=(), *, retain=timedelta(0), keep=2, most=100):
+    settings = Maintenance.model_construct(retain=retain, keep_snapshots=keep, max_snapshots=most)
     return sorted(expirable(made.history(), set(needed), settings, NOW))
 
 
@@ -59,6 +59,13 @@ def test_the_newest_are_kept_whatever_their_age():
 
 def test_everything_younger_than_retain_is_kept():
     assert gone(commits(10), retain=timedelta(minutes=5)) == [1, 2, 3, 4]
+
+
+def test_however_young_only_so_many_are_kept():
+    hour = timedelta(hours=1)
+    assert gone(commits(10), retain=hour, most=4) == [1, 2, 3, 4, 5, 6]
+    assert gone(commits(10), {3}, retain=hour, most=4) == [1, 2]
+    assert gone(commits(10), retain=hour, keep=8, most=4) == [1, 2]
 
 
 def test_what_a_reader_needs_is_kept_with_everything_after_it():

@@ -131,10 +131,23 @@ def test_orphans_are_looked_for_once_a_day_and_the_longest_batch_is_known(keeper
     own = MaintenanceSchedule(keeper, ["some"], told.board)
     own.run_if_due(gate)
     own.run_if_due(gate)
-    assert [(job.orphans, job.longest_batch) for job in keeper.jobs] == [
+    assert [("orphans" in job.steps, job.longest_batch) for job in keeper.jobs] == [
         (True, timedelta(hours=3)),
         (False, timedelta(hours=3)),
     ]
+
+
+def test_snapshots_expire_by_the_number_of_commits_too(keeper, told, tables):
+    tables.settings = Maintenance.model_construct(every=timedelta(hours=1), max_snapshots=30)
+    own = MaintenanceSchedule(keeper, ["some"], told.board)
+    for _ in range(29):
+        own.run_if_due(CommitLock(), committed=True)
+        own.run_if_due(CommitLock(), committed=False)
+    assert [job.steps for job in keeper.jobs] == [("expiry",), ("expiry",)]
+    tables.settings = Maintenance.model_construct(every=None, max_snapshots=30)
+    for _ in range(29):
+        own.run_if_due(CommitLock(), committed=True)
+    assert len(keeper.jobs) == 2
 
 
 def test_one_worker_maintains_at_a_time_and_none_before_it_is_due(keeper, told, tables):

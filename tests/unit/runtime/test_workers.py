@@ -59,7 +59,7 @@ def test_what_failed_is_let_go_before_the_next_start(tmp_path: Path) -> None:
 
 
 class SlowLanding:
-    """Lands one row in each step, which takes a while.
+    """Lands five rows in each step, which takes a while.
 
     Args:
         backlog: how many more are waiting.
@@ -73,7 +73,7 @@ class SlowLanding:
 
     def step(self) -> StepResult:
         time.sleep(self.seconds)
-        return StepResult(0, 1, 1, 1, 0, 0, 0, None, 1)
+        return StepResult(0, 5, 5, 5, 0, 0, 0, None, 1)
 
     def backlog(self) -> int:
         return self._backlog
@@ -83,15 +83,25 @@ class SlowLanding:
 
 
 @pytest.mark.parametrize(
-    ("backlog", "once", "rests"), [(0, False, True), (3, False, False), (0, True, False)]
+    ("backlog", "once", "trigger", "least"),
+    [
+        (0, False, 0, 0.02),
+        (0, False, 2, 1.5),
+        (4, False, 2, 1.5),
+        (5, False, 2, 0),
+        (0, True, 2, 0),
+    ],
 )
 def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
-    tmp_path: Path, backlog: int, once: bool, rests: bool
+    tmp_path: Path, backlog: int, once: bool, trigger: float, least: float
 ) -> None:
     landing: Any = SlowLanding(backlog)
     board = Board(tmp_path, lambda event: None)
     worker = LandingWorker(
-        "t", board, BackOff(0, 0, 3), 0, landing=cast(Landing, landing), once=once
+        *("t", board, BackOff(0, 0, 3), 0),
+        landing=cast(Landing, landing),
+        once=once,
+        trigger=trigger,
     )
     worker.step()
-    assert (worker.rest >= landing.seconds) is rests
+    assert worker.rest >= least and bool(worker.rest) is bool(least)
