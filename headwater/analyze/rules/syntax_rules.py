@@ -21,12 +21,12 @@ Rule = Callable[[syntax.CreateStreamingView, Diagnostics], None]
 
 def unsupported_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse clauses of CREATE STREAMING VIEW that nothing runs yet."""
-    for key, words in (
-        ("constraints", "CONSTRAINT"),
-        ("start_from", "START FROM"),
+    for key, words, hint in (
+        ("constraints", "CONSTRAINT", "remove it"),
+        ("start_from", "START FROM", "say it in the query: WHERE ts >= TIMESTAMP '2026-01-31'"),
     ):
         if node := statement.args.get(key):
-            report.not_yet(words, node[0] if isinstance(node, list) else node, "remove it")
+            report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
 
 
 def ordered_results(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
