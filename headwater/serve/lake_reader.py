@@ -121,7 +121,10 @@ class LakeReader:
             return StoredDeltaTable(name, folder)
         if in_place:
             return None
-        if not written and (found := self._quickly(name)):
+        pointers = None if written else catalog_backend(self._config).pointers(self.namespace)
+        if pointers is not None and name not in pointers:
+            return None
+        if pointers is not None and (found := self._quickly(name, pointers[name])):
             return found
         if self._catalog is None:
             return None
@@ -139,9 +142,8 @@ class LakeReader:
         except Exception as error:
             raise _of_table(name, error) from error
 
-    def _quickly(self, name: str) -> StoredTable | None:
+    def _quickly(self, name: str, location: str) -> StoredTable | None:
         """A table whose metadata is a file here; None if it is not, or if something is wrong."""
-        location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
         if not _METADATA_FILE.match(location):
             return None
         from headwater.serve.iceberg import StoredIcebergTable
