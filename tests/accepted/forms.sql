@@ -29,7 +29,6 @@ SELECT a, count(*) AS n FROM t GROUP BY a, t.a, "a", (a), 1;
 SELECT a + 1 AS b, count(*) AS n FROM t GROUP BY a + 1, t.a + 1;
 SELECT t.a, count(*) AS n FROM t GROUP BY "a";
 SELECT "at" FROM (SELECT id AS "at" FROM t) q GROUP BY q."at", at;
---: DUPLICATE_COLUMN
 SELECT * FROM b, c FULL JOIN z ON c.id = z.id;
 --: UNKNOWN_COLUMN
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b JOIN c ON t.id = c.id;
@@ -173,13 +172,31 @@ SELECT id FROM t WHERE a IN (VALUES 1, 2);
 SELECT id FROM t WHERE a IN (VALUES (1), (2)) AND k IN (VALUES 'a', NULL);
 SELECT id, a > ANY (VALUES 1, NULL) AS w, count(*) AS n FROM t GROUP BY id, a;
 SELECT id FROM t WHERE 1 < ANY (VALUES a, i);
---: NOT_YET
 SELECT id FROM t WHERE a > ANY (SELECT id FROM b);
 SELECT id FROM t WHERE a > ALL (SELECT id FROM b WHERE b.k = t.k);
+SELECT id FROM t WHERE a = ANY (xs);
 --: WRONG_ARGUMENTS
 SELECT id FROM t WHERE a IN (VALUES (1, 2));
---: UNSUPPORTED_SYNTAX
-SELECT id FROM t WHERE a = ANY (xs);
+
+-- Columns without names, and names twice
+--: ok
+SELECT id, a + 1, count(*) FROM t GROUP BY id, a;
+SELECT * FROM (SELECT id, a + 1 FROM t) AS q JOIN b ON q.id = b.id;
+SELECT q._col1 + 1 AS c FROM (SELECT id, a + 1 FROM t UNION ALL SELECT v, id FROM b) AS q;
+SELECT t.id, q._col0 FROM t, LATERAL (SELECT max(v) FROM b WHERE b.id = t.id) AS q;
+
+-- First rows and columns that two sides share
+--: ok
+SELECT DISTINCT ON (k) k, a FROM t ORDER BY k, id;
+SELECT DISTINCT ON (k) k, count(*) AS n FROM t GROUP BY k, a ORDER BY k, n LIMIT 3;
+SELECT k, a FROM t ORDER BY a FETCH FIRST 3 ROWS WITH TIES;
+SELECT k, count(*) FROM t GROUP BY k ORDER BY 2 DESC OFFSET 2 ROWS FETCH NEXT ROW WITH TIES;
+SELECT DISTINCT k FROM t ORDER BY k OFFSET 2;
+SELECT id FROM b EXCEPT SELECT id FROM c ORDER BY id OFFSET 1;
+SELECT id, b.v FROM b FULL JOIN c USING (id) WHERE id > 3;
+SELECT * FROM b NATURAL LEFT JOIN c;
+SELECT id, y.ts FROM z FULL JOIN y USING (id, k) FULL JOIN b USING (id);
+SELECT id, count(*) AS n FROM b RIGHT JOIN (SELECT a AS id FROM t) AS q USING (id) GROUP BY id;
 
 -- Event times without a zone
 --: ok

@@ -21,6 +21,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.shapes.using import natural_columns, share_columns
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
@@ -145,7 +146,8 @@ class RelationBinder:
         relation = self._relation(join.this)
         before = [*(self.relations[self._group :] if visible is None else visible)]
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
-        if using := join.args.get("using"):
+        using = self._natural(join) if join.method == "NATURAL" else join.args.get("using")
+        if using:
             self._using(join, using)
         if as_of and not relation.broken:
             as_of.compare(relation)
@@ -193,34 +195,28 @@ class RelationBinder:
         join.set("on", wrapper.this)
 
     def _using(self, join: exp.Join, names: Sequence[exp.Expr]) -> None:
-        """``USING (k)`` → ``ON a.k = b.k``; of the two columns only the left one stays visible."""
-        right = self.relations[-1]
-        conditions: list[exp.Expr] = []
-        for item in names:
-            seen = self.relations[self._group : -1]
-            left = [relation for relation in seen if item.name in relation.fields]
-            if len(left) != 1 or item.name not in right.fields:
-                if not any(relation.broken for relation in self.relations):
-                    message = f'column "{item.name}" of USING is not in both tables once'
-                    self.report.add("UNKNOWN_COLUMN", message, item, "write ON with both columns")
-                continue
-            kinds = [each.fields[item.name].type for each in (left[0], right)]
-            if kinds[0] != kinds[1] and not any(map(t.is_unknown, kinds)):
-                names_of_types = " and ".join(map(t.sql_type, kinds))
-                message = f'column "{item.name}" of USING is {names_of_types}'
-                hint = "write ON with both columns, and select one of them"
-                self.report.add("TYPE_CLASH", message, item, hint)
-            conditions.append(
-                exp.EQ(
-                    this=exp.column(item.name, table=left[0].alias),
-                    expression=exp.column(item.name, table=right.alias),
-                )
-            )
-        names_hidden = frozenset(item.name for item in names)
-        self.relations[-1] = replace(right, hidden=names_hidden)
+        """Let two columns of one name be one, whose values are equal."""
+        seen = slice(self._group, -1)
+        before, right = self.relations[seen], self.relations[-1]
+        shared = share_columns(join, names, before, right, self.report)
+        self.relations[seen], self.relations[-1] = shared.before, shared.right
+        if shared.merged:
+            alias = f"_using{len(self.relations)}"
+            self.relations.insert(self._group, shared.relation(alias))
         join.set("using", None)
-        if conditions:
-            join.set("on", exp.and_(*conditions, copy=False))
+        if shared.conditions:
+            join.set("on", exp.and_(*shared.conditions, copy=False))
+
+    def _natural(self, join: exp.Join) -> list[exp.Identifier]:
+        """The columns of a NATURAL JOIN."""
+        join.set("method", None)
+        before, right = self.relations[self._group : -1], self.relations[-1]
+        names = natural_columns(before, right)
+        if not names and not any(each.broken for each in self.relations):
+            hint = "write CROSS JOIN, or ON with a condition"
+            message = "the two sides of NATURAL JOIN have no column in common"
+            self.report.add("UNKNOWN_COLUMN", message, join.this, hint)
+        return names
 
     def _relation(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):

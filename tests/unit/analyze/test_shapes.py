@@ -1,0 +1,200 @@
+"""Shapes that are written as others: DuckDB, which has the shape, judges what it became."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from headwater.analyze.bind.project import bind
+from headwater.analyze.definitions import Catalog
+from headwater.dialect import parse
+from headwater.errors import ErrorGroup, SqlError
+from headwater.plan.planner import plan_project
+from headwater.plan.sql.at_rest import at_rest
+
+TABLES = """
+CREATE TABLE t (k BIGINT, i INTEGER, s VARCHAR, a ARRAY(INTEGER), b ARRAY(VARCHAR))
+WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE u (k BIGINT, i INTEGER, w VARCHAR, n INTEGER)
+WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE none (i INTEGER) WITH (connector = 'files', path = 'n') FORMAT PLAIN ENCODE JSON;
+"""
+ROWS = {
+    "t": """
+        (1, 10, 'x', [1, 2], ['p']), (2, 20, 'x', [], ['q', NULL, 'r']),
+        (3, 20, 'y', NULL, NULL), (4, NULL, 'y', [7], []), (5, 30, NULL, [NULL, 3], ['s', 't']),
+        (NULL, 5, 'x', [1, 1], ['u'])""",
+    "u": """
+        (1, 10, 'x', 1), (1, 11, 'z', 2), (2, NULL, 'x', 3), (6, 20, 'y', 4), (NULL, 5, NULL, 5)""",
+}
+CREATED = {
+    "t": "k BIGINT, i INTEGER, s VARCHAR, a INTEGER[], b VARCHAR[]",
+    "u": "k BIGINT, i INTEGER, w VARCHAR, n INTEGER",
+    "none": "i INTEGER",
+}
+
+
+@pytest.fixture(scope="module")
+def duck() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        for name, columns in CREATED.items():
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+            if name in ROWS:
+                connection.execute(f"INSERT INTO {name} VALUES {ROWS[name]}")
+        yield connection
+
+
+def bound(select: str, dialect: str = "trino") -> Catalog:
+    view = f"CREATE STREAMING VIEW v AS {select}"
+    files = {"t": parse(TABLES), "v": parse(view, file="v", default_dialect=dialect)}
+    return bind(files)
+
+
+def ours(select: str, dialect: str = "trino") -> str:
+    catalog = bound(select, dialect)
+    return at_rest(plan_project(catalog)["v"], catalog, "duckdb", final=False).text()
+
+
+def refused(select: str) -> SqlError:
+    try:
+        plan_project(bound(select))
+    except ErrorGroup as group:
+        return group.errors[0]
+    except SqlError as error:
+        return error
+    raise AssertionError(f"accepted: {select}")
+
+
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
+    return sorted(map(str, connection.execute(sql).fetchall()))
+
+
+def columns(select: str) -> list[str]:
+    return [field.name for field in bound(select).views["v"].fields]
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT DISTINCT ON (s) s, i FROM t ORDER BY s, i, k",
+        "SELECT DISTINCT ON (s) s AS z, i + 1 AS j FROM t ORDER BY s, j DESC, k",
+        "SELECT DISTINCT ON (s, i % 2) s, i FROM t ORDER BY k DESC",
+        "SELECT DISTINCT ON (s) s, sum(i) AS n FROM t GROUP BY s, k ORDER BY s, n, s",
+        "SELECT * FROM (SELECT DISTINCT ON (s) s, i FROM t ORDER BY s, i LIMIT 2) AS q",
+        "SELECT k, i FROM t ORDER BY i, k OFFSET 2",
+        "SELECT DISTINCT s, i FROM t ORDER BY 2 DESC, s OFFSET 1",
+        "SELECT s, count(*) AS n FROM t GROUP BY s ORDER BY n DESC, s OFFSET 1",
+        "SELECT s, count(*) AS n FROM t GROUP BY ROLLUP (s) ORDER BY n DESC, s OFFSET 1",
+        "SELECT k FROM t UNION ALL SELECT k FROM u ORDER BY k OFFSET 3",
+        "SELECT k, i FROM t QUALIFY row_number() OVER (PARTITION BY s ORDER BY k) = 1"
+        " ORDER BY i, k LIMIT 2",
+        *("SELECT * FROM t NATURAL JOIN u", "SELECT k, w FROM t NATURAL LEFT JOIN u"),
+        *("SELECT k, s, w FROM t RIGHT JOIN u USING (k)", "SELECT * FROM t FULL JOIN u USING (k)"),
+        "SELECT * FROM t FULL JOIN u USING (k, i)",
+        "SELECT * FROM t NATURAL FULL JOIN u",
+        "SELECT k, t.k AS l, x.n FROM t FULL JOIN u USING (k) FULL JOIN u AS x USING (k)",
+        "SELECT k, count(*) AS n FROM t FULL JOIN u USING (k) WHERE k < 6 GROUP BY k",
+        "SELECT i, q.n FROM t LEFT JOIN (SELECT k AS i, n FROM u) AS q USING (i)",
+        *(
+            f"SELECT k, i {operator} {word} (SELECT i FROM {read}) AS x FROM t"
+            for operator in ("=", "<>", "<", "<=", ">", ">=")
+            for word in ("ANY", "ALL")
+            for read in ("none", "u", "u WHERE i > 10", "u WHERE i = 20")
+        ),
+        "SELECT k FROM t WHERE NOT i > ALL (SELECT i FROM u WHERE i < 20)",
+        "SELECT k FROM t WHERE i >= ANY (SELECT max(i) FROM u GROUP BY w)",
+        "SELECT k, i > ALL (SELECT i FROM u WHERE u.k = t.k) AS x FROM t",
+        *("SELECT k FROM t WHERE i = ANY (a)", "SELECT k FROM t WHERE 1 = ANY (a)"),
+    ],
+)
+def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConnection) -> None:
+    assert rows(duck, ours(select)) == rows(duck, select)
+
+
+@pytest.mark.parametrize(
+    ("select", "plain"),
+    [
+        (
+            "SELECT k, i FROM t ORDER BY i DESC NULLS LAST FETCH FIRST 2 ROWS WITH TIES",
+            "SELECT k, i FROM t WHERE i >= 20",
+        ),
+        (
+            "SELECT k, i FROM t ORDER BY 2 DESC OFFSET 1 ROW FETCH NEXT ROW WITH TIES",
+            "SELECT k, i FROM t WHERE i = 20",
+        ),
+        (
+            "SELECT s, count(*) AS n FROM t GROUP BY s ORDER BY count(*) FETCH FIRST ROW WITH TIES",
+            "SELECT s, count(*) FROM t GROUP BY s HAVING count(*) = 1",
+        ),
+        (
+            "SELECT i FROM t UNION ALL SELECT i FROM u ORDER BY i FETCH FIRST 1 ROW WITH TIES",
+            "SELECT 5 FROM range(2)",
+        ),
+        (
+            "SELECT k FROM t ORDER BY k OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY",
+            "SELECT k FROM t WHERE k IN (2, 3)",
+        ),
+        (
+            "SELECT k FROM t WHERE i <> ALL (a)",
+            "SELECT k FROM t WHERE NOT list_contains(a, i) AND list_count(a) = len(a)",
+        ),
+    ],
+)
+def test_a_shape_that_duckdb_lacks(
+    select: str, plain: str, duck: duckdb.DuckDBPyConnection
+) -> None:
+    assert rows(duck, ours(select)) == rows(duck, plain)
+
+
+@pytest.mark.parametrize(
+    ("select", "names"),
+    [
+        ("SELECT k, i + 1, count(*) FROM t GROUP BY k, i", ["k", "_col1", "_col2"]),
+        ("SELECT * FROM (SELECT k, i + 1 FROM t) AS q", ["k", "_col1"]),
+        ("SELECT q._col1 AS x FROM (SELECT k, i + 1 FROM t) AS q", ["x"]),
+        ("SELECT count(*) FROM t UNION ALL SELECT k FROM u", ["_col0"]),
+        (
+            "SELECT k, q._col0 FROM t, LATERAL (SELECT max(n) FROM u WHERE u.k = t.k) AS q",
+            ["k", "_col0"],
+        ),
+        (
+            "SELECT * FROM u AS a JOIN u AS b ON a.k = b.k",
+            ["k", "i", "w", "n", "b_k", "b_i", "b_w", "b_n"],
+        ),
+        ("SELECT u.*, t.k AS u_k, u.k FROM u JOIN t ON u.k = t.k", []),
+        ("SELECT n, u.* FROM u", ["n", "k", "i", "w", "u_n"]),
+        ("SELECT * FROM u FULL JOIN none USING (i)", ["i", "k", "w", "n"]),
+    ],
+)
+def test_names_of_columns(select: str, names: list[str]) -> None:
+    if names:
+        assert columns(select) == names
+    else:
+        assert refused(select).condition == "DUPLICATE_COLUMN"
+
+
+@pytest.mark.parametrize(
+    ("select", "condition"),
+    [
+        ("SELECT DISTINCT ON (s) s, k FROM t", "NON_DETERMINISTIC"),
+        ("SELECT k FROM t OFFSET 2", "NON_DETERMINISTIC"),
+        ("SELECT k AS _col0 FROM t", "BAD_NAME"),
+        ("SELECT t.k FROM t NATURAL JOIN (SELECT n FROM u) AS u", "UNKNOWN_COLUMN"),
+        ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
+        ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),
+        ("SELECT k FROM t WHERE i > ALL (SELECT k, i FROM u)", "WRONG_ARGUMENTS"),
+        ("SELECT k FROM t ORDER BY k FETCH FIRST 10 PERCENT ROWS ONLY", "NOT_YET"),
+    ],
+)
+def test_a_shape_without_one_meaning_is_refused(select: str, condition: str) -> None:
+    assert refused(select).condition == condition
+
+
+def test_the_dialect_of_postgres_orders_null_as_postgres_does(
+    duck: duckdb.DuckDBPyConnection,
+) -> None:
+    select = "SELECT DISTINCT ON (s) s, i FROM t ORDER BY s, i DESC"
+    assert "('y', None)" in rows(duck, ours(select, "postgres"))
+    assert "('y', 20)" in rows(duck, ours(select))
