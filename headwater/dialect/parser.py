@@ -54,6 +54,7 @@ _BY_NAME = (
     *("MD5", "SHA1", "SHA256", "TO_UTF8", "FROM_UTF8", "TO_HEX", "FROM_HEX", "TO_BASE64"),
     *("FROM_BASE64", "ARRAY_DISTINCT", "ARRAY_SORT", "ARRAY_JOIN", "ARRAY_MAX", "ARRAY_MIN"),
     *("ARRAY_POSITION", "ARRAY_REMOVE", "SEQUENCE", "SLICE", "FLATTEN", "REPEAT"),
+    *("MAP_KEYS", "MAP_VALUES"),
     *("REGEXP_COUNT", "REGEXP_EXTRACT_ALL", "REGEXP_SPLIT"),
 )
 """Trino's functions that stay calls by name: sqlglot's nodes for them mean more than one thing, or
@@ -177,6 +178,7 @@ class Headwater(Trino):
     """Trino's SQL with Headwater's statements, window table functions and ``QUALIFY``."""
 
     STRICT_JSON_PATH_SYNTAX = False  # otherwise sqlglot logs a warning and goes on
+    INDEX_OFFSET = 0  # otherwise sqlglot counts a place from 0 if it knows that it is a number
 
     class Tokenizer(Trino.Tokenizer):
         """Trino's words, and ``$$ … $$``."""
@@ -325,9 +327,8 @@ def body_parser(name: str) -> BodyParser:
         parsers = _own(parsers, "MIN_BY", "MAX_BY")
     own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers)}
     rules = type("Parser", (HeadwaterRules, base.parser_class), own)
-    made = type(
-        f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
-    )
+    settings = {"STRICT_JSON_PATH_SYNTAX": False, "INDEX_OFFSET": 0}
+    made = type(f"Headwater{base.__name__}", (base,), {"Parser": rules, **settings})
     return BodyParser(made())
 
 

@@ -21,6 +21,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
@@ -306,40 +307,17 @@ class RelationBinder:
 
     def _unnest(self, node: exp.Unnest) -> Relation:
         alias = node.alias or f"_q{len(self.relations) + 1}"
-        if node.args.get("offset"):
-            self.report.not_yet("WITH ORDINALITY", node)
-        kinds: list[exp.DataType] = []
         wrapper = exp.Tuple(expressions=[item.copy() for item in node.expressions])
         for column in list(wrapper.find_all(exp.Column)):
             resolve(column, self.relations, self.report)
         for item in wrapper.expressions:
             infer(item, self.report)
-            kinds += self._elements(item)
-            if type_of(item).this is t.Type.MAP and len(wrapper.expressions) > 1:
-                hint = "unnest it on its own: CROSS JOIN UNNEST(m) AS e(k, v)"
-                message = "the entries of a map have no order in which to stand beside others"
-                self.report.add("NON_DETERMINISTIC", message, item, hint)
         node.set("expressions", wrapper.expressions)
-        names = node.alias_column_names
-        if len(names) != len(kinds):
-            hint = "name them: CROSS JOIN UNNEST(x) AS t(name)"
-            self.report.add("UNNAMED_COLUMN", "the columns of UNNEST have no names", node, hint)
+        columns = unnested_columns(node, alias, self.report)
+        if not columns:
             return self._broken(alias, node)
-        node.args["alias"].set("this", exp.to_identifier(alias))
-        fields = [Field(name, kind) for name, kind in zip(names, kinds, strict=True)]
-        return Relation(alias, as_fields(fields), node)
-
-    def _elements(self, item: exp.Expr) -> list[exp.DataType]:
-        kind = type_of(item)
-        if kind.this in (t.Type.ARRAY, t.Type.MAP):
-            inner = t.elements(kind)
-            if len(inner) == 1 and inner[0].this is t.Type.STRUCT:
-                return list(t.elements(inner[0]))
-            return list(inner)
-        if not t.is_unknown(kind):
-            message = f"UNNEST needs an array or a map, not {t.sql_type(kind)}"
-            self.report.add("TYPE_CLASH", message, item, "split text first: split(x, ',')")
-        return [t.UNKNOWN]
+        make_plain(node, node.parent if isinstance(node.parent, exp.Join) else None)
+        return Relation(alias, as_fields([Field(*each) for each in columns.items()]), node)
 
     def _window(self, node: exp.Expr) -> Relation:
         window: WindowTable = node.this

@@ -89,8 +89,10 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
     for join in statement.expression.find_all(exp.Join):
         kind = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
         if isinstance(join.this, exp.Unnest):
-            if join.side:
-                report.not_yet(f"{kind} JOIN UNNEST", join.this, "write CROSS JOIN UNNEST")
+            on = join.args.get("on")
+            if join.side and not (join.side == "LEFT" and isinstance(on, exp.Boolean) and on.this):
+                hint = "write CROSS JOIN UNNEST, or LEFT JOIN UNNEST … ON true"
+                report.not_yet(f"{kind} JOIN UNNEST", join.this, hint)
         elif is_as_of(join):
             continue  # the binder says what it cannot be
         elif join.method not in ("", "NATURAL") or join.kind in ("SEMI", "ANTI"):

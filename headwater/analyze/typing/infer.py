@@ -37,6 +37,7 @@ from headwater.analyze.typing.window_functions import (
     over,
     window_call,
 )
+from headwater.dialect.syntax import DIALECT
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
@@ -235,11 +236,29 @@ def _interval(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTERVAL
 
 
+def _array(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    if not node.expressions:
+        return t.array(t.NULL)
+    element = merge(node.expressions, "elements of ARRAY", report)
+    for item in list(node.expressions):
+        if type_of(item) not in (element, t.NULL):
+            cast_to(item, element)  # engines would find another common type
+    return t.UNKNOWN if t.is_unknown(element) else t.array(element)
+
+
 def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     kind, (at, *more) = type_of(node.this), node.expressions
-    if t.is_unknown(kind):
+    if t.is_unknown(kind) or t.is_unknown(type_of(at)):
         return t.UNKNOWN
-    if t.family(kind) == "map" and not more and node.args.get("safe"):
+    if t.family(kind) not in ("map", "array") or more:
+        report.not_yet(f"elements of {t.sql_type(kind)}", node)
+        return t.UNKNOWN
+    if not node.args.get("safe") and DIALECT in node.meta:
+        hint = "write element_at(x, n): 1 is the first element, and NULL stands where there is none"
+        message = f"[ ] in the dialect {node.meta[DIALECT]} counts or fails otherwise"
+        report.add("NOT_PORTABLE", message, node, hint)
+        return t.UNKNOWN
+    if t.family(kind) == "map":
         key, value = t.elements(kind)
         if t.common_type([key, type_of(at)]) is None:
             message = f"the keys of {t.sql_type(kind)} are no {t.sql_type(type_of(at))}"
@@ -247,17 +266,14 @@ def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         elif type_of(at) not in (key, t.NULL):
             cast_to(at, key)
         return value
-    if t.family(kind) != "array" or more:
-        report.not_yet(f"elements of {t.sql_type(kind)}", node)
-        return t.UNKNOWN
-    if not node.args.get("safe"):
-        hint = "write element_at(x, n), which is NULL where there is none"
-        report.add("UNSUPPORTED_SYNTAX", "an element by [ ] fails where there is none", node, hint)
-        return t.UNKNOWN
-    if not at.is_int or not at.to_py():
+    if not t.is_integer(type_of(at)) and type_of(at) != t.NULL or _is_zero(at):
         message = "the place of an element must be a whole number but 0"
         report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
     return t.elements(kind)[0]
+
+
+def _is_zero(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.is_int and not node.to_py()
 
 
 def _distinct(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -332,6 +348,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
     exp.Interval: _interval,
+    exp.Array: _array,
     exp.Bracket: _bracket,
     exp.Distinct: _distinct,
     exp.Filter: _filter,

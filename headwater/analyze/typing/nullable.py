@@ -21,6 +21,7 @@ _NEVER = (
     exp.Count,
     exp.CountIf,
     exp.ApproxDistinct,
+    exp.Array,
 )
 _LEAVES = (exp.Identifier, exp.DataType, exp.Var, exp.Interval)
 _KEEPS = (

@@ -15,7 +15,8 @@ from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import at_rest
 
 TABLES = """
-CREATE TABLE t (k BIGINT, i INTEGER, s VARCHAR, a ARRAY(INTEGER), b ARRAY(VARCHAR))
+CREATE TABLE t (k BIGINT, i INTEGER, s VARCHAR, a ARRAY(INTEGER), b ARRAY(VARCHAR),
+    m MAP(VARCHAR, INTEGER), r ARRAY(ROW(p INTEGER, q VARCHAR)))
 WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE u (k BIGINT, i INTEGER, w VARCHAR, n INTEGER)
 WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
@@ -23,14 +24,17 @@ CREATE TABLE none (i INTEGER) WITH (connector = 'files', path = 'n') FORMAT PLAI
 """
 ROWS = {
     "t": """
-        (1, 10, 'x', [1, 2], ['p']), (2, 20, 'x', [], ['q', NULL, 'r']),
-        (3, 20, 'y', NULL, NULL), (4, NULL, 'y', [7], []), (5, 30, NULL, [NULL, 3], ['s', 't']),
-        (NULL, 5, 'x', [1, 1], ['u'])""",
+        (1, 10, 'x', [1, 2], ['p'], MAP {'q': 2, 'p': 1}, [{p: 7, q: 'x'}, {p: 8, q: NULL}]),
+        (2, 20, 'x', [], ['q', NULL, 'r'], MAP {'p': NULL}, [NULL]),
+        (3, 20, 'y', NULL, NULL, NULL, NULL), (4, NULL, 'y', [7], [], NULL, []),
+        (5, 30, NULL, [NULL, 3], ['s', 't'], NULL, NULL), (NULL, 5, 'x', [1, 1], ['u'], NULL, NULL)
+        """,
     "u": """
         (1, 10, 'x', 1), (1, 11, 'z', 2), (2, NULL, 'x', 3), (6, 20, 'y', 4), (NULL, 5, NULL, 5)""",
 }
 CREATED = {
-    "t": "k BIGINT, i INTEGER, s VARCHAR, a INTEGER[], b VARCHAR[]",
+    "t": "k BIGINT, i INTEGER, s VARCHAR, a INTEGER[], b VARCHAR[], m MAP(VARCHAR, INTEGER),"
+    " r STRUCT(p INTEGER, q VARCHAR)[]",
     "u": "k BIGINT, i INTEGER, w VARCHAR, n INTEGER",
     "none": "i INTEGER",
 }
@@ -106,6 +110,11 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t WHERE NOT i > ALL (SELECT i FROM u WHERE i < 20)",
         "SELECT k FROM t WHERE i >= ANY (SELECT max(i) FROM u GROUP BY w)",
         "SELECT k, i > ALL (SELECT i FROM u WHERE u.k = t.k) AS x FROM t",
+        "SELECT k, x, n FROM t, UNNEST(a) WITH ORDINALITY AS e (x, n)",
+        "SELECT k, x FROM t LEFT JOIN UNNEST(a) AS e (x) ON true",
+        "SELECT k, x, n FROM t LEFT JOIN UNNEST(b) WITH ORDINALITY AS e (x, n) ON true",
+        "SELECT k, count(x) AS n FROM t LEFT JOIN UNNEST(a) AS e (x) ON true GROUP BY k",
+        "SELECT k, e.e FROM t, UNNEST(a) AS e (e)",
         *("SELECT k FROM t WHERE i = ANY (a)", "SELECT k FROM t WHERE 1 = ANY (a)"),
     ],
 )
@@ -135,6 +144,48 @@ def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConn
         (
             "SELECT k FROM t ORDER BY k OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY",
             "SELECT k FROM t WHERE k IN (2, 3)",
+        ),
+        (
+            "SELECT k, x, y, n FROM t LEFT JOIN UNNEST(a, b) WITH ORDINALITY AS e (x, y, n) ON true",
+            "SELECT k, x, y, n FROM t LEFT JOIN LATERAL (SELECT unnest(a) AS x, unnest(b) AS y,"
+            " unnest(range(1, 1 + greatest(len(a), len(b)))) AS n) ON true",
+        ),
+        (
+            "SELECT k, x, y FROM t LEFT JOIN UNNEST(m) AS e (x, y) ON true",
+            "SELECT * FROM (VALUES (1, 'p', 1), (1, 'q', 2), (2, 'p', NULL), (3, NULL, NULL),"
+            " (4, NULL, NULL), (5, NULL, NULL), (NULL, NULL, NULL))",
+        ),
+        (
+            "SELECT k, x FROM t, UNNEST(ARRAY[i, i + 1]) AS e (x)",
+            "SELECT k, unnest([i, i + 1]) FROM t",
+        ),
+        (
+            "SELECT k, p, ordinality FROM t, UNNEST(r) WITH ORDINALITY AS e",
+            "SELECT * FROM (VALUES (1, 7, 1), (1, 8, 2), (2, NULL, 1))",
+        ),
+        (
+            "SELECT k, q FROM t LEFT JOIN UNNEST(r) AS e (p, q) ON true",
+            "SELECT * FROM (VALUES (1, 'x'), (1, NULL), (2, NULL), (3, NULL), (4, NULL), (5, NULL),"
+            " (NULL, NULL))",
+        ),
+        ("SELECT k, a[1] AS x FROM t", "SELECT k, a[1] FROM t WHERE a IS NULL OR len(a) > 0"),
+        (
+            "SELECT k, a[k] AS x FROM t",
+            "SELECT k, a[k] FROM t WHERE k < 2 OR a[k] IS NULL AND (a IS NULL OR k IS NULL)",
+        ),
+        (
+            "SELECT k, m['p'] AS x FROM t",
+            "SELECT * FROM (VALUES (1, 1), (2, NULL), (3, NULL),"
+            " (4, NULL), (5, NULL), (NULL, NULL))",
+        ),
+        (
+            "SELECT k, element_at(a, i - 10) AS x FROM t WHERE a IS NOT NULL",
+            "SELECT k, a[i - 10] FROM t WHERE a IS NOT NULL AND i <> 10 OR k = 4",
+        ),
+        ("SELECT k, element_at(m, 'q') AS x FROM t", "SELECT k, m['q'] FROM t"),
+        (
+            "SELECT k, map_keys(m) AS x, map_values(m) AS y FROM t WHERE k < 3",
+            "SELECT * FROM (VALUES (1, ['p', 'q'], [1, 2]), (2, ['p'], [NULL]))",
         ),
         (
             "SELECT k FROM t WHERE i <> ALL (a)",
@@ -185,6 +236,14 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
         ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),
         ("SELECT k FROM t WHERE i > ALL (SELECT k, i FROM u)", "WRONG_ARGUMENTS"),
+        ("SELECT k FROM t LEFT JOIN UNNEST(a) AS e (x) ON x > 1", "NOT_YET"),
+        ("SELECT k FROM t, UNNEST(m) WITH ORDINALITY AS e (x, y, n)", "NON_DETERMINISTIC"),
+        ("SELECT k FROM t, UNNEST(r) AS e (x)", "WRONG_ARGUMENTS"),
+        ("SELECT a[0] AS x FROM t", "WRONG_ARGUMENTS"),
+        ("SELECT m[1] AS x FROM t", "TYPE_CLASH"),
+        ("SELECT ARRAY[1, 'a'] AS x FROM t", "TYPE_CLASH"),
+        ("SELECT ARRAY[] AS x FROM t", "UNSUPPORTED_TYPE"),
+        ("SELECT _ordinals(a) AS x FROM t", "UNKNOWN_FUNCTION"),
         ("SELECT k FROM t ORDER BY k FETCH FIRST 10 PERCENT ROWS ONLY", "NOT_YET"),
     ],
 )

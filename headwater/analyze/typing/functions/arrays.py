@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from headwater.analyze.typing.functions.entry import Table
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.entry import Arguments, Function, Table
 from headwater.analyze.typing.functions.lines import line
 
 _MOST = "10000"
@@ -19,6 +23,7 @@ _SLICE = (
     " WHEN _1 IS NOT NULL AND _2 IS NOT NULL AND _3 IS NOT NULL"
     " THEN list_filter(_1, lambda e: false) END"
 )
+_ORDER = "Other engines have an order of their own."
 
 ARRAYS: Table = dict(
     (
@@ -105,5 +110,66 @@ ARRAYS: Table = dict(
             fails="_2 = 0 OR _3 < 0",
             engines="It fails if the start is 0 or the length is negative.",
         ),
+        line(
+            "map_keys(x: map) -> array of keys",
+            "Returns the keys of a map, sorted.",
+            "map_keys(MAP(ARRAY['b', 'a'], ARRAY[1, 2])) -> [a, b]",
+            spark="array_sort(map_keys(_1))",
+            duckdb="list_sort(map_keys(_1))",
+            trino="array_sort(map_keys(_1))",
+            engines=_ORDER,
+        ),
+        line(
+            "map_values(x: map) -> array of values",
+            "Returns the values of a map in the order of their keys.",
+            "map_values(MAP(ARRAY['b', 'a'], ARRAY[1, 2])) -> [2, 1]",
+            spark="transform(array_sort(map_keys(_1)), k -> element_at(_1, k))",
+            duckdb="list_transform(list_sort(map_keys(_1)), lambda k: map_extract_value(_1, k))",
+            trino="transform(array_sort(map_keys(_1)), k -> element_at(_1, k))",
+            engines=_ORDER,
+        ),
     )
 )
+
+
+def _no_element(node: exp.Expr) -> str:
+    """The condition that Trino finds no element: by ``[ ]`` there must be one."""
+    if type_of(node.this).this is t.Type.MAP:
+        return "" if node.args.get("safe") else "array_position(map_keys(_1), _2) = 0"
+    place = node.expressions[0].unnest()
+    if node.args.get("safe"):
+        return "" if isinstance(place, (exp.Literal, exp.Neg)) else "_2 = 0"
+    positive = isinstance(place, exp.Literal)
+    return "_2 > cardinality(_1)" if positive else "_2 < 1 OR _2 > cardinality(_1)"
+
+
+def _value_of(arguments: Arguments) -> exp.DataType:
+    return t.elements(arguments[0])[-1]
+
+
+INTERNAL: Table = {
+    exp.Bracket: Function(
+        "[ ]",
+        "x[n]",
+        "Returns an element of an array or the value of a key of a map.",
+        (),
+        params=("collection", "any"),
+        result=_value_of,
+        nullable="always",
+        fails=_no_element,
+    ),
+    **dict(
+        (
+            line(
+                "_ordinals(x: array) -> ARRAY(BIGINT)",
+                "Returns the places of the elements of an array.",
+                spark="transform(_1, (e, i) -> CAST(i + 1 AS BIGINT))",
+                duckdb="range(1, len(_1) + 1)",
+                trino="CASE WHEN cardinality(_1) > 0 THEN flatten(transform(sequence(0,"
+                " (cardinality(_1) - 1) / 10000), b -> sequence(b * 10000 + 1,"
+                " least(cardinality(_1), (b + 1) * 10000)))) END",
+            ),
+        )
+    ),
+}
+"""What has no name that a query can call."""

@@ -44,6 +44,8 @@ _RESULTS: Mapping[str, Result] = MappingProxyType(
         "type of x": first,
         "type of elements": element,
         "array of x": array_of,
+        "array of keys": lambda arguments: t.array(t.elements(arguments[0])[0]),
+        "array of values": lambda arguments: t.array(t.elements(arguments[0])[-1]),
         "common type": common,
     }
 )
