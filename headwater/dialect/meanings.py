@@ -34,7 +34,7 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
     meanings = MEANINGS.get(dialect, {})
     query = statement if isinstance(statement, exp.Query) else statement.args.get("expression")
     for node in reversed(list(query.walk())) if isinstance(query, exp.Query) else ():
-        if isinstance(node, (exp.Anonymous, exp.Bracket)) and dialect != "trino":
+        if isinstance(node, (exp.Anonymous, exp.Bracket, exp.AtTimeZone)) and dialect != "trino":
             node.meta[DIALECT] = dialect
         meaning = meanings.get(type(node))
         changed = meaning(node) if meaning else node

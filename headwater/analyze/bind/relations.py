@@ -23,6 +23,7 @@ from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
+from headwater.analyze.shapes.value_lists import unnested, values_of
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
@@ -76,6 +77,7 @@ class RelationBinder:
         if match := select.args.get("match"):
             self._matches(select, match)
             return self.relations
+        self._values(source.this, None, ())
         self._add(self._relation(source.this), source.this)
         for join in list(select.args.get("joins") or []):
             if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
@@ -144,8 +146,12 @@ class RelationBinder:
         if as_of:
             as_of.take()
         known = frozenset(self.binder.inputs)
-        relation = self._relation(join.this)
         before = [*(self.relations[self._group :] if visible is None else visible)]
+        shared = [each.name for each in join.args.get("using") or ()]
+        listed = self._values(join.this, join, before)
+        relation = self._relation(join.this)
+        if listed:
+            relation = replace(relation, hidden=frozenset(shared))
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
         using = self._natural(join) if join.method == "NATURAL" else join.args.get("using")
         if using:
@@ -195,6 +201,16 @@ class RelationBinder:
             self.report.add("MISPLACED_AGGREGATE", "aggregates cannot stand in ON", found, hint)
         join.set("on", wrapper.this)
 
+    def _values(self, item: exp.Expr, join: exp.Join | None, before: Sequence[Relation]) -> bool:
+        """Write VALUES as UNNEST; return whether the item was one."""
+        values = values_of(item)
+        if values is None:
+            return False
+        alias = values.alias or f"_q{len(self.relations) + 1}"
+        found = unnested(values, alias, join, lambda column: knows(column, before), self.report)
+        item.replace(found or values)
+        return found is not None
+
     def _using(self, join: exp.Join, names: Sequence[exp.Expr]) -> None:
         """Let two columns of one name be one, whose values are equal."""
         seen = slice(self._group, -1)
@@ -228,6 +244,8 @@ class RelationBinder:
             return self._window(node)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             return self._table(node)
+        if isinstance(node, exp.Values):
+            return self._broken(node.alias or "_broken", node)
         self.report.add(
             "UNSUPPORTED_SYNTAX",
             "this cannot stand in FROM",

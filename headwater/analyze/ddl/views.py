@@ -25,6 +25,8 @@ from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.quantified import without_quantifiers
+from headwater.analyze.shapes.tuples import without_tuples
+from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
 from headwater.analyze.time.recent import reads_clock
@@ -61,6 +63,8 @@ def bind_view(
     if not write_out_windows(query, report):
         return None
     without_quantifiers(query, report)
+    without_tuples(query, report)
+    without_zones(query, report)
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None

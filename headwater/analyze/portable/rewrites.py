@@ -21,6 +21,7 @@ from headwater.analyze.portable import (
     equality,
     function_edge_cases,
     json_values,
+    lambdas,
     null_if,
     patterns,
     texts,
@@ -41,6 +42,7 @@ from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.text import (
     REGEXP_COUNT,
     REGEXP_EXTRACT_ALL,
@@ -333,6 +335,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ApproxQuantile: _ranked,
         exp.Unnest: duckdb_unnest,
         exp.ArraySize: _duckdb_size,
+        ZIP_WITH: lambdas.duckdb_zip,
         exp.DPipe: _duckdb_joined,
         exp.Bracket: partial(_element, of_map="MAP_EXTRACT_VALUE", of_array="LIST_EXTRACT"),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), _duckdb_average),

@@ -127,8 +127,8 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
     They end up in the SQL of three engines; the system's own names begin with ``_``.
     """
     for node in statement.expression.find_all(exp.Alias, exp.TableAlias):
-        if isinstance(node.parent, exp.Values):  # refused as a whole, and may be named by sqlglot
-            continue
+        if isinstance(node.parent, exp.Values) and node.name.startswith("_"):
+            continue  # named by sqlglot
         if isinstance(node, exp.Alias):
             given = [(node.args["alias"], "column")]
         else:

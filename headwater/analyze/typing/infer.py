@@ -24,26 +24,27 @@ from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
-    cast_to,
     coerce,
     expect_boolean,
     merge,
     type_of,
 )
+from headwater.analyze.typing.elements import array, element
 from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.lambdas import lambdas_typed, waiting_lambda
 from headwater.analyze.typing.window_functions import (
     WINDOW_FUNCTIONS,
     ignore_nulls,
     over,
     window_call,
 )
-from headwater.dialect.syntax import DIALECT
+from headwater.analyze.typing.zones import at_time_zone
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
 
-_REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
-"""What is refused as a whole, without a look inside."""
+_APART = (exp.Query, exp.Lambda, exp.WithinGroup)
+"""What is typed with what is around it, or refused as a whole."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
     *(exp.WindowSpec, exp.OverflowTruncateBehavior),
@@ -64,7 +65,7 @@ def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
     """
     nodes = list(
         expression.walk(
-            prune=lambda node: isinstance(node, (*_SILENT, exp.Column, exp.Interval, *_REFUSED))
+            prune=lambda node: isinstance(node, (*_SILENT, exp.Column, exp.Interval, *_APART))
         )
     )
     for node in reversed(nodes):
@@ -82,14 +83,16 @@ def _rule(node: exp.Expr) -> Rule:
     if isinstance(node, exp.Connector):
         return _logic
     if isinstance(node, exp.Func) or type(node) in FUNCTIONS or type(node) in NODES:
-        return call
+        return _call
     return _unsupported
 
 
+def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN
+
+
 def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if isinstance(node, exp.Lambda):
-        report.not_yet("a lambda", node)
-    elif isinstance(node, exp.WithinGroup):
+    if isinstance(node, exp.WithinGroup):
         report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
     else:
         report.add(
@@ -236,46 +239,6 @@ def _interval(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTERVAL
 
 
-def _array(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if not node.expressions:
-        return t.array(t.NULL)
-    element = merge(node.expressions, "elements of ARRAY", report)
-    for item in list(node.expressions):
-        if type_of(item) not in (element, t.NULL):
-            cast_to(item, element)  # engines would find another common type
-    return t.UNKNOWN if t.is_unknown(element) else t.array(element)
-
-
-def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    kind, (at, *more) = type_of(node.this), node.expressions
-    if t.is_unknown(kind) or t.is_unknown(type_of(at)):
-        return t.UNKNOWN
-    if t.family(kind) not in ("map", "array") or more:
-        report.not_yet(f"elements of {t.sql_type(kind)}", node)
-        return t.UNKNOWN
-    if not node.args.get("safe") and DIALECT in node.meta:
-        hint = "write element_at(x, n): 1 is the first element, and NULL stands where there is none"
-        message = f"[ ] in the dialect {node.meta[DIALECT]} counts or fails otherwise"
-        report.add("NOT_PORTABLE", message, node, hint)
-        return t.UNKNOWN
-    if t.family(kind) == "map":
-        key, value = t.elements(kind)
-        if t.common_type([key, type_of(at)]) is None:
-            message = f"the keys of {t.sql_type(kind)} are no {t.sql_type(type_of(at))}"
-            report.add("TYPE_CLASH", message, at, f"cast it: CAST(x AS {t.sql_type(key)})")
-        elif type_of(at) not in (key, t.NULL):
-            cast_to(at, key)
-        return value
-    if not t.is_integer(type_of(at)) and type_of(at) != t.NULL or _is_zero(at):
-        message = "the place of an element must be a whole number but 0"
-        report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
-    return t.elements(kind)[0]
-
-
-def _is_zero(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and node.is_int and not node.to_py()
-
-
 def _distinct(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
     if not isinstance(around, _OF_DISTINCT) or len(node.expressions) != 1:
@@ -348,8 +311,10 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
     exp.Interval: _interval,
-    exp.Array: _array,
-    exp.Bracket: _bracket,
+    exp.Array: array,
+    exp.Bracket: element,
+    exp.Lambda: waiting_lambda,
+    exp.AtTimeZone: at_time_zone,
     exp.Distinct: _distinct,
     exp.Filter: _filter,
     exp.Star: _star,

@@ -110,6 +110,28 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t WHERE NOT i > ALL (SELECT i FROM u WHERE i < 20)",
         "SELECT k FROM t WHERE i >= ANY (SELECT max(i) FROM u GROUP BY w)",
         "SELECT k, i > ALL (SELECT i FROM u WHERE u.k = t.k) AS x FROM t",
+        *(
+            "SELECT k FROM t WHERE (i, s) IN ((10, 'x'), (20, 'y'))",
+            "SELECT k FROM t WHERE (i, s) <> (20, 'x')",
+        ),
+        "SELECT k FROM t WHERE (k, i) IN (SELECT k, i FROM u)",
+        "SELECT k FROM t WHERE s > '' AND (k, i) IN (SELECT k, max(i) FROM u GROUP BY k)",
+        "SELECT s, i, count(*) AS n FROM t GROUP BY (s, i)",
+        *(
+            f"SELECT t.k, w.{column} AS x FROM t {join}"
+            f" (VALUES (1, 'x'), (2, NULL), (2, 'y'), (NULL, 'z')) AS w (k, n){on}"
+            for column in "kn"
+            for join, on in (
+                ("JOIN", " ON t.k = w.k"),
+                ("LEFT JOIN", " ON t.k = w.k AND w.n = t.s"),
+                ("LEFT JOIN", " ON t.k < w.k OR n = s"),
+                ("CROSS JOIN", ""),
+            )
+        ),
+        "SELECT k, n FROM t LEFT JOIN (VALUES (1, 'x'), (9, 'y')) AS w (k, n) USING (k)",
+        "SELECT t.k, n FROM (VALUES (1, 'x'), (2, 'y')) AS w (k, n) JOIN t ON t.k = w.k",
+        "WITH w (k, n) AS (VALUES (1, 'x'), (2, 'y')) SELECT t.k, w.n, v.n AS vn"
+        " FROM t JOIN w ON t.k = w.k LEFT JOIN w AS v ON v.k > w.k",
         "SELECT k, x, n FROM t, UNNEST(a) WITH ORDINALITY AS e (x, n)",
         "SELECT k, x FROM t LEFT JOIN UNNEST(a) AS e (x) ON true",
         "SELECT k, x, n FROM t LEFT JOIN UNNEST(b) WITH ORDINALITY AS e (x, n) ON true",
@@ -146,7 +168,8 @@ def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConn
             "SELECT k FROM t WHERE k IN (2, 3)",
         ),
         (
-            "SELECT k, x, y, n FROM t LEFT JOIN UNNEST(a, b) WITH ORDINALITY AS e (x, y, n) ON true",
+            "SELECT k, x, y, n FROM t LEFT JOIN UNNEST(a, b) WITH ORDINALITY AS e (x, y, n)"
+            " ON true",
             "SELECT k, x, y, n FROM t LEFT JOIN LATERAL (SELECT unnest(a) AS x, unnest(b) AS y,"
             " unnest(range(1, 1 + greatest(len(a), len(b)))) AS n) ON true",
         ),
@@ -183,6 +206,63 @@ def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConn
             "SELECT k, a[i - 10] FROM t WHERE a IS NOT NULL AND i <> 10 OR k = 4",
         ),
         ("SELECT k, element_at(m, 'q') AS x FROM t", "SELECT k, m['q'] FROM t"),
+        *(
+            (f"SELECT k, {call} AS x FROM t", f"SELECT k, {own} FROM t{where}")
+            for call, own, where in (
+                ("transform(a, x -> x + i)", "list_transform(a, lambda x: x + i)", ""),
+                ("filter(b, x -> x > s)", "list_filter(b, lambda x: x > s)", ""),
+                ("filter(a, k -> k > t.k)", "list_filter(a, lambda x: x > k)", ""),
+                ("transform(a, x -> 10 / x)", "list_transform(a, lambda x: 10 // x)", ""),
+                (
+                    "transform(a, x -> 10 / (x - 1))",
+                    "list_transform(a, lambda x: 10 // (x - 1))",
+                    " WHERE NOT coalesce(list_contains(a, 1), false)",
+                ),
+                (
+                    "zip_with(a, a, (x, y) -> 10 / (x - 1))",
+                    "list_transform(a, lambda x: 10 // (x - 1))",
+                    " WHERE NOT coalesce(list_contains(a, 1), false)",
+                ),
+                (
+                    "any_match(a, x -> x > 1)",
+                    "CASE WHEN k IN (1, 4, 5) THEN true WHEN k IS NULL OR k = 2 THEN false END",
+                    "",
+                ),
+                (
+                    "all_match(a, x -> x > 1)",
+                    "CASE WHEN k = 1 OR k IS NULL THEN false WHEN k IN (2, 4) THEN true END",
+                    "",
+                ),
+                (
+                    "none_match(a, x -> x IS NULL)",
+                    "CASE WHEN k = 5 THEN false WHEN k = 3 THEN NULL ELSE true END",
+                    "",
+                ),
+                (
+                    "reduce(a, 0e0, (x, y) -> x + y, x -> x * 2)",
+                    "CASE k WHEN 1 THEN 6 WHEN 2 THEN 0"
+                    " WHEN 4 THEN 14 WHEN 3 THEN NULL WHEN 5 THEN NULL ELSE 4 END::DOUBLE",
+                    "",
+                ),
+                (
+                    "zip_with(a, b, (x, y) -> coalesce(y, CAST(x AS VARCHAR)))",
+                    "CASE k"
+                    " WHEN 1 THEN ['p', '2'] WHEN 2 THEN ['q', NULL, 'r'] WHEN 4 THEN ['7']"
+                    " WHEN 5 THEN ['s', 't'] WHEN 3 THEN NULL ELSE ['u', '1'] END",
+                    "",
+                ),
+                (
+                    "transform(a, x -> transform(b, x -> length(x)))",
+                    "list_transform(a, lambda x: list_transform(b, lambda y: length(y)))",
+                    "",
+                ),
+                ("transform(r, x -> x.q)", "list_transform(r, lambda x: x.q)", ""),
+            )
+        ),
+        (
+            "SELECT k, map(b, a) AS x FROM t WHERE k IN (1, 2, 4, 5)",
+            "SELECT 5, MAP {'s': NULL, 't': 3}",
+        ),
         (
             "SELECT k, map_keys(m) AS x, map_values(m) AS y FROM t WHERE k < 3",
             "SELECT * FROM (VALUES (1, ['p', 'q'], [1, 2]), (2, ['p'], [NULL]))",
@@ -236,6 +316,10 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
         ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),
         ("SELECT k FROM t WHERE i > ALL (SELECT k, i FROM u)", "WRONG_ARGUMENTS"),
+        ("SELECT t.k FROM t JOIN (VALUES (1, 2)) AS w (k, n) ON k = 1", "AMBIGUOUS_COLUMN"),
+        ("SELECT t.k FROM t JOIN (VALUES (1, 2), (3)) AS w (k, n) ON w.k = 1", "WRONG_ARGUMENTS"),
+        ("SELECT t.k FROM t FULL JOIN (VALUES 1) AS w (k) ON w.k = 1", "NOT_YET"),
+        (f"SELECT t.k FROM t, (VALUES {', '.join(map(str, range(501)))}) AS w (k)", "NOT_YET"),
         ("SELECT k FROM t LEFT JOIN UNNEST(a) AS e (x) ON x > 1", "NOT_YET"),
         ("SELECT k FROM t, UNNEST(m) WITH ORDINALITY AS e (x, y, n)", "NON_DETERMINISTIC"),
         ("SELECT k FROM t, UNNEST(r) AS e (x)", "WRONG_ARGUMENTS"),

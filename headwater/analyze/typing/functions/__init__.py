@@ -17,10 +17,11 @@ from sqlglot import exp
 
 from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
-from headwater.analyze.typing.functions.arrays import ARRAYS, INTERNAL
+from headwater.analyze.typing.functions.arrays import ARRAYS, ELEMENTS
 from headwater.analyze.typing.functions.binary import BINARY
 from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
+from headwater.analyze.typing.functions.lambdas import LAMBDAS
 from headwater.analyze.typing.functions.numbers import NUMBERS
 from headwater.analyze.typing.functions.others import FORMS as _FORMS
 from headwater.analyze.typing.functions.others import OTHERS
@@ -35,6 +36,7 @@ from headwater.analyze.typing.functions.times import (
     TRUNC_UNITS,
 )
 from headwater.analyze.typing.functions.urls import URLS
+from headwater.analyze.typing.functions.zones import ZONES
 
 __all__ = [
     "AGGREGATES",
@@ -67,6 +69,7 @@ FAMILIES: Mapping[str, Table] = {
     "Bits": BITS,
     "Dates and times": TIMES,
     "Arrays": ARRAYS,
+    "Lambdas": LAMBDAS,
     "Bytes and hashes": BINARY,
     "URLs": URLS,
     "Choices, arrays and JSON": OTHERS,
@@ -79,6 +82,9 @@ FORMS: Mapping[str, tuple[Described, ...]] = {
     "Dates and times": TIME_FORMS,
 }
 """What is written like a function, by family."""
+
+INTERNAL: Table = {**ELEMENTS, **ZONES}
+"""What has no name that a query can call."""
 
 FUNCTIONS: dict[type[exp.Expr], Function] = {
     node: each for table in (*FAMILIES.values(), INTERNAL) for node, each in table.items()

@@ -23,6 +23,10 @@ _SLICE = (
     " WHEN _1 IS NOT NULL AND _2 IS NOT NULL AND _3 IS NOT NULL"
     " THEN list_filter(_1, lambda e: false) END"
 )
+_AMONG = (
+    "CASE WHEN _2 IS NOT NULL THEN list_filter(_1, lambda e, i: list_position(_1, e) = i"
+    " AND list_position(_2, e) {}) END"
+)
 _ORDER = "Other engines have an order of their own."
 
 ARRAYS: Table = dict(
@@ -111,6 +115,48 @@ ARRAYS: Table = dict(
             engines="It fails if the start is 0 or the length is negative.",
         ),
         line(
+            "array_union(x: exacts, y: same) -> type of x",
+            "Returns the elements of two arrays, each once, in the order in which they come.",
+            "array_union(ARRAY[2, 1], ARRAY[3, 2]) -> [2, 1, 3]",
+            language="array_distinct(_1 || _2)",
+        ),
+        line(
+            "array_except(x: exacts, y: same) -> type of x",
+            "Returns the elements of an array that another one has not, each once, in their order.",
+            "array_except(ARRAY[2, 1, 2], ARRAY[1]) -> [2]",
+            duckdb=_AMONG.format("IS NULL"),
+        ),
+        line(
+            "array_intersect(x: exacts, y: same) -> type of x",
+            "Returns the elements that two arrays share, each once, in the order of the first.",
+            "array_intersect(ARRAY[2, 1, 2], ARRAY[3, 2]) -> [2]",
+            duckdb=_AMONG.format("IS NOT NULL"),
+        ),
+        line(
+            "flatten(x: arrays) -> type of elements",
+            "Joins the arrays of an array; NULL among them is left out.",
+            "flatten(ARRAY[ARRAY[1, 2], ARRAY[3]]) -> [1, 2, 3]",
+            spark="flatten(filter(_1, e -> e IS NOT NULL))",
+        ),
+        line(
+            "trim_array(x: array, n: bigint) -> type of x",
+            "Removes elements from the end of an array.",
+            "trim_array(ARRAY[1, 2, 3], 2) -> [1]",
+            spark="slice(_1, 1, CAST(size(_1) - _2 AS INT))",
+            duckdb="list_slice(_1, 1, len(_1) - _2)",
+            fails="_2 < 0 OR _2 > cardinality(_1)",
+        ),
+        line(
+            "map(keys: exacts, values: array) -> map of x and y",
+            "Returns a map of an array of keys and an array of their values.",
+            "map(ARRAY['a', 'b'], ARRAY[1, 2]) -> {a: 1, b: 2}",
+            spark="map_from_arrays(_1, _2)",
+            duckdb="CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN map(_1, _2) END",
+            fails="cardinality(_1) <> cardinality(_2) OR any_match(_1, x -> x IS NULL)"
+            " OR cardinality(array_distinct(_1)) < cardinality(_1)",
+            engines="It fails if a key is NULL or comes twice, or a value is missing.",
+        ),
+        line(
             "map_keys(x: map) -> array of keys",
             "Returns the keys of a map, sorted.",
             "map_keys(MAP(ARRAY['b', 'a'], ARRAY[1, 2])) -> [a, b]",
@@ -147,7 +193,7 @@ def _value_of(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[-1]
 
 
-INTERNAL: Table = {
+ELEMENTS: Table = {
     exp.Bracket: Function(
         "[ ]",
         "x[n]",
@@ -172,4 +218,4 @@ INTERNAL: Table = {
         )
     ),
 }
-"""What has no name that a query can call."""
+"""Elements and their places, which no name calls."""

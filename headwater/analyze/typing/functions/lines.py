@@ -9,7 +9,7 @@ argument that may be absent, ``*`` for one or more, ``!`` for a literal.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
@@ -44,20 +44,27 @@ _RESULTS: Mapping[str, Result] = MappingProxyType(
         "type of x": first,
         "type of elements": element,
         "array of x": array_of,
+        "map of x and y": lambda arguments: t.mapping(*(t.elements(each)[0] for each in arguments)),
         "array of keys": lambda arguments: t.array(t.elements(arguments[0])[0]),
         "array of values": lambda arguments: t.array(t.elements(arguments[0])[-1]),
         "common type": common,
+        "array of values of f": lambda arguments: t.array(arguments[-1]),
+        "type of f": lambda arguments: arguments[-1],
     }
 )
 
 
-@cache
 def named(name: str, aggregate: bool = False) -> type[exp.Func]:
     """Return the node class of a function that sqlglot has no node for, or reads otherwise.
 
     Args:
         name: lower case.
     """
+    return _class_of(name, aggregate)
+
+
+@cache
+def _class_of(name: str, aggregate: bool) -> type[exp.Func]:
     base = exp.AggFunc if aggregate else exp.Func
     members = {
         "arg_types": {"expressions": False},
@@ -78,7 +85,7 @@ def line(
     duckdb: str = "",
     trino: str = "",
     language: str = "",
-    fails: str = "",
+    fails: str | Callable[[exp.Expr], str] = "",
     node: type[exp.Expr] | None = None,
     kind: Literal["scalar", "aggregate"] = "scalar",
     nullable: Literal["never", "always", "arguments"] | None = None,
