@@ -266,6 +266,10 @@ _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
     exp.SHA: _digest("sha1"),
     exp.SHA2: _digest("sha256"),
 }
+_LAMBDAS: Mapping[type[exp.Expr], Meaning] = {
+    exp.Transform: functions.named("transform", "this", "expression"),
+    exp.ArrayFilter: functions.named("filter", "this", "expression"),
+}
 _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least: _extreme}
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
@@ -280,6 +284,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "spark": {
         **_EXTREMES,
         **_EVERYWHERE,
+        **_LAMBDAS,
         exp.Bracket: functions.element(0, fails=True),
         exp.ArrayToString: _JOINED,
         exp.ArrayDistinct: functions.named("array_distinct", "this"),
@@ -308,6 +313,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_EXTREMES,
         **_DIGESTS,
         **_EVERYWHERE,
+        **_LAMBDAS,
         exp.Bracket: functions.element(1, fails=False),
         exp.ArrayToString: _JOINED,
         exp.DayOfWeek: functions.day_of_week(0),

@@ -111,9 +111,9 @@ HAZARDS: tuple[Hazard, ...] = (
         condition="NOT_PORTABLE",
     ),
     _refused(
-        "the rules of time zones differ between engines and change with their versions",
-        "keep times in UTC, and convert them when you read the view",
-        *("at time zone", "at_timezone", "with_timezone", "timezone", "convert_timezone"),
+        "engines differ in what a wall-clock time is that comes twice or never",
+        "keep times in UTC; CAST(x AT TIME ZONE 'Europe/Berlin' AS TIMESTAMP) shows a wall clock",
+        *("with_timezone", "timezone", "convert_timezone"),
         *("from_utc_timestamp", "to_utc_timestamp"),
         condition="NOT_PORTABLE",
     ),

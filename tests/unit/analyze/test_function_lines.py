@@ -171,6 +171,19 @@ def test_the_dialect_of_duckdb_means_what_duckdb_means(
         ("postgres", "md5(s)", "lower(to_hex(md5(to_utf8(s))))"),
         ("spark", "sha2(s, 256)", "lower(to_hex(sha256(to_utf8(s))))"),
         ("postgres", "string_agg(s, ',')", "listagg(s, ',')"),
+        ("spark", "split(s, 'x')[0]", "regexp_split(s, 'x')[1]"),
+        ("duckdb", "string_split(s, 'x')[1]", "element_at(split(s, 'x'), 1)"),
+        ("postgres", "string_to_array(s, 'x')[2]", "element_at(split(s, 'x'), 2)"),
+        (
+            "spark",
+            "transform(split(s, 'x'), y -> length(y))",
+            "transform(regexp_split(s, 'x'), y -> length(y))",
+        ),
+        (
+            "duckdb",
+            "list_filter(string_split(s, 'x'), y -> y > 'a')",
+            "filter(split(s, 'x'), y -> y > 'a')",
+        ),
     ],
 )
 def test_a_word_of_a_dialect_is_read_as_it_means(dialect: str, written: str, meant: str) -> None:

@@ -133,7 +133,7 @@ WANTED: Mapping[str, str] = {
     "comparables": "an array of numbers, texts, booleans or times",
     "exacts": "an array of texts, booleans, times or exact numbers",
     "arrays": "an array of arrays",
-    "lambda": "a lambda: x -> …",
+    "lambda": "a lambda",
     "element": "a value of the type of its elements",
     "same": "a value of the same type",
     "texts": "an array of texts",

@@ -39,17 +39,42 @@ def element(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[0]
 
 
+def _mapping(arguments: Arguments) -> exp.DataType:
+    """A `MAP` of the types of the elements."""
+    return t.mapping(*(t.elements(each)[0] for each in arguments[:2]))
+
+
+def _keys(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the keys."""
+    return t.array(t.elements(arguments[0])[0])
+
+
+def _values(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the values."""
+    return t.array(t.elements(arguments[0])[-1])
+
+
+def _mapped(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the lambda's value."""
+    return t.array(arguments[-1])
+
+
+def _last(arguments: Arguments) -> exp.DataType:
+    """The type of the last lambda's value."""
+    return arguments[-1]
+
+
 _RESULTS: Mapping[str, Result] = MappingProxyType(
     {
         "type of x": first,
         "type of elements": element,
         "array of x": array_of,
-        "map of x and y": lambda arguments: t.mapping(*(t.elements(each)[0] for each in arguments)),
-        "array of keys": lambda arguments: t.array(t.elements(arguments[0])[0]),
-        "array of values": lambda arguments: t.array(t.elements(arguments[0])[-1]),
+        "map of x and y": _mapping,
+        "array of keys": _keys,
+        "array of values": _values,
         "common type": common,
-        "array of values of f": lambda arguments: t.array(arguments[-1]),
-        "type of f": lambda arguments: arguments[-1],
+        "array of values of f": _mapped,
+        "type of f": _last,
     }
 )
 
