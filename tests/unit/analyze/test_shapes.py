@@ -20,6 +20,8 @@ CREATE TABLE t (k BIGINT, i INTEGER, s VARCHAR, a ARRAY(INTEGER), b ARRAY(VARCHA
 WITH (connector = 'files', path = 't') FORMAT PLAIN ENCODE JSON;
 CREATE TABLE u (k BIGINT, i INTEGER, w VARCHAR, n INTEGER)
 WITH (connector = 'files', path = 'u') FORMAT PLAIN ENCODE JSON;
+CREATE TABLE p (id BIGINT PRIMARY KEY, name VARCHAR, age INTEGER)
+WITH (connector = 'files', path = 'p') FORMAT UPSERT ENCODE JSON (delete_field = 'd');
 CREATE TABLE none (i INTEGER) WITH (connector = 'files', path = 'n') FORMAT PLAIN ENCODE JSON;
 """
 ROWS = {
@@ -31,12 +33,14 @@ ROWS = {
         """,
     "u": """
         (1, 10, 'x', 1), (1, 11, 'z', 2), (2, NULL, 'x', 3), (6, 20, 'y', 4), (NULL, 5, NULL, 5)""",
+    "p": "(1, 'Ana', 30), (2, NULL, 20), (7, 'Bo', 40)",
 }
 CREATED = {
     "t": "k BIGINT, i INTEGER, s VARCHAR, a INTEGER[], b VARCHAR[], m MAP(VARCHAR, INTEGER),"
     " r STRUCT(p INTEGER, q VARCHAR)[]",
     "u": "k BIGINT, i INTEGER, w VARCHAR, n INTEGER",
     "none": "i INTEGER",
+    "p": "id BIGINT, name VARCHAR, age INTEGER",
 }
 
 
@@ -111,6 +115,10 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t WHERE i >= ANY (SELECT max(i) FROM u GROUP BY w)",
         "SELECT k, i > ALL (SELECT i FROM u WHERE u.k = t.k) AS x FROM t",
         *(
+            "SELECT k, (SELECT name FROM p WHERE p.id = t.k) AS n FROM t",
+            "SELECT k FROM t WHERE i < (SELECT age FROM p WHERE id = t.k AND age > 10)",
+            "SELECT k, (SELECT upper(name) FROM p WHERE 7 = id) AS n FROM t",
+            "SELECT k, (SELECT name FROM p ORDER BY age DESC LIMIT 1) AS n FROM t",
             "SELECT k FROM t WHERE (i, s) IN ((10, 'x'), (20, 'y'))",
             "SELECT k FROM t WHERE (i, s) <> (20, 'x')",
         ),
@@ -316,6 +324,9 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
         ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),
         ("SELECT k FROM t WHERE i > ALL (SELECT k, i FROM u)", "WRONG_ARGUMENTS"),
+        ("SELECT (SELECT name FROM p WHERE p.id >= t.k) AS n FROM t", "NOT_YET"),
+        ("SELECT (SELECT 10 / age FROM p WHERE p.id = t.k) AS n FROM t", "NOT_YET"),
+        ("SELECT (SELECT w FROM u WHERE u.k = t.k) AS n FROM t", "NOT_YET"),
         ("SELECT t.k FROM t JOIN (VALUES (1, 2)) AS w (k, n) ON k = 1", "AMBIGUOUS_COLUMN"),
         ("SELECT t.k FROM t JOIN (VALUES (1, 2), (3)) AS w (k, n) ON w.k = 1", "WRONG_ARGUMENTS"),
         ("SELECT t.k FROM t FULL JOIN (VALUES 1) AS w (k) ON w.k = 1", "NOT_YET"),
