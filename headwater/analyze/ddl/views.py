@@ -24,6 +24,7 @@ from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.shapes.first_rows import plain_first_rows
+from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.tuples import without_tuples
 from headwater.analyze.shapes.zones import without_zones
@@ -64,6 +65,7 @@ def bind_view(
         return None
     without_quantifiers(query, report)
     without_tuples(query, report)
+    without_percentiles(query, report)
     without_zones(query, report)
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)

@@ -1,8 +1,8 @@
 """Scalar subqueries of one row at most → aggregates.
 
 In: a bound subquery. Out: the same value from one that always has a row: ``max`` of one value is
-the value, and of none NULL. There is one row at most of ``LIMIT 1``, and of a keyed table whose whole
-key is compared with values of the query around::
+the value, and of none NULL. There is one row at most of ``LIMIT 1``, and of a keyed table whose
+whole key is compared with values of the query around::
 
     (SELECT name FROM users WHERE users.id = t.user_id)
     (SELECT max(name) FROM users WHERE users.id = t.user_id)

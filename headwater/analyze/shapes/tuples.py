@@ -7,6 +7,8 @@ In: a query as parsed. Out: the same one without tuples, where they have another
     WHERE (a, b) IN (SELECT c, d FROM t)  WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t)
                                           AS _rows (c1, c2) WHERE _rows.c1 = a AND _rows.c2 = b)
     GROUP BY (a, b)                       GROUP BY a, b
+    count(DISTINCT (a, b))                count(DISTINCT ARRAY[CAST(a AS VARCHAR), …])
+    count(DISTINCT a, b)                  the same FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ def without_tuples(query: exp.Query, report: Diagnostics) -> None:
                 member.replace(exp.paren(exp.or_(*found, copy=False), copy=False))
         elif member.args.get("query") is not None and _only_filters(member):
             member.replace(_exists(values, member.args["query"]))
+    for count in list(query.find_all(exp.Count)):
+        _count_rows(count)
     for group in query.find_all(exp.Group):
         keys = [
             key
@@ -109,3 +113,32 @@ def _exists(values: Sequence[exp.Expr], query: exp.Expr) -> exp.Exists:
         where=exp.Where(this=_equal(sought, values)),
     )
     return exp.Exists(this=select)
+
+
+def _count_rows(count: exp.Expr) -> None:
+    """Count different rows as arrays of texts; values beside each other count if none is NULL."""
+    distinct = count.this
+    if not isinstance(distinct, exp.Distinct) or count.find_ancestor(exp.Window):
+        return
+    values = list(distinct.expressions)
+    beside = len(values) > 1
+    if not beside:
+        values = _values(values[0]) if values else []
+    if len(values) < 2:
+        return
+    text = exp.DataType(this=exp.DType.VARCHAR)
+    texts = [exp.Cast(this=value.copy(), to=text.copy()) for value in values]
+    distinct.set("expressions", [exp.Array(expressions=texts)])
+    if not beside:
+        return
+    given = [
+        exp.Not(this=exp.Is(this=_in_brackets(value), expression=exp.null())) for value in values
+    ]
+    around = count.parent
+    if isinstance(around, exp.Filter):
+        where = around.expression
+        terms = [exp.paren(where.this.copy(), copy=False), *given]
+        where.set("this", exp.and_(*terms, copy=False))
+    else:
+        where = exp.Where(this=exp.and_(*given, copy=False))
+        count.replace(exp.Filter(this=count.copy(), expression=where))

@@ -32,8 +32,8 @@ def unnested_columns(node: exp.Unnest, alias: str, report: Diagnostics) -> dict[
     kinds = [kind for item in node.expressions for kind in _elements(item, report)]
     names = list(node.alias_column_names) or _own_names(node, alias)
     if offset := node.args.get("offset"):
-        given = node.alias_column_names and isinstance(offset, exp.Identifier)
-        names.append(offset.name if given else _ORDINALITY)
+        named = node.alias_column_names and isinstance(offset, exp.Identifier)
+        names.append(offset.name if named else _ORDINALITY)
         kinds.append(t.BIGINT)
     maps = [item for item in node.expressions if type_of(item).this is t.Type.MAP]
     if maps and (len(node.expressions) > 1 or offset):
@@ -49,7 +49,8 @@ def unnested_columns(node: exp.Unnest, alias: str, report: Diagnostics) -> dict[
         message = f"{len(names)} names for {len(kinds)} columns"
         report.add("WRONG_ARGUMENTS", message, node, "give each column of UNNEST a name")
         return {}
-    columns = [exp.to_identifier(name) for name in names]
+    given = node.args["alias"].columns if node.args.get("alias") else []
+    columns = [*given, *map(exp.to_identifier, names[len(given) :])]
     node.set("alias", exp.TableAlias(this=exp.to_identifier(alias), columns=columns))
     return dict(zip(names, kinds, strict=True))
 

@@ -115,6 +115,24 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t WHERE i >= ANY (SELECT max(i) FROM u GROUP BY w)",
         "SELECT k, i > ALL (SELECT i FROM u WHERE u.k = t.k) AS x FROM t",
         *(
+            *(
+                f"SELECT s, {call}({fraction}) WITHIN GROUP (ORDER BY {by}){where} AS x"
+                " FROM t GROUP BY s"
+                for call, by in (
+                    ("percentile_cont", "i"),
+                    ("percentile_cont", "k DESC"),
+                    ("percentile_disc", "i"),
+                    ("percentile_disc", "s"),
+                )
+                for fraction in (0, 0.25, 0.5, 1)
+                for where in ("", " FILTER (WHERE k > 1)")
+            ),
+            *(
+                "SELECT median(i) AS x FROM t",
+                "SELECT s, median(k) AS x FROM t WHERE k > 9 GROUP BY s",
+            ),
+            "SELECT count(DISTINCT (i, s)) AS x FROM t",
+            "SELECT s, count(DISTINCT (s, i)) FILTER (WHERE k > 1) AS x FROM t GROUP BY s",
             "SELECT k, (SELECT name FROM p WHERE p.id = t.k) AS n FROM t",
             "SELECT k FROM t WHERE i < (SELECT age FROM p WHERE id = t.k AND age > 10)",
             "SELECT k, (SELECT upper(name) FROM p WHERE 7 = id) AS n FROM t",
@@ -278,6 +296,11 @@ def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConn
         (
             "SELECT k FROM t WHERE i <> ALL (a)",
             "SELECT k FROM t WHERE NOT list_contains(a, i) AND list_count(a) = len(a)",
+        ),
+        ("SELECT count(DISTINCT i, s) AS x FROM t", "SELECT 4"),
+        (
+            "SELECT s, count(DISTINCT i, k) FILTER (WHERE k <> 1) AS x FROM t GROUP BY s",
+            "SELECT * FROM (VALUES ('x', 1), ('y', 1), (NULL, 1))",
         ),
     ],
 )
