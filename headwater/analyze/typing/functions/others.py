@@ -94,7 +94,7 @@ FORMS: tuple[Described, ...] = (
         "array",
         "ARRAY[x, …]",
         "Returns an array of the values.",
-        (("ARRAY[1, NULL]", "[1, NULL]"),),
+        (("ARRAY[1, 2]", "[1, 2]"),),
         "Write `CAST(ARRAY[] AS ARRAY(type))` for an array without elements.",
     ),
     Described(
