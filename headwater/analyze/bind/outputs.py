@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import is_system_column, unnamed_column
@@ -25,19 +25,27 @@ def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diag
     items: list[exp.Expr] = []
     for item in select.expressions:
         if isinstance(item, exp.Star):
-            _check_star(item, report)
-            items += _columns_of(relations)
+            items += _listed(item, _columns_of(relations), report)
         elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-            _check_star(item.this, report)
-            items += _star_of(item, relations, report)
+            items += _listed(item.this, _star_of(item, relations, report), report)
         else:
             items.append(item)
     select.set("expressions", items)
 
 
-def _check_star(star: exp.Star, report: Diagnostics) -> None:
-    if any(star.args.get(key) for key in star.arg_types):
-        report.add("UNSUPPORTED_SYNTAX", "* takes no list here", star, "name the columns")
+def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> list[exp.Expr]:
+    """The columns of a star with its lists: EXCEPT or EXCLUDE, and REPLACE."""
+    if star.args.get("rename"):
+        report.add("UNSUPPORTED_SYNTAX", "* takes no list of names", star, "name the columns")
+    without = {each.name: each for each in star.args.get("except_") or []}
+    instead = {each.alias: each for each in star.args.get("replace") or []}
+    names = [column.name for column in columns]
+    for name, node in {**without, **instead}.items():
+        if name not in names:
+            hint = did_you_mean(name, names, "columns")
+            report.add("UNKNOWN_COLUMN", f'column "{name}" is not in *', node, hint)
+    kept = [column for column in columns if column.name not in without]
+    return [instead[each.name].copy() if each.name in instead else each for each in kept]
 
 
 def _star_of(

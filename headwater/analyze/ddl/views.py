@@ -24,6 +24,7 @@ from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.shapes.first_rows import plain_first_rows
+from headwater.analyze.shapes.generated_rows import generate_in_from
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.tuples import without_tuples
@@ -53,6 +54,7 @@ def bind_view(
     syntax_rules.names_given(statement, report)
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
+    generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)
     for rule in syntax_rules.RULES:
         rule(shaped, report)

@@ -27,7 +27,7 @@ _PARTS: tuple[type[exp.Expr], ...] = (
 )
 _COMPARED = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is),
-    *(exp.TimeToUnix, exp.Group),
+    *(exp.TimeToUnix, exp.Group, exp.Ordered),
 )
 _LOCAL_TYPES = (exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
 

@@ -132,6 +132,11 @@ def columns(select: str) -> list[str]:
                 "SELECT s, median(k) AS x FROM t WHERE k > 9 GROUP BY s",
             ),
             "SELECT count(DISTINCT (i, s)) AS x FROM t",
+            "SELECT k, unnest(a) AS x, unnest(b) AS y FROM t WHERE k > 1",
+            "SELECT t.k, w, unnest(a) AS x FROM t JOIN u ON t.k = u.k ORDER BY t.k, n, x LIMIT 4",
+            "SELECT *, unnest(a) AS x FROM (SELECT k, a FROM t) AS q",
+            "SELECT * EXCLUDE (a, b, m, r) FROM t",
+            "SELECT u.* EXCLUDE (k, n) REPLACE (upper(w) AS w), t.s FROM u JOIN t ON t.k = u.k",
             "SELECT s, count(DISTINCT (s, i)) FILTER (WHERE k > 1) AS x FROM t GROUP BY s",
             "SELECT k, (SELECT name FROM p WHERE p.id = t.k) AS n FROM t",
             "SELECT k FROM t WHERE i < (SELECT age FROM p WHERE id = t.k AND age > 10)",
@@ -347,6 +352,9 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
         ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),
         ("SELECT k FROM t WHERE i > ALL (SELECT k, i FROM u)", "WRONG_ARGUMENTS"),
+        ("SELECT s, unnest(array_agg(i)) AS x FROM t GROUP BY s", "NOT_YET"),
+        ("SELECT *, unnest(a) AS x FROM t JOIN u USING (k)", "NOT_YET"),
+        ("SELECT * EXCLUDE (nothing) FROM u", "UNKNOWN_COLUMN"),
         ("SELECT (SELECT name FROM p WHERE p.id >= t.k) AS n FROM t", "NOT_YET"),
         ("SELECT (SELECT 10 / age FROM p WHERE p.id = t.k) AS n FROM t", "NOT_YET"),
         ("SELECT (SELECT w FROM u WHERE u.k = t.k) AS n FROM t", "NOT_YET"),
@@ -367,6 +375,31 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
 )
 def test_a_shape_without_one_meaning_is_refused(select: str, condition: str) -> None:
     assert refused(select).condition == condition
+
+
+@pytest.mark.parametrize(
+    ("dialect", "select", "plain"),
+    [
+        ("spark", "SELECT k, explode(a) AS x FROM t", "SELECT k, unnest(a) FROM t"),
+        (
+            "spark",
+            "SELECT k, explode_outer(a) AS x FROM t",
+            "SELECT k, x FROM t LEFT JOIN unnest(a) AS e (x) ON true",
+        ),
+        (
+            "spark",
+            "SELECT k, x, y FROM t LATERAL VIEW explode(a) e AS x"
+            " LATERAL VIEW OUTER explode(b) f AS y",
+            "SELECT k, x, y FROM t, unnest(a) AS e (x) LEFT JOIN unnest(b) AS f (y) ON true",
+        ),
+        ("postgres", "SELECT k, unnest(a) AS x FROM t", "SELECT k, unnest(a) FROM t"),
+        ("bigquery", "SELECT * EXCEPT (a, b, m, r) FROM t", "SELECT k, i, s FROM t"),
+    ],
+)
+def test_rows_made_in_other_dialects(
+    dialect: str, select: str, plain: str, duck: duckdb.DuckDBPyConnection
+) -> None:
+    assert rows(duck, ours(select, dialect)) == rows(duck, plain)
 
 
 def test_the_dialect_of_postgres_orders_null_as_postgres_does(
