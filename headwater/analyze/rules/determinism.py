@@ -120,7 +120,7 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "it runs code, or reads what is not an input of the view",
         "remove the call",
-        *("reflect", "java_method", "try_reflect", "transform", "query_transform"),
+        *("reflect", "java_method", "try_reflect", "query_transform"),
         *("read_csv", "read_parquet", "read_json", "read_text", "read_blob", "read_files"),
         *("sniff_csv", "identifier", "ai_query", "http_request"),
         condition="FORBIDDEN_FUNCTION",
@@ -179,7 +179,7 @@ NODES: Mapping[type[exp.Expr], str] = {
     exp.ArrayUniqueAgg: "collect_set",
     exp.AtTimeZone: "at time zone",
     exp.SHA2Digest: "sha512",
-    exp.QueryTransform: "transform",
+    exp.QueryTransform: "query_transform",
     exp.JSONObjectAgg: "json_object_agg",
     exp.JSONArrayAgg: "json_array_agg",
 }
