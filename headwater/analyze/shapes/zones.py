@@ -11,13 +11,12 @@ A column holds instants: a zone is lost where a view ends, and refused where a s
 
 from __future__ import annotations
 
-from zoneinfo import available_timezones
-
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing.functions.lines import named
 from headwater.analyze.typing.functions.zones import BEGINNINGS, LOCAL
+from headwater.analyze.typing.zones import zone_names
 from headwater.dialect.syntax import DIALECT
 
 _PARTS: tuple[type[exp.Expr], ...] = (
@@ -42,7 +41,7 @@ def without_zones(query: exp.Query, report: Diagnostics) -> None:
         if DIALECT in node.meta:
             continue  # the binder refuses it: what it means depends on the type
         zone = node.args["zone"]
-        if not isinstance(zone, exp.Literal) or zone.name not in available_timezones():
+        if not isinstance(zone, exp.Literal) or zone.name not in zone_names():
             hint = "write the name of a zone as a literal: 'Europe/Berlin'"
             message = f"{zone.sql('trino')} is no time zone"
             report.add("WRONG_ARGUMENTS", message, node.this, hint)

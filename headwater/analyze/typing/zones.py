@@ -6,6 +6,7 @@ In: a typed operand. Out: the wall clock. In Trino's dialect
 
 from __future__ import annotations
 
+from functools import cache
 from zoneinfo import available_timezones
 
 from sqlglot import exp
@@ -17,6 +18,12 @@ from headwater.analyze.typing.functions.zones import LOCAL
 from headwater.dialect.syntax import DIALECT
 
 _WALL_CLOCK = ("postgres", "duckdb")
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    """Return the names of all time zones, which are read from files once."""
+    return frozenset(available_timezones())
 
 
 def at_time_zone(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -33,7 +40,7 @@ def at_time_zone(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = f"AT TIME ZONE of {t.sql_type(kind)} in this dialect is not in the language"
         report.add("NOT_PORTABLE", message, node.this, hint)
         return t.UNKNOWN
-    if not zone.is_string or zone.name not in available_timezones():
+    if not zone.is_string or zone.name not in zone_names():
         hint = "write the name of a zone as a literal: 'Europe/Berlin'"
         report.add("WRONG_ARGUMENTS", f"{zone.sql('trino')} is no time zone", node.this, hint)
         return t.UNKNOWN
