@@ -270,15 +270,11 @@ CONSTRUCTS = (
         "Joins",
         "`LEFT JOIN UNNEST … ON TRUE`",
         "SELECT o.id, t.tag FROM orders o LEFT JOIN UNNEST(o.tags) AS t(tag) ON TRUE",
-        "NOT_YET",
-        "`CROSS JOIN UNNEST`",
     ),
     Construct(
         "Joins",
         "`UNNEST … WITH ORDINALITY`",
         "SELECT o.id, t.tag FROM orders o CROSS JOIN UNNEST(o.tags) WITH ORDINALITY AS t(tag, n)",
-        "NOT_YET",
-        "`sequence` and `element_at`",
     ),
     Construct(
         "Joins",
