@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 RUN_FILE = "run.json"
 NEW, STOPPED, EXTERNAL, UNREADABLE = "new", "stopped", "external", "unreadable"
 PAUSED = "paused"
+RATE_OVER = timedelta(minutes=1)
+"""How far back rows per second are counted."""
 _MAY_PAUSE = (NEW, STOPPED, "starting", "running", "done")
 
 
@@ -53,6 +56,8 @@ class Status:
         lag: commits of its inputs that are not in its newest commit; None for tables, and for views
             that read nothing but a SOURCE.
         age: age of its newest commit.
+        rate: rows written per second, over the commits of the last :data:`RATE_OVER`; None for
+            sinks.
         rows_in: rows read: by a table from its connector, by a view or sink from its inputs in the
             lake; None for views that read nothing but a SOURCE.
         rows_out: rows written; by commits that were expired, those that are still there. None for
@@ -84,6 +89,7 @@ class Status:
     held_by: HeldBack | None = None
     lag: int | None = None
     age: timedelta | None = None
+    rate: float | None = None
     rows_in: int | None = 0
     rows_out: int | None = 0
     late: int | None = 0
@@ -99,17 +105,20 @@ class Status:
     judged: bool = True
 
 
-def status(project: Project, now: datetime | None = None) -> list[Status]:
+def status(
+    project: Project, now: datetime | None = None, lake: LakeReader | None = None
+) -> list[Status]:
     """Return the status of every landed table, view and sink, inputs before what reads them.
 
     Args:
         now: the time that age is measured against; the clock's by default.
+        lake: a reader of its tables that was used before; a new one by default.
 
     Raises:
         ServiceError: nothing can be read.
     """
     now = now or datetime.now(UTC)
-    lake = LakeReader(project.config, project.catalog.external)
+    lake = lake or LakeReader(project.config, project.catalog.external)
     lake.names()  # that the catalog cannot be read is told once, not for each table
     said = read_run_file(project.config.state / RUN_FILE)
     catalog = project.catalog
@@ -337,6 +346,7 @@ def _row(
         held_by=held_back({each: histories[each] for each in inputs if histories.timed(each)}),
         lag=lag,
         age=max(now - newest.committed_at, timedelta(0)),
+        rate=None if kind == "sink" else _rate(history, now),
         rows_in=rows_in,
         rows_out=None if kind == "sink" else written,
         late=None if histories.uncounted(name) else counts["late"],
@@ -398,6 +408,12 @@ def _added(history: Sequence[Commit]) -> int:
     return sum(commit.added for commit in newer) + (
         oldest.total if oldest.marker.epoch else oldest.added
     )
+
+
+def _rate(history: Sequence[Commit], now: datetime) -> float:
+    """Return the rows added per second lately."""
+    recent = takewhile(lambda commit: now - commit.committed_at < RATE_OVER, history)
+    return sum(commit.added for commit in recent) / RATE_OVER.total_seconds()
 
 
 def _behind(newest: Commit, name: str, history: Sequence[Commit]) -> int:

@@ -1,0 +1,179 @@
+"""What the page of one table, view or sink shows below its numbers, section by section.
+
+In: a reading of a project, a name, what is asked for. Out: values for a template. Each function is
+what a command does: ``explain``, ``sql``, ``quarantine list``, ``why``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from starlette.datastructures import QueryParams
+
+from headwater.console.checks import Checks
+from headwater.console.query import Answer, run_query
+from headwater.console.state import Look
+from headwater.console.text import written
+from headwater.lake.protocol.history import Commit
+from headwater.lake.reserved_names import SINK
+from headwater.plan import explain
+from headwater.serve.connection import quoted
+from headwater.serve.lake_reader import LakeReader
+from headwater.serve.quarantine import BadRow, WaitingRows, bad_rows, waiting
+from headwater.serve.stored_table import reading
+from headwater.serve.values import as_text
+from headwater.serve.why.deciding import Deciding
+from headwater.serve.why.missing import Absent
+
+COMMITS, ROWS, BAD_ROWS, WHY_ROWS = 60, 50, 20, 10
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a page is asked for.
+
+    Attributes:
+        look: the project.
+        name: the relation.
+        query: what stands behind the ``?`` of the address.
+        checks: the checks of views.
+    """
+
+    look: Look
+    name: str
+    query: QueryParams = field(default_factory=QueryParams)
+    checks: Checks = field(default_factory=Checks)
+
+
+def definition(asked: Asked) -> Values:
+    """Return the statement as its file has it, and the SELECT that the table equals at rest."""
+    catalog = asked.look.project.catalog
+    found = catalog.views.get(asked.name) or catalog.sources.get(asked.name)
+    found = found or catalog.sinks.get(asked.name)
+    if found is None:
+        return {"sql": "", "place": ""}
+    name = catalog.shown(asked.name) if asked.name in catalog.sources else asked.name
+    span = getattr(catalog.views.get(name), "span", None) or found.span
+    return {
+        "sql": written(span) or getattr(found, "definition", ""),
+        "place": f"{span.file}:{span.line}" if span else "",
+        "columns": [(each.name, each.type.sql("trino"), each.comment) for each in found.fields],
+    }
+
+
+def plan(asked: Asked) -> Values:
+    """Return what ``headwater explain`` says."""
+    planned = asked.look.plans[asked.name]
+    return {
+        "facts": explain.facts(planned),
+        "tree": "\n".join(explain.tree(planned.root)),
+        "steps": explain.program_sql(planned.program),
+    }
+
+
+def commits(asked: Asked) -> Values:
+    """Return the newest commits, newest first."""
+    stored = asked.name + SINK if asked.name in asked.look.project.catalog.sinks else asked.name
+    with reading(stored):
+        table = _lake(asked.look).table(stored)
+        if table is None:
+            return {"commits": ()}
+        external = asked.name in asked.look.project.catalog.external
+        found = table.commits_of_others(asked.name) if external else table.commits(asked.name)
+        newest = list(islice(found, COMMITS))
+    return {"commits": newest, "bars": _bars(newest)}
+
+
+def _bars(commits: Sequence[Commit]) -> Sequence[tuple[int, int, Commit]]:
+    """Return height in percent of each commit's rows, oldest first."""
+    most = max((each.added for each in commits), default=0) or 1
+    oldest_first = commits[::-1]
+    return [(n, -(-100 * each.added // most), each) for n, each in enumerate(oldest_first)]
+
+
+def rows(asked: Asked) -> Values:
+    """Return some rows, with the address of what decides each."""
+    if asked.look.relation(asked.name) is None:
+        return {"answer": None}
+    found = run_query(asked.look.project, f"SELECT * FROM {quoted(asked.name)}", ROWS)
+    if asked.name not in asked.look.plans:
+        return {"answer": found}
+    return {"answer": found, "keys": [_key(asked, found, row) for row in found.rows]}
+
+
+def _key(asked: Asked, answer: Answer, row: Sequence[object]) -> Mapping[str, str]:
+    """The texts of the columns that say which row of a view is meant."""
+    texts = {name: as_text(value) for name, value in zip(answer.columns, row, strict=True)}
+    key = [name for name in asked.look.plans[asked.name].stream_key if name in texts]
+    return {name: texts[name] for name in key} or texts
+
+
+def quarantine(asked: Asked) -> Values:
+    """Return what waits in the quarantine by reason, and the newest rows."""
+    catalog = asked.look.project.catalog
+    name = catalog.shown(asked.name) if asked.name in catalog.sources else asked.name
+    reasons: Sequence[WaitingRows] = waiting(asked.look.project, [name])
+    newest: Sequence[BadRow] = bad_rows(asked.look.project, [name], BAD_ROWS) if reasons else ()
+    return {"reasons": reasons, "bad_rows": newest}
+
+
+def why(asked: Asked) -> Values:
+    """Return the input rows that decide a row, or the step that removes it."""
+    planned = asked.look.plans[asked.name]
+    columns = [each.name for each in planned.view.fields]
+    pairs = {name: asked.query[name] for name in columns if asked.query.get(name)}
+    found: dict[str, object] = {
+        "columns": [name for name in planned.stream_key if name in columns] or columns,
+        "all_columns": columns,
+        "pairs": pairs,
+        "absent": asked.query.get("-not") == "1",
+    }
+    project, plans = asked.look.project, asked.look.plans
+    if pairs and found["absent"]:
+        found["missing"] = Absent(project, plans).explain(asked.name, pairs)
+    elif pairs:
+        deciding = Deciding(project, plans, rows=WHY_ROWS)
+        found["explained"] = deciding.explain(asked.name, pairs)
+    return found
+
+
+def verify(asked: Asked) -> Values:
+    """Return the last check of a view."""
+    return {"check": asked.checks.last(asked.name), "busy": asked.checks.busy}
+
+
+SECTIONS: Mapping[str, Callable[[Asked], Values]] = {
+    "definition": definition,
+    "plan": plan,
+    "commits": commits,
+    "rows": rows,
+    "quarantine": quarantine,
+    "why": why,
+    "verify": verify,
+}
+LIVE = ("commits", "rows", "quarantine", "verify")
+"""Sections that change while somebody looks."""
+
+
+def sections_of(look: Look, name: str) -> tuple[str, ...]:
+    """Return the sections that a relation has."""
+    catalog = look.project.catalog
+    if name in look.plans:
+        return tuple(SECTIONS)
+    if name in catalog.sinks:
+        return ("definition", "commits")
+    source = catalog.sources.get(name)
+    if source is None:
+        return ()
+    if not source.kept:
+        return ("definition", "quarantine")
+    if source.external:
+        return ("definition", "commits", "rows")
+    return ("definition", "commits", "rows", "quarantine")
+
+
+def _lake(look: Look) -> LakeReader:
+    return LakeReader(look.project.config, look.project.catalog.external)
