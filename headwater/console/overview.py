@@ -69,7 +69,7 @@ class Graph:
 def reads_of(look: Look) -> Mapping[str, Sequence[str]]:
     """Return by name what each relation reads, also of what the project leaves out."""
     catalog = look.project.catalog
-    reads: dict[str, Sequence[str]] = {name: () for name in catalog.sources}
+    reads: dict[str, Sequence[str]] = dict.fromkeys(catalog.sources, ())
     reads |= {name: view.inputs for name, view in catalog.views.items()}
     reads |= {name: (sink.view,) for name, sink in catalog.sinks.items()}
     for name in look.project.broken:

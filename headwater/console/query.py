@@ -46,6 +46,7 @@ def run_query(project: Project, sql: str, rows: int = ROWS, limits: Limits = LIM
     """Run one SELECT.
 
     Args:
+        project: the project.
         sql: a SELECT in Headwater's SQL.
         rows: how many rows to return at most.
         limits: what it may take.

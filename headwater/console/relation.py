@@ -12,6 +12,7 @@ from itertools import islice
 
 from starlette.datastructures import QueryParams
 
+from headwater.analyze.definitions import Sink, Source, View
 from headwater.console.checks import Checks
 from headwater.console.query import Answer, run_query
 from headwater.console.state import Look
@@ -24,8 +25,6 @@ from headwater.serve.lake_reader import LakeReader
 from headwater.serve.quarantine import BadRow, WaitingRows, bad_rows, waiting
 from headwater.serve.stored_table import reading
 from headwater.serve.values import as_text
-from headwater.serve.why.deciding import Deciding
-from headwater.serve.why.missing import Absent
 
 COMMITS, ROWS, BAD_ROWS, WHY_ROWS = 60, 50, 20, 10
 Values = Mapping[str, object]
@@ -51,8 +50,11 @@ class Asked:
 def definition(asked: Asked) -> Values:
     """Return the statement as its file has it, and the SELECT that the table equals at rest."""
     catalog = asked.look.project.catalog
-    found = catalog.views.get(asked.name) or catalog.sources.get(asked.name)
-    found = found or catalog.sinks.get(asked.name)
+    found: View | Source | Sink | None = (
+        catalog.views.get(asked.name)
+        or catalog.sources.get(asked.name)
+        or catalog.sinks.get(asked.name)
+    )
     if found is None:
         return {"sql": "", "place": ""}
     name = catalog.shown(asked.name) if asked.name in catalog.sources else asked.name
@@ -122,6 +124,9 @@ def quarantine(asked: Asked) -> Values:
 
 def why(asked: Asked) -> Values:
     """Return the input rows that decide a row, or the step that removes it."""
+    from headwater.serve.why.deciding import Deciding
+    from headwater.serve.why.missing import Absent
+
     planned = asked.look.plans[asked.name]
     columns = [each.name for each in planned.view.fields]
     pairs = {name: asked.query[name] for name in columns if asked.query.get(name)}

@@ -56,6 +56,7 @@ class LakeReader:
         self._config = config
         self._warehouse = warehouse_for(config)
         self._external = external or {}
+        self._loaded: dict[str, tuple[str, StoredTable]] = {}
 
     @cached_property
     def _catalog(self) -> Catalog | None:
@@ -121,8 +122,12 @@ class LakeReader:
             return StoredDeltaTable(name, folder)
         if in_place:
             return None
-        if not written and (found := self._quickly(name)):
-            return found
+        if not written:
+            pointers = catalog_backend(self._config).pointers(self.namespace)
+            if pointers is not None and name not in pointers:
+                return None
+            if found := self._quickly(name, (pointers or {}).get(name, "")):
+                return found
         if self._catalog is None:
             return None
         from pyiceberg.exceptions import NoSuchTableError
@@ -139,11 +144,13 @@ class LakeReader:
         except Exception as error:
             raise _of_table(name, error) from error
 
-    def _quickly(self, name: str) -> StoredTable | None:
+    def _quickly(self, name: str, location: str) -> StoredTable | None:
         """A table whose metadata is a file here; None if it is not, or if something is wrong."""
-        location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
         if not _METADATA_FILE.match(location):
             return None
+        known = self._loaded.get(name)
+        if known is not None and known[0] == location:
+            return known[1]
         from headwater.serve.iceberg import StoredIcebergTable
 
         try:
@@ -169,7 +176,9 @@ class LakeReader:
                 NoopCatalog(CATALOG),
             )
 
-        return StoredIcebergTable(name, metadata, open_table)
+        found = StoredIcebergTable(name, metadata, open_table)
+        self._loaded[name] = location, found
+        return found
 
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)
