@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
 
     from headwater.config.settings import Config
+    from headwater.serve.iceberg import StoredIcebergTable
     from headwater.serve.stored_table import StoredTable
 
 NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "CATALOG_FAILED"}
@@ -56,7 +57,7 @@ class LakeReader:
         self._config = config
         self._warehouse = warehouse_for(config)
         self._external = external or {}
-        self._loaded: dict[str, tuple[str, StoredTable]] = {}
+        self._loaded: dict[str, tuple[str, StoredIcebergTable]] = {}
 
     @cached_property
     def _catalog(self) -> Catalog | None:
@@ -176,7 +177,7 @@ class LakeReader:
                 NoopCatalog(CATALOG),
             )
 
-        found = StoredIcebergTable(name, metadata, open_table)
+        found = StoredIcebergTable(name, metadata, open_table, known[1] if known else None)
         self._loaded[name] = location, found
         return found
 

@@ -218,7 +218,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-class _Histories(dict[str, list[Commit]]):
+class _Histories(dict[str, Sequence[Commit]]):
     """The commits of each table, newest first, read once."""
 
     def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
@@ -227,24 +227,24 @@ class _Histories(dict[str, list[Commit]]):
         self.external = catalog.external
         self.unread: dict[str, str] = {}
 
-    def __missing__(self, name: str) -> list[Commit]:
+    def __missing__(self, name: str) -> Sequence[Commit]:
         try:
             with reading(name):
                 return self._read(name)
         except HeadwaterError as error:
             if error.condition in NOTHING_IS_READABLE:
                 raise
-            self[name], self.unread[name] = [], error.message
+            self[name], self.unread[name] = (), error.message
             return self[name]
 
-    def _read(self, name: str) -> list[Commit]:
+    def _read(self, name: str) -> Sequence[Commit]:
         table = self._lake.table(name)
         if table is None:
-            self[name] = []
+            self[name] = ()
         elif name in self.external:
             self[name] = list(table.commits_of_others(name))
         else:
-            self[name] = list(table.commits(name.removesuffix(SINK)))
+            self[name] = table.history(name.removesuffix(SINK))
         return self[name]
 
     def cut(self, commit: Commit) -> set[str]:
