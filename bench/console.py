@@ -30,7 +30,7 @@ import pyarrow as pa
 from playwright.sync_api import sync_playwright
 from pyiceberg.catalog.sql import SqlCatalog
 
-from bench.measure import ROOT, TICKS, machine
+from bench.measure import TICKS, machine
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.storage.warehouse import folder_uri
 from headwater.project import Project, load_project

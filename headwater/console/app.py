@@ -7,6 +7,8 @@ has changed in its place; so each page is one template, with and without scripts
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -20,12 +22,12 @@ from starlette.staticfiles import StaticFiles
 
 from headwater import __version__
 from headwater.console.checks import Checks
-from headwater.console.guard import Guard
+from headwater.console.guard import LocalGuard
 from headwater.console.overview import TONES, graph_of, reads_of, sums
 from headwater.console.pages import templates
+from headwater.console.project_reader import Look, ProjectReader
 from headwater.console.query import LIMITS, ROWS, run_query
-from headwater.console.relation import LIVE, SECTIONS, Asked, sections_of
-from headwater.console.state import Look, State
+from headwater.console.relation import LIVE, SECTIONS, Asked, quarantined, sections_of
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.serve.quarantine import waiting
 
@@ -41,9 +43,16 @@ class Console:
     """
 
     def __init__(self, root: Path) -> None:
-        self.state = State(root)
+        self.reader = ProjectReader(root)
         self.checks = Checks()
         self._templates = templates()
+
+    def prepare(self) -> None:
+        """Read the project and load the libraries that pages need, before somebody asks."""
+        with suppress(HeadwaterError):
+            self.reader.look()
+        for library in ("duckdb", "pyarrow", "pyiceberg.table"):
+            import_module(library)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -57,17 +66,17 @@ class Console:
             Route("/sql", self._answer, methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC), name="static"),
         ]
-        middleware = [Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)]
+        middleware = [Middleware(LocalGuard), Middleware(GZipMiddleware, minimum_size=1000)]
         handlers = {HeadwaterError: self._failed, HTTPException: self._missing}
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
     def _overview(self, request: Request) -> Response:
-        look = self.state.look()
+        look = self.reader.look()
         values = {"graph": graph_of(look), "sums": sums(look), "live": True}
         return self._page(request, "overview.html", look, values)
 
     def _relation(self, request: Request) -> Response:
-        look = self.state.look()
+        look = self.reader.look()
         name = request.path_params["name"]
         sections = sections_of(look, name)
         broken = look.project.broken.get(name)
@@ -86,6 +95,7 @@ class Console:
         values |= {
             "name": name,
             "status": look.relation(name),
+            "quarantined": quarantined(look, name),
             "inputs": [each for each in reads.get(name, ()) if each in reads],
             "readers": [each for each, read in reads.items() if name in read],
             "live": section in LIVE,
@@ -93,7 +103,7 @@ class Console:
         return self._page(request, "relation.html", look, values)
 
     def _verify(self, request: Request) -> Response:
-        look = self.state.look()
+        look = self.reader.look()
         name = request.path_params["name"]
         if name not in look.plans:
             raise HTTPException(404, f'the project has no view "{name}"')
@@ -102,14 +112,14 @@ class Console:
         return self._relation(request)
 
     def _quarantine(self, request: Request) -> Response:
-        look = self.state.look()
+        look = self.reader.look()
         unread: dict[str, str] = {}
         reasons = waiting(look.project, (), unread)
         values = {"reasons": reasons, "unread": unread, "live": True}
         return self._page(request, "quarantine.html", look, values)
 
     def _query(self, request: Request) -> Response:
-        look = self.state.look()
+        look = self.reader.look()
         values = {"sql": request.query_params.get("q", ""), "limits": LIMITS, "most": ROWS}
         return self._page(request, "sql.html", look, values)
 
@@ -122,7 +132,7 @@ class Console:
     def _answered(self, request: Request, sql: str) -> Response:
         values: dict[str, object] = {}
         try:
-            values["answer"] = run_query(self.state.look().project, sql)
+            values["answer"] = run_query(self.reader.look().project, sql)
         except HeadwaterError as error:
             values["error"] = error
         return self._templates.TemplateResponse(request, "answer.html", values)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from headwater.console.state import Look
+from headwater.console.project_reader import Look
 from headwater.errors import ConfigError, HeadwaterError
 from headwater.serve.verify import Comparer, VerifyResult, as_failure, verify
 from headwater.serve.verify_applied import judge_applied

@@ -32,7 +32,7 @@ HEADERS = {
 }
 
 
-class Guard:
+class LocalGuard:
     """Refuses requests that no page of the console made.
 
     Args:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from headwater.analyze.definitions import CHANGES
 from headwater.console.graph import HEIGHT, WIDTH, Line, draw
-from headwater.console.state import Look
+from headwater.console.project_reader import Look
+from headwater.console.text import rate as rate_in_words
 from headwater.serve.status import Status
 
 TONES: Mapping[str, str] = {
@@ -20,6 +21,9 @@ TONES: Mapping[str, str] = {
     **dict.fromkeys(("failed", "broken", "unreadable"), "bad"),
 }
 """How a state is coloured; the others are calm."""
+IN_PLACE = "read in place"
+"""What is said of a SOURCE, which has no table."""
+_SEVERITY = ("good", "calm", "warn", "bad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,9 @@ class Box:
     Attributes:
         name: its name.
         kind: ``source``, ``table``, ``view`` or ``sink``.
-        status: its status; None for a SOURCE, which has no table.
+        state: its state; of a keyed table, that of its log if the log is in trouble.
+        note: what is worth a number in the box: rows/s, commits behind, quarantined rows.
+        problem: the last error, or an empty text.
         x: left edge.
         y: upper edge.
         before: the inputs of it, for the left arrow key.
@@ -38,7 +44,9 @@ class Box:
 
     name: str
     kind: str
-    status: Status | None
+    state: str
+    note: str
+    problem: str
     x: int
     y: int
     before: str
@@ -93,8 +101,7 @@ def graph_of(look: Look) -> Graph:
     boxes = [
         Box(
             name,
-            statuses[name].kind if name in statuses else _kind(look, name),
-            statuses.get(name),
+            *_shown(look, name, [statuses[n] for n in (name, name + CHANGES) if n in statuses]),
             *at,
             before=next((source for source, target in edges if target == name), ""),
             after=next((target for source, target in edges if source == name), ""),
@@ -102,6 +109,25 @@ def graph_of(look: Look) -> Graph:
         for name, at in sorted(placed.boxes.items(), key=lambda each: each[1])
     ]
     return Graph(boxes, placed.lines, placed.width, placed.height)
+
+
+def _shown(look: Look, name: str, found: Sequence[Status]) -> tuple[str, str, str, str]:
+    """Return kind, state, note and problem of a box; a keyed table is shown with its log."""
+    if not found:
+        broken = look.project.broken.get(name)
+        state = broken.state if broken else IN_PLACE
+        return _kind(look, name), state, "", broken.reason if broken else ""
+    worst = max(found, key=lambda each: _SEVERITY.index(TONES.get(each.state, "calm")))
+    bad = sum(each.quarantined or 0 for each in found)
+    rate = max(each.rate or 0 for each in found)
+    lag = found[0].lag
+    notes = (
+        f"{bad:,} quarantined" if bad else "",
+        f"{lag:,} behind" if lag else "",
+        f"{rate_in_words(rate)} rows/s" if rate else "",
+    )
+    note = next(filter(None, notes), found[0].kind)
+    return found[0].kind, worst.state, note, worst.problem
 
 
 def _kind(look: Look, name: str) -> str:

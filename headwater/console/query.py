@@ -14,11 +14,11 @@ from itertools import islice
 
 from headwater.errors import ConfigError
 from headwater.project import Project
-from headwater.serve.connection import Limits
+from headwater.serve.connection import QueryLimits
 from headwater.serve.embedded import Embedded
 
 ROWS = 500
-LIMITS = Limits(seconds=15, memory="512MB", disk="2GB", threads=2)
+LIMITS = QueryLimits(seconds=15, memory="512MB", disk="2GB", threads=2)
 AT_ONCE = 2
 _slots = threading.BoundedSemaphore(AT_ONCE)
 
@@ -42,7 +42,7 @@ class Answer:
     unread: Mapping[str, str]
 
 
-def run_query(project: Project, sql: str, rows: int = ROWS, limits: Limits = LIMITS) -> Answer:
+def run_query(project: Project, sql: str, rows: int = ROWS, limits: QueryLimits = LIMITS) -> Answer:
     """Run one SELECT.
 
     Args:

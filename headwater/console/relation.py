@@ -12,10 +12,10 @@ from itertools import islice
 
 from starlette.datastructures import QueryParams
 
-from headwater.analyze.definitions import Sink, Source, View
+from headwater.analyze.definitions import CHANGES, Sink, Source, View
 from headwater.console.checks import Checks
+from headwater.console.project_reader import Look
 from headwater.console.query import Answer, run_query
-from headwater.console.state import Look
 from headwater.console.text import written
 from headwater.lake.protocol.history import Commit
 from headwater.lake.reserved_names import SINK
@@ -23,11 +23,15 @@ from headwater.plan import explain
 from headwater.serve.connection import quoted
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.quarantine import BadRow, WaitingRows, bad_rows, waiting
+from headwater.serve.status import NEW
 from headwater.serve.stored_table import reading
 from headwater.serve.values import as_text
 
 COMMITS, ROWS, BAD_ROWS, WHY_ROWS = 60, 50, 20, 10
+SORTED = 5_000_000
+"""Rows of a table that are sorted to show the newest."""
 Values = Mapping[str, object]
+_TIMES = ("timestamp", "timestamptz", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +64,22 @@ def definition(asked: Asked) -> Values:
     name = catalog.shown(asked.name) if asked.name in catalog.sources else asked.name
     span = getattr(catalog.views.get(name), "span", None) or found.span
     return {
+        "changed": _is_changed(asked),
         "sql": written(span) or getattr(found, "definition", ""),
         "place": f"{span.file}:{span.line}" if span else "",
         "columns": [(each.name, each.type.sql("trino"), each.comment) for each in found.fields],
     }
+
+
+def _is_changed(asked: Asked) -> bool:
+    """Whether the newest commit of a view is of another definition than its file has."""
+    if asked.name not in asked.look.plans:
+        return False
+    with reading(asked.name):
+        table = _lake(asked.look).table(asked.name)
+        newest = next(table.commits(asked.name), None) if table else None
+    planned = asked.look.plans[asked.name]
+    return newest is not None and not planned.is_of(newest.marker.fingerprint)
 
 
 def plan(asked: Asked) -> Values:
@@ -86,7 +102,7 @@ def commits(asked: Asked) -> Values:
         external = asked.name in asked.look.project.catalog.external
         found = table.commits_of_others(asked.name) if external else table.commits(asked.name)
         newest = list(islice(found, COMMITS))
-    return {"commits": newest, "bars": _bars(newest)}
+    return {"commits": newest, "bars": _bars(newest), "most": COMMITS}
 
 
 def _bars(commits: Sequence[Commit]) -> Sequence[tuple[int, int, Commit]]:
@@ -98,12 +114,26 @@ def _bars(commits: Sequence[Commit]) -> Sequence[tuple[int, int, Commit]]:
 
 def rows(asked: Asked) -> Values:
     """Return some rows, with the address of what decides each."""
-    if asked.look.relation(asked.name) is None:
+    status = asked.look.relation(asked.name)
+    if status is None or status.rows is None or status.state == NEW:
         return {"answer": None}
-    found = run_query(asked.look.project, f"SELECT * FROM {quoted(asked.name)}", ROWS)
+    time = _newest_first(asked) if status.rows <= SORTED else ""
+    query = f"SELECT * FROM {quoted(asked.name)}"
+    found = run_query(
+        asked.look.project, f"{query} ORDER BY {quoted(time)} DESC" if time else query, ROWS
+    )
+    values = {"answer": found, "order": f"the latest {time} first" if time else "in no order"}
     if asked.name not in asked.look.plans:
-        return {"answer": found}
-    return {"answer": found, "keys": [_key(asked, found, row) for row in found.rows]}
+        return values
+    return {**values, "keys": [_key(asked, found, row) for row in found.rows]}
+
+
+def _newest_first(asked: Asked) -> str:
+    """The first column of a relation that is a time, or an empty text."""
+    catalog = asked.look.project.catalog
+    found = catalog.views.get(asked.name) or catalog.sources.get(asked.name)
+    fields = found.fields if found else ()
+    return next((each.name for each in fields if each.type.is_type(*_TIMES)), "")
 
 
 def _key(asked: Asked, answer: Answer, row: Sequence[object]) -> Mapping[str, str]:
@@ -161,6 +191,18 @@ SECTIONS: Mapping[str, Callable[[Asked], Values]] = {
 }
 LIVE = ("commits", "rows", "quarantine", "verify")
 """Sections that change while somebody looks."""
+
+
+def quarantined(look: Look, name: str) -> int | None:
+    """Return how many rows of a relation are quarantined, of a keyed table also those of its log.
+
+    Returns:
+        None for a sink, and if a quarantine cannot be read.
+    """
+    found = [each for each in (look.relation(name), look.relation(name + CHANGES)) if each]
+    counts = [each.quarantined for each in found if each.kind != "sink"]
+    known = [each for each in counts if each is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
 
 
 def sections_of(look: Look, name: str) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ def served(
 
     thread = threading.Thread(target=run, name="console", daemon=True)
     thread.start()
+    threading.Thread(target=console.prepare, name="preparing", daemon=True).start()
     try:
         yield ended
     finally:

@@ -21,7 +21,7 @@ MEMORY_LIMIT = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueryLimits:
     """What one query may take.
 
     Attributes:
@@ -39,7 +39,7 @@ class Limits:
 
 @contextmanager
 def duckdb_connection(
-    *, typed: bool = True, limits: Limits | None = None
+    *, typed: bool = True, limits: QueryLimits | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open an in-memory DuckDB in UTC; what does not fit in memory goes to a temporary folder.
 
@@ -50,7 +50,7 @@ def duckdb_connection(
     """
     import duckdb
 
-    limits = limits or Limits()
+    limits = limits or QueryLimits()
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": limits.memory,

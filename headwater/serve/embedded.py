@@ -25,7 +25,7 @@ from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.called_functions import call_as_duckdb
 from headwater.serve.commits import commits_table
-from headwater.serve.connection import Limits, duckdb_connection, rows_of
+from headwater.serve.connection import QueryLimits, duckdb_connection, rows_of
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.unnest import unnest_as_trino
 
@@ -67,7 +67,7 @@ class Embedded:
         limits: what a query may take.
     """
 
-    def __init__(self, project: Project, cut: str = "", limits: Limits | None = None) -> None:
+    def __init__(self, project: Project, cut: str = "", limits: QueryLimits | None = None) -> None:
         self._project, self._cut, self._limits = project, cut, limits
         self._lake = LakeReader(project.config, project.catalog.external)
 

@@ -46,7 +46,9 @@ class StoredIcebergTable(StoredTable):
         self.name = name
         self._metadata, self._open = metadata, open_table
         known: Mapping[int, Snapshot] = earlier.parsed if earlier else {}
-        self.parsed = {each: known[each] for each in self._snapshots if each in known}
+        self.parsed: dict[int, Snapshot] = {
+            each: known[each] for each in self._snapshots if each in known
+        }
 
     @property
     def properties(self) -> Mapping[str, str]:

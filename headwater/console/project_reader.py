@@ -54,7 +54,7 @@ class Look:
         return next((each for each in self.relations if each.name == name), None)
 
 
-class State:
+class ProjectReader:
     """Reads a project for all pages. Safe for several threads.
 
     Args:
