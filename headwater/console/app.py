@@ -7,7 +7,7 @@ has changed in its place; so each page is one template, with and without scripts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -26,8 +26,16 @@ from headwater.console.guard import LocalGuard
 from headwater.console.overview import TONES, graph_of, reads_of, sums
 from headwater.console.pages import templates
 from headwater.console.project_reader import Look, ProjectReader
-from headwater.console.query import LIMITS, ROWS, run_query
-from headwater.console.relation import LIVE, SECTIONS, Asked, quarantined, sections_of
+from headwater.console.query import LIMITS, ROWS, bounded, run_query
+from headwater.console.relation import (
+    LIVE,
+    READING,
+    SECTIONS,
+    Asked,
+    Remembered,
+    quarantined,
+    sections_of,
+)
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.serve.quarantine import waiting
 
@@ -45,6 +53,7 @@ class Console:
     def __init__(self, root: Path) -> None:
         self.reader = ProjectReader(root)
         self.checks = Checks()
+        self._remembered = Remembered()
         self._templates = templates()
 
     def prepare(self) -> None:
@@ -87,8 +96,9 @@ class Console:
             raise HTTPException(404, f'"{name}" has no page "{section}"')
         values: dict[str, object] = {"sections": sections, "section": section, "broken": broken}
         try:
-            asked = Asked(look, name, request.query_params, self.checks)
-            values |= SECTIONS[section](asked) if section else {}
+            asked = Asked(look, name, request.query_params, self.checks, self._remembered)
+            with bounded() if section in READING else nullcontext():
+                values |= SECTIONS[section](asked) if section else {}
         except HeadwaterError as error:
             values["error"] = error
         reads = reads_of(look)
@@ -113,10 +123,15 @@ class Console:
 
     def _quarantine(self, request: Request) -> Response:
         look = self.reader.look()
-        unread: dict[str, str] = {}
-        reasons = waiting(look.project, (), unread)
-        values = {"reasons": reasons, "unread": unread, "live": True}
-        return self._page(request, "quarantine.html", look, values)
+        counts = tuple((each.name, each.quarantined) for each in look.relations)
+
+        def read() -> Mapping[str, object]:
+            unread: dict[str, str] = {}
+            with bounded():
+                return {"reasons": waiting(look.project, (), unread), "unread": unread}
+
+        found = self._remembered.get(("quarantine", ""), (look.version, counts), read)
+        return self._page(request, "quarantine.html", look, {**found, "live": True})
 
     def _query(self, request: Request) -> Response:
         look = self.reader.look()
@@ -132,7 +147,9 @@ class Console:
     def _answered(self, request: Request, sql: str) -> Response:
         values: dict[str, object] = {}
         try:
-            values["answer"] = run_query(self.reader.look().project, sql)
+            project = self.reader.look().project
+            with bounded():
+                values["answer"] = run_query(project, sql)
         except HeadwaterError as error:
             values["error"] = error
         return self._templates.TemplateResponse(request, "answer.html", values)

@@ -34,6 +34,7 @@ class Look:
     Attributes:
         project: what is sound of it.
         plans: the plans of its views.
+        version: how often the definitions were read.
         relations: its landed tables, views and sinks, inputs before what reads them.
         run: what the running process says about itself; empty if none runs.
         at: when this was read.
@@ -43,6 +44,7 @@ class Look:
 
     project: Project
     plans: Mapping[str, ViewPlan]
+    version: int
     relations: Sequence[Status]
     run: Mapping[str, Any]
     at: datetime
@@ -66,6 +68,7 @@ class ProjectReader:
         self._reading = threading.Lock()
         self._files: object = None
         self._look: Look | None = None
+        self._version = 0
         self._looked = float("-inf")
         self._lake: LakeReader | None = None
 
@@ -89,7 +92,9 @@ class ProjectReader:
         else:
             sound = read_sound(self._root)
             self._files, self._lake = files, None
-        project, plans = sound
+            self._version += 1
+        read = (*sound, self._version)
+        project = sound[0]
         run = read_run_file(project.config.state / RUN_FILE)
         began = time.monotonic()
         try:
@@ -97,9 +102,9 @@ class ProjectReader:
             relations = status(project, lake=self._lake)
         except HeadwaterError as error:
             self._lake = None
-            return Look(project, plans, (), run, datetime.now(UTC), problem=error)
+            return Look(*read, (), run, datetime.now(UTC), problem=error)
         seconds = time.monotonic() - began
-        return Look(project, plans, relations, run, datetime.now(UTC), seconds)
+        return Look(*read, relations, run, datetime.now(UTC), seconds)
 
 
 def _stamp(file: Path) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from starlette.datastructures import QueryParams
 
@@ -17,21 +18,46 @@ from headwater.console.checks import Checks
 from headwater.console.project_reader import Look
 from headwater.console.query import Answer, run_query
 from headwater.console.text import written
+from headwater.errors import Span
 from headwater.lake.protocol.history import Commit
-from headwater.lake.reserved_names import SINK
+from headwater.lake.reserved_names import SINK, quarantine_of
 from headwater.plan import explain
 from headwater.serve.connection import quoted
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.quarantine import BadRow, WaitingRows, bad_rows, waiting
-from headwater.serve.status import NEW
+from headwater.serve.status import NEW, Status
 from headwater.serve.stored_table import reading
 from headwater.serve.values import as_text
 
 COMMITS, ROWS, BAD_ROWS, WHY_ROWS = 60, 50, 20, 10
+PAGES = 100
+"""Pages whose content is remembered."""
 SORTED = 5_000_000
 """Rows of a table that are sorted to show the newest."""
 Values = Mapping[str, object]
 _TIMES = ("timestamp", "timestamptz", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What pages have read of a table, until the table has another snapshot."""
+
+    found: dict[tuple[str, str], tuple[object, Values]] = field(default_factory=dict)
+
+    def get(self, key: tuple[str, str], version: object, read: Callable[[], Values]) -> Values:
+        """Return what was read at this version, or read it.
+
+        Args:
+            key: section and relation.
+            version: of what is read.
+            read: reads it.
+        """
+        known = self.found.get(key)
+        if known is None or known[0] != version:
+            known = self.found[key] = version, read()
+        if len(self.found) > PAGES:
+            del self.found[next(iter(self.found))]
+        return known[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +69,22 @@ class Asked:
         name: the relation.
         query: what stands behind the ``?`` of the address.
         checks: the checks of views.
+        remembered: what other pages have read.
     """
 
     look: Look
     name: str
     query: QueryParams = field(default_factory=QueryParams)
     checks: Checks = field(default_factory=Checks)
+    remembered: Remembered = field(default_factory=Remembered)
+
+    def unless_changed(self, section: str, table: str, read: Callable[[], Values]) -> Values:
+        """Return what a section reads of a table, once for each snapshot of it."""
+        with reading(table):
+            found = _lake(self.look).table(table)
+            snapshot = found.snapshot_id() if found else None
+        version = self.look.version, snapshot
+        return self.remembered.get((section, self.name), version, read)
 
 
 def definition(asked: Asked) -> Values:
@@ -66,9 +102,17 @@ def definition(asked: Asked) -> Values:
     return {
         "changed": _is_changed(asked),
         "sql": written(span) or getattr(found, "definition", ""),
-        "place": f"{span.file}:{span.line}" if span else "",
+        "place": _place(asked, span) if span else "",
         "columns": [(each.name, each.type.sql("trino"), each.comment) for each in found.fields],
     }
+
+
+def _place(asked: Asked, span: Span) -> str:
+    """File and line of a definition, as seen from the project's folder."""
+    root = asked.look.project.root.resolve()
+    file = Path(span.file).resolve()
+    shown = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{shown}:{span.line}"
 
 
 def _is_changed(asked: Asked) -> bool:
@@ -117,7 +161,11 @@ def rows(asked: Asked) -> Values:
     status = asked.look.relation(asked.name)
     if status is None or status.rows is None or status.state == NEW:
         return {"answer": None}
-    time = _newest_first(asked) if status.rows <= SORTED else ""
+    return asked.unless_changed("rows", asked.name, lambda: _rows(asked, status))
+
+
+def _rows(asked: Asked, status: Status) -> Values:
+    time = _newest_first(asked) if (status.rows or 0) <= SORTED else ""
     query = f"SELECT * FROM {quoted(asked.name)}"
     found = run_query(
         asked.look.project, f"{query} ORDER BY {quoted(time)} DESC" if time else query, ROWS
@@ -147,9 +195,13 @@ def quarantine(asked: Asked) -> Values:
     """Return what waits in the quarantine by reason, and the newest rows."""
     catalog = asked.look.project.catalog
     name = catalog.shown(asked.name) if asked.name in catalog.sources else asked.name
-    reasons: Sequence[WaitingRows] = waiting(asked.look.project, [name])
-    newest: Sequence[BadRow] = bad_rows(asked.look.project, [name], BAD_ROWS) if reasons else ()
-    return {"reasons": reasons, "bad_rows": newest}
+
+    def read() -> Values:
+        reasons: Sequence[WaitingRows] = waiting(asked.look.project, [name])
+        newest: Sequence[BadRow] = bad_rows(asked.look.project, [name], BAD_ROWS)
+        return {"reasons": reasons, "bad_rows": newest}
+
+    return asked.unless_changed("quarantine", quarantine_of(name), read)
 
 
 def why(asked: Asked) -> Values:
@@ -189,6 +241,8 @@ SECTIONS: Mapping[str, Callable[[Asked], Values]] = {
     "why": why,
     "verify": verify,
 }
+READING = ("rows", "quarantine", "why")
+"""Sections that read data files."""
 LIVE = ("commits", "rows", "quarantine", "verify")
 """Sections that change while somebody looks."""
 

@@ -19,6 +19,35 @@ LONGEST = 400
 """Characters of a value that a page shows."""
 _LITERALS = {TokenType.STRING: "s", TokenType.NUMBER: "n", TokenType.NATIONAL_STRING: "s"}
 _PLAIN = (TokenType.VAR, TokenType.IDENTIFIER)
+_OWN = frozenset(
+    [
+        "STREAMING",
+        "EMIT",
+        "CHANGES",
+        "WATERMARK",
+        "SOURCE",
+        "SINK",
+        "UPSERT",
+        "PLAIN",
+        "DEBEZIUM",
+        "ENCODE",
+        "FRESHNESS",
+        "LATE",
+        "ROWS",
+        "ZONE",
+        "TUMBLE",
+        "HOP",
+        "CUMULATE",
+        "SESSION",
+        "CLOSE",
+        "MATCH_RECOGNIZE",
+        "DEFINE",
+        "MEASURES",
+        "PATTERN",
+        "ERROR",
+    ]
+)
+"""Words of the language that the tokenizer takes for names; only where they are written large."""
 
 
 def age(found: timedelta | None) -> str:
@@ -57,7 +86,7 @@ def _marked(text: str) -> Iterator[Markup]:
         yield _between(text[at : token.start])
         shown, at = text[token.start : token.end + 1], token.end + 1
         kind = _LITERALS.get(token.token_type, "")
-        if not kind and token.token_type not in _PLAIN and shown[:1].isalpha():
+        if not kind and (shown in _OWN or token.token_type not in _PLAIN) and shown[:1].isalpha():
             kind = "k"
         yield Markup('<span class="{}">{}</span>').format(kind, shown) if kind else escape(shown)
     yield _between(text[at:])

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,20 +38,33 @@ class QueryLimits:
     threads: int | None = None
 
 
+_limits: ContextVar[QueryLimits] = ContextVar("limits", default=QueryLimits())  # noqa: B039
+
+
 @contextmanager
-def duckdb_connection(
-    *, typed: bool = True, limits: QueryLimits | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def limited(limits: QueryLimits) -> Iterator[None]:
+    """Bound what each connection may take that this thread opens in the block.
+
+    What runs for too long raises DuckDB's ``InterruptException``.
+    """
+    token = _limits.set(limits)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+@contextmanager
+def duckdb_connection(*, typed: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open an in-memory DuckDB in UTC; what does not fit in memory goes to a temporary folder.
 
     Args:
-        limits: what the block may take; what runs longer raises DuckDB's ``InterruptException``.
         typed: whether quotients of integers are written as such, as in the SELECT at rest. If not,
             ``/`` of a person is taken for one; then a floating point number by 0 is an error.
     """
     import duckdb
 
-    limits = limits or QueryLimits()
+    limits = _limits.get()
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": limits.memory,

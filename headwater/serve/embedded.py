@@ -25,7 +25,7 @@ from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.called_functions import call_as_duckdb
 from headwater.serve.commits import commits_table
-from headwater.serve.connection import QueryLimits, duckdb_connection, rows_of
+from headwater.serve.connection import duckdb_connection, rows_of
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.unnest import unnest_as_trino
 
@@ -64,11 +64,10 @@ class Embedded:
     Args:
         project: the project; only its configuration and its names are used.
         cut: the name of a cut; tables that have it are read there.
-        limits: what a query may take.
     """
 
-    def __init__(self, project: Project, cut: str = "", limits: QueryLimits | None = None) -> None:
-        self._project, self._cut, self._limits = project, cut, limits
+    def __init__(self, project: Project, cut: str = "") -> None:
+        self._project, self._cut = project, cut
         self._lake = LakeReader(project.config, project.catalog.external)
 
     @contextmanager
@@ -84,7 +83,7 @@ class Embedded:
             ServiceError: the catalog or the data cannot be read.
         """
         query = parse_query(sql)
-        with duckdb_connection(typed=False, limits=self._limits) as connection:
+        with duckdb_connection(typed=False) as connection:
             unread = self._bind(connection, query)
             unnest_as_trino(connection, query)
             call_as_duckdb(query)
@@ -179,7 +178,7 @@ def translated_errors() -> Iterator[None]:
     except duckdb.Error as error:
         if isinstance(error, duckdb.InterruptException):
             message = "the query was stopped: it took longer than it may"
-            hint = "ask for fewer rows, or run it with: headwater sql"
+            hint = "ask for less; the command line has no limit of time"
             raise SqlError("QUERY_TOO_LONG", message, hint=hint) from error
         said = plain(error)
         outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from headwater import redact
 from headwater.console import project_reader
 from headwater.console.app import STATIC, Console
-from headwater.console.query import QueryLimits, run_query
+from headwater.console.query import QueryLimits, bounded, run_query
 from headwater.errors import SqlError
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
@@ -175,8 +175,9 @@ def test_a_query_that_takes_too_long_is_stopped(lake: FakeLake) -> None:
     joined = ", ".join(f"clicks AS c{n}" for n in range(6))
     query = f"SELECT sum(c0.user_id * c1.user_id + c5.user_id) FROM {joined}"
     began = time.monotonic()
-    with pytest.raises(SqlError) as caught:
-        run_query(lake.project, query, limits=QueryLimits(seconds=0.5, memory="256MB"))
+    limits = QueryLimits(seconds=0.5, memory="256MB")
+    with pytest.raises(SqlError) as caught, bounded(limits):
+        run_query(lake.project, query)
     assert caught.value.condition == "QUERY_TOO_LONG"
     assert time.monotonic() - began < 20
 
@@ -246,8 +247,9 @@ def test_a_project_without_data_says_what_to_do_next(tmp_path: Path) -> None:
 
 def test_a_hundred_views_are_on_one_page(tmp_path: Path) -> None:
     views = "".join(
-        f"CREATE STREAMING VIEW v{n} AS SELECT user_id FROM {'clicks' if n < 50 else f'v{n - 50}'};\n"
+        f"CREATE STREAMING VIEW v{n} AS SELECT user_id FROM {of};\n"
         for n in range(100)
+        for of in ("clicks" if n < 50 else f"v{n - 50}",)
     )
     (tmp_path / "headwater.toml").write_text('name = "shop"\n')
     (tmp_path / "project.sql").write_text(TABLES + views)

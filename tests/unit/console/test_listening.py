@@ -16,7 +16,8 @@ from headwater.console.listening import address_of, console_on_demand, listen
 from headwater.errors import ServiceError
 
 ROOT = Path(__file__).parents[3]
-SQL = """CREATE TABLE t (id BIGINT) WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
+SQL = """CREATE TABLE t (id BIGINT)
+WITH (connector = 'files', path = 'in') FORMAT PLAIN ENCODE JSON;
 CREATE STREAMING VIEW v AS SELECT id FROM t;
 """
 
