@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
@@ -25,7 +24,7 @@ from headwater.console.checks import Checks
 from headwater.console.guard import LocalGuard
 from headwater.console.overview import TONES, graph_of, reads_of, sums
 from headwater.console.pages import templates
-from headwater.console.project_reader import Look, ProjectReader
+from headwater.console.project_reader import ProjectReader, ProjectReading
 from headwater.console.query import LIMITS, ROWS, bounded, run_query
 from headwater.console.relation import (
     LIVE,
@@ -57,11 +56,9 @@ class Console:
         self._templates = templates()
 
     def prepare(self) -> None:
-        """Read the project and load the libraries that pages need, before somebody asks."""
+        """Read the project, before somebody asks."""
         with suppress(HeadwaterError):
             self.reader.look()
-        for library in ("duckdb", "pyarrow", "pyiceberg.table"):
-            import_module(library)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -73,9 +70,9 @@ class Console:
             Route("/quarantine", self._quarantine),
             Route("/sql", self._query),
             Route("/sql", self._answer, methods=["POST"]),
-            Mount("/static", StaticFiles(directory=STATIC), name="static"),
+            Mount("/static", _Assets(directory=STATIC)),
         ]
-        middleware = [Middleware(LocalGuard), Middleware(GZipMiddleware, minimum_size=1000)]
+        middleware = [Middleware(LocalGuard)]
         handlers = {HeadwaterError: self._failed, HTTPException: self._missing}
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
@@ -155,7 +152,7 @@ class Console:
         return self._templates.TemplateResponse(request, "answer.html", values)
 
     def _page(
-        self, request: Request, template: str, look: Look, values: Mapping[str, object]
+        self, request: Request, template: str, look: ProjectReading, values: Mapping[str, object]
     ) -> Response:
         shared = {"look": look, "tones": TONES, "version": __version__}
         return self._templates.TemplateResponse(request, template, {**shared, **values})
@@ -170,6 +167,15 @@ class Console:
         detail = error.detail if isinstance(error, HTTPException) else str(error)
         values = {"detail": detail, "version": __version__}
         return self._templates.TemplateResponse(request, "missing.html", values, status)
+
+
+class _Assets(StaticFiles):
+    """Files whose addresses change with their content, so that browsers never ask twice."""
+
+    def file_response(self, *args: Any, **settings: Any) -> Response:  # noqa: ANN401
+        answer = super().file_response(*args, **settings)
+        answer.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return answer
 
 
 async def _text(request: Request) -> str:

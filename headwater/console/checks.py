@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from headwater.console.project_reader import Look
+from headwater.console.project_reader import ProjectReading
 from headwater.errors import ConfigError, HeadwaterError
 from headwater.serve.verify import Comparer, VerifyResult, as_failure, verify
 from headwater.serve.verify_applied import judge_applied
@@ -56,7 +56,7 @@ class Checks:
         with self._changing:
             return self._last.get(view)
 
-    def start(self, look: Look, view: str) -> Check:
+    def start(self, look: ProjectReading, view: str) -> Check:
         """Begin a check, unless one of this view runs already.
 
         Raises:
@@ -74,7 +74,7 @@ class Checks:
         threading.Thread(target=self._run, args=(look, check), name="verify", daemon=True).start()
         return check
 
-    def _run(self, look: Look, check: Check) -> None:
+    def _run(self, look: ProjectReading, check: Check) -> None:
         began = time.monotonic()
         result, error = None, None
         try:
@@ -86,7 +86,7 @@ class Checks:
             self._last[check.view], self._running = done, ""
 
 
-def _verified(look: Look, view: str) -> VerifyResult:
+def _verified(look: ProjectReading, view: str) -> VerifyResult:
     others: dict[str, Comparer] = {}
     if look.project.config.trino.url:
         from headwater.serve.trino.verify import compare_in_trino

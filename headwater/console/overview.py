@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from headwater.analyze.definitions import CHANGES
 from headwater.console.graph import HEIGHT, WIDTH, Line, draw
-from headwater.console.project_reader import Look
+from headwater.console.project_reader import ProjectReading
 from headwater.console.text import rate as rate_in_words
 from headwater.serve.status import Status
 
@@ -74,7 +74,7 @@ class Graph:
     box_height: int = HEIGHT
 
 
-def reads_of(look: Look) -> Mapping[str, Sequence[str]]:
+def reads_of(look: ProjectReading) -> Mapping[str, Sequence[str]]:
     """Return by name what each relation reads, also of what the project leaves out."""
     catalog = look.project.catalog
     reads: dict[str, Sequence[str]] = dict.fromkeys(catalog.sources, ())
@@ -86,7 +86,7 @@ def reads_of(look: Look) -> Mapping[str, Sequence[str]]:
     return reads
 
 
-def graph_of(look: Look) -> Graph:
+def graph_of(look: ProjectReading) -> Graph:
     """Return the graph of a project; the log of a keyed table is not shown if nothing else is."""
     reads = reads_of(look)
     names = [name for name in reads if not name.endswith(CHANGES)]
@@ -111,7 +111,7 @@ def graph_of(look: Look) -> Graph:
     return Graph(boxes, placed.lines, placed.width, placed.height)
 
 
-def _shown(look: Look, name: str, found: Sequence[Status]) -> tuple[str, str, str, str]:
+def _shown(look: ProjectReading, name: str, found: Sequence[Status]) -> tuple[str, str, str, str]:
     """Return kind, state, note and problem of a box; a keyed table is shown with its log."""
     if not found:
         broken = look.project.broken.get(name)
@@ -130,7 +130,7 @@ def _shown(look: Look, name: str, found: Sequence[Status]) -> tuple[str, str, st
     return found[0].kind, worst.state, note, worst.problem
 
 
-def _kind(look: Look, name: str) -> str:
+def _kind(look: ProjectReading, name: str) -> str:
     if name in look.project.broken:
         return look.project.broken[name].kind
     catalog = look.project.catalog
@@ -156,7 +156,7 @@ def _in_order(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[st
     return list(found)
 
 
-def sums(look: Look) -> Mapping[str, object]:
+def sums(look: ProjectReading) -> Mapping[str, object]:
     """Return what the strip of numbers shows."""
     tables = [each for each in look.relations if each.kind == "table"]
     states = Counter(TONES.get(each.state, "calm") for each in look.relations)

@@ -28,7 +28,7 @@ FRESH = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ProjectReading:
     """One reading of a project.
 
     Attributes:
@@ -67,12 +67,12 @@ class ProjectReader:
         self._root = root
         self._reading = threading.Lock()
         self._files: object = None
-        self._look: Look | None = None
+        self._look: ProjectReading | None = None
         self._version = 0
         self._looked = float("-inf")
         self._lake: LakeReader | None = None
 
-    def look(self) -> Look:
+    def look(self) -> ProjectReading:
         """Return the project as it is now, or was less than :data:`FRESH` seconds ago.
 
         Raises:
@@ -84,7 +84,7 @@ class ProjectReader:
                 self._looked = time.monotonic()
             return self._look
 
-    def _read(self, before: Look | None) -> Look:
+    def _read(self, before: ProjectReading | None) -> ProjectReading:
         sound: tuple[Project, Mapping[str, ViewPlan]]
         files = (state_of(self._root), _stamp(self._root / FILE))
         if before is not None and files == self._files:
@@ -102,9 +102,9 @@ class ProjectReader:
             relations = status(project, lake=self._lake)
         except HeadwaterError as error:
             self._lake = None
-            return Look(*read, (), run, datetime.now(UTC), problem=error)
+            return ProjectReading(*read, (), run, datetime.now(UTC), problem=error)
         seconds = time.monotonic() - began
-        return Look(*read, relations, run, datetime.now(UTC), seconds)
+        return ProjectReading(*read, relations, run, datetime.now(UTC), seconds)
 
 
 def _stamp(file: Path) -> int:

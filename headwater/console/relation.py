@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 
 from headwater.analyze.definitions import CHANGES, Sink, Source, View
 from headwater.console.checks import Checks
-from headwater.console.project_reader import Look
+from headwater.console.project_reader import ProjectReading
 from headwater.console.query import Answer, run_query
 from headwater.console.text import written
 from headwater.errors import Span
@@ -72,7 +72,7 @@ class Asked:
         remembered: what other pages have read.
     """
 
-    look: Look
+    look: ProjectReading
     name: str
     query: QueryParams = field(default_factory=QueryParams)
     checks: Checks = field(default_factory=Checks)
@@ -247,7 +247,7 @@ LIVE = ("commits", "rows", "quarantine", "verify")
 """Sections that change while somebody looks."""
 
 
-def quarantined(look: Look, name: str) -> int | None:
+def quarantined(look: ProjectReading, name: str) -> int | None:
     """Return how many rows of a relation are quarantined, of a keyed table also those of its log.
 
     Returns:
@@ -259,7 +259,7 @@ def quarantined(look: Look, name: str) -> int | None:
     return sum(known) if counts and len(known) == len(counts) else None
 
 
-def sections_of(look: Look, name: str) -> tuple[str, ...]:
+def sections_of(look: ProjectReading, name: str) -> tuple[str, ...]:
     """Return the sections that a relation has."""
     catalog = look.project.catalog
     if name in look.plans:
@@ -276,5 +276,5 @@ def sections_of(look: Look, name: str) -> tuple[str, ...]:
     return ("definition", "commits", "rows", "quarantine")
 
 
-def _lake(look: Look) -> LakeReader:
+def _lake(look: ProjectReading) -> LakeReader:
     return LakeReader(look.project.config, look.project.catalog.external)

@@ -19,34 +19,11 @@ LONGEST = 400
 """Characters of a value that a page shows."""
 _LITERALS = {TokenType.STRING: "s", TokenType.NUMBER: "n", TokenType.NATIONAL_STRING: "s"}
 _PLAIN = (TokenType.VAR, TokenType.IDENTIFIER)
-_OWN = frozenset(
-    [
-        "STREAMING",
-        "EMIT",
-        "CHANGES",
-        "WATERMARK",
-        "SOURCE",
-        "SINK",
-        "UPSERT",
-        "PLAIN",
-        "DEBEZIUM",
-        "ENCODE",
-        "FRESHNESS",
-        "LATE",
-        "ROWS",
-        "ZONE",
-        "TUMBLE",
-        "HOP",
-        "CUMULATE",
-        "SESSION",
-        "CLOSE",
-        "MATCH_RECOGNIZE",
-        "DEFINE",
-        "MEASURES",
-        "PATTERN",
-        "ERROR",
-    ]
-)
+_OWN = frozenset((
+    "STREAMING", "EMIT", "CHANGES", "WATERMARK", "SOURCE", "SINK", "UPSERT", "PLAIN", "DEBEZIUM",
+    "ENCODE", "FRESHNESS", "LATE", "ROWS", "ZONE", "TUMBLE", "HOP", "CUMULATE", "SESSION", "CLOSE",
+    "MATCH_RECOGNIZE", "DEFINE", "MEASURES", "PATTERN", "ERROR",
+))  # fmt: skip
 """Words of the language that the tokenizer takes for names; only where they are written large."""
 
 

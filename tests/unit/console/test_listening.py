@@ -11,8 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from headwater.console.listening import address_of, console_on_demand, listen
+from headwater.console.serving import _Answering
 from headwater.errors import ServiceError
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +61,25 @@ def test_a_process_answers_while_somebody_looks_and_ends_with_the_run(root: Path
         assert children() - before == {process}, "one process answers all"
     assert children() == before
     assert threading.active_count() == threads
+
+
+def test_a_browser_that_comes_too_early_is_told_to_wait(root: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(_Answering):
+        def prepare(self) -> None:
+            begun.set()
+            go_on.wait(60)
+            super().prepare()
+
+    client = TestClient(Slow(root), base_url="http://127.0.0.1:8642")
+    threading.Thread(target=client.app.prepare, daemon=True).start()
+    assert begun.wait(60)
+    early = client.get("/", headers={"sec-fetch-mode": "navigate"})
+    assert (early.status_code, early.headers["refresh"]) == (503, "1")
+    go_on.set()
+    assert client.get("/").status_code == 200  # what is no page waits
+    assert 'id="box-v"' in client.get("/", headers={"sec-fetch-mode": "navigate"}).text
 
 
 def test_a_console_that_dies_is_started_again_by_the_next_request(root: Path) -> None:
