@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 import tomllib
 from datetime import UTC, datetime, timedelta
@@ -75,11 +76,13 @@ def test_the_overview_shows_every_relation_with_what_status_says(client: TestCli
 
 def test_a_page_that_is_open_sees_a_new_commit(lake: FakeLake, client: TestClient) -> None:
     before = client.get("/relations/users/commits").text
+    assert "user_id=9" not in client.get("/relations/users/rows").text
     assert "commit-" in before and "epoch 1:" not in before
     lake.append("clicks", [{"user_id": 9, "ts": AT}], Marker("clicks", 1, 1, {}, {}))
     assert "1 <small>commits</small>" in client.get("/relations/users").text  # it lags
     count(lake, 1, [(9, 1)])
     assert "epoch 1: 1 rows" in client.get("/relations/users/commits").text
+    assert "user_id=9" in client.get("/relations/users/rows").text
 
 
 def test_definitions_that_change_are_read_again(lake: FakeLake, client: TestClient) -> None:
@@ -223,6 +226,7 @@ def test_no_page_shows_a_secret(lake: FakeLake, client: TestClient) -> None:
     try:
         text = sql(client, "SELECT 'hunter2hunter2' AS password")
         assert "hunter2" not in text and "***" in text
+        assert "hunter2" not in client.get("/sql?q=hunter2hunter2").text
     finally:
         redact.forget()
 
@@ -243,6 +247,41 @@ def test_a_project_without_data_says_what_to_do_next(tmp_path: Path) -> None:
         assert "headwater run --once" in client.get(path).text
     assert "Nothing is quarantined" in client.get("/quarantine").text
     assert "NO_DATA_YET" in sql(client, "SELECT * FROM clicks")
+
+
+def test_a_source_and_a_sink_have_the_pages_that_they_can_have(tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text('name = "shop"\n')
+    source = TABLES.replace("CREATE TABLE clicks", "CREATE SOURCE clicks")
+    sink = (
+        "CREATE SINK hours FROM per_hour WITH (connector = 'delta', path = '/data/hours')"
+        " FORMAT UPSERT;\n"
+    )
+    (tmp_path / "project.sql").write_text(source + sink)
+    client = TestClient(Console(tmp_path).app(), base_url="http://localhost:8642")
+    text = client.get("/").text
+    assert "read in place" in text and 'id="row-hours"' in text and 'id="row-clicks"' not in text
+    assert "CREATE SOURCE" in re.sub("<[^>]+>", "", client.get("/relations/clicks").text)
+    assert client.get("/relations/clicks/rows").status_code == 404
+    assert "CREATE SINK" in re.sub("<[^>]+>", "", client.get("/relations/hours").text)
+    assert "No commit yet" in client.get("/relations/hours/commits").text
+
+
+def test_a_keyed_table_is_one_box_with_what_its_log_says(tmp_path: Path) -> None:
+    lake = make_lake(
+        tmp_path,
+        "CREATE TABLE people (id BIGINT, name VARCHAR, PRIMARY KEY (id))"
+        " WITH (connector = 'files', path = 'in') FORMAT UPSERT ENCODE JSON;\n",
+    )
+    log = "people__changes"
+    for name in (log, "people__quarantine"):
+        lake.create(name, pa.schema({"id": pa.int64()}))
+    lake.append(log, [{"id": 1}], Marker(log, 1, 0, {}, {}))
+    refused = Marker(log, 1, 0, {}, {}, counts={"quarantined": 7, "dropped": 0})
+    lake.append("people__quarantine", [{"id": 1}], refused)
+    client = TestClient(Console(tmp_path).app(), base_url="http://localhost:8642")
+    text = client.get("/").text
+    assert text.count('class="box') == 1 and "7 quarantined</text>" in text
+    assert ">7</dd>" in client.get("/relations/people").text
 
 
 def test_a_hundred_views_are_on_one_page(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def children() -> set[int]:
     """Processes that this one has started."""
-    path = Path(f"/proc/{os.getpid()}/task")
-    return {int(n) for each in path.iterdir() for n in (each / "children").read_text().split()}
+    found: set[int] = set()
+    for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
+        with suppress(OSError):  # the thread has ended
+            found |= set(map(int, (thread / "children").read_text().split()))
+    return found
 
 
 def test_a_free_port_is_taken_and_a_taken_one_is_refused() -> None:
