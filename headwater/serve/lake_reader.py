@@ -57,6 +57,7 @@ class LakeReader:
         self._config = config
         self._warehouse = warehouse_for(config)
         self._external = external or {}
+        self._pointers: Mapping[str, str] | None = None
         self._loaded: dict[str, tuple[str, StoredIcebergTable]] = {}
 
     @cached_property
@@ -67,6 +68,15 @@ class LakeReader:
             # its pool keeps connections, which would wait for the garbage collector
             weakref.finalize(self, catalog.close)
         return catalog
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Ask once where all tables are, so that the block opens each as of the same moment."""
+        self._pointers = catalog_backend(self._config).pointers(self.namespace)
+        try:
+            yield
+        finally:
+            self._pointers = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all tables, side tables included, in alphabetical order.
@@ -124,7 +134,7 @@ class LakeReader:
         if in_place:
             return None
         if not written:
-            pointers = catalog_backend(self._config).pointers(self.namespace)
+            pointers = self._pointers or catalog_backend(self._config).pointers(self.namespace)
             if pointers is not None and name not in pointers:
                 return None
             if found := self._quickly(name, (pointers or {}).get(name, "")):
