@@ -177,6 +177,10 @@ def translated_errors() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
+        if isinstance(error, duckdb.InterruptException):
+            message = "the query was stopped: it took longer than it may"
+            hint = "ask for less; the command line has no limit of time"
+            raise SqlError("QUERY_TOO_LONG", message, hint=hint) from error
         said = plain(error)
         outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
         if outside or _DAMAGED.search(said):
