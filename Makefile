@@ -226,6 +226,10 @@ bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS
 bench-small: setup ## what small steps, rest and a start cost, in CPU seconds: ARGS="--seconds 60"
 	@$(BIN)/python -m bench.small_steps $(ARGS)
 
+.PHONY: bench-console
+bench-console: setup ## how long the console takes to show 100 views: ARGS="--views 300"
+	@$(BIN)/python -m bench.console $(ARGS)
+
 .PHONY: bench-maintenance
 bench-maintenance: setup ## a simulated day of 5-second commits, with and without maintenance
 	@$(BIN)/python -m bench.maintenance $(ARGS)

@@ -354,6 +354,22 @@ def sql_files(
             raise ConfigError("NO_PROJECT", f"file {path} does not exist", hint="correct the path")
 
 
+def state_of(root: Path) -> Mapping[Path, tuple[int, int]]:
+    """Return when each SQL file was written, and its size; one that goes away meanwhile has none.
+
+    Args:
+        root: the folder of the project.
+    """
+    found = {}
+    for file in sql_files(root, None, []):
+        try:
+            state = file.stat()
+        except OSError:
+            continue
+        found[file] = (state.st_mtime_ns, state.st_size)
+    return found
+
+
 def _definitions(root: Path, errors: list[HeadwaterError] | None) -> Iterator[Path]:
     """Yield the SQL files in a folder and below; hidden folders and tests have none."""
 

@@ -101,6 +101,21 @@ def column_shown(select: exp.Select, name: str) -> exp.Column | None:
     return output if isinstance(output, exp.Column) else None
 
 
+def grouped_by(select: exp.Select, name: str) -> exp.Column | None:
+    """Return the column of FROM that an output is, and by which the SELECT groups, if so.
+
+    Args:
+        name: of the output.
+    """
+    group = select.args.get("group")
+    if group is None or window_calls(select) or select.args.get("limit"):
+        return None
+    if any(value for key, value in group.args.items() if key != "expressions"):
+        return None  # GROUPING SETS and the like
+    output = next(item.unalias() for item in select.selects if item.alias_or_name == name)
+    return output if isinstance(output, exp.Column) and output in group.expressions else None
+
+
 def is_stateful(select: exp.Select) -> bool:
     """Return whether a row of a SELECT depends on more than one row of its input."""
     limited = select.args.get("limit") or select.args.get("offset")

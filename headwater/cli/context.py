@@ -80,17 +80,14 @@ class Context:
             ConfigError: the folder or the settings are wrong.
         """
         from headwater.errors import ErrorGroup
-        from headwater.plan.planner import plan_sound
-        from headwater.project import read_project
+        from headwater.plan.planner import read_sound
 
-        project = read_project(self.root(paths[0] if paths else None), beside=paths)
-        plans, faults = plan_sound(project.catalog)
-        project = project.without(faults)
+        project, plans = read_sound(self.root(paths[0] if paths else None), paths)
         if paths:
             project = _only(project, paths)
         if project.errors:
             self.output.error(ErrorGroup(project.errors))
-        return project, {name: plans[name] for name in project.catalog.views}
+        return project, plans
 
 
 def plans_of(

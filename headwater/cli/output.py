@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from itertools import islice
 from typing import TextIO
 
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.redact import clean, scrub
+from headwater.serve.values import as_json, as_text, is_number
 
 Row = Sequence[object]
 TABLE_LIMIT = 1000
@@ -91,7 +89,7 @@ class TableOutput(Output):
         shown = list(islice(source, TABLE_LIMIT))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for index, name in enumerate(columns):
-            numbers = shown and all(_is_number(row[index]) for row in shown)
+            numbers = shown and all(is_number(row[index]) for row in shown)
             table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
         for row in shown:
             # before a narrow terminal breaks a secret into lines
@@ -166,48 +164,6 @@ class CsvOutput(Output):
 
 
 FORMATS: Mapping[str, type[Output]] = {"table": TableOutput, "json": JsonOutput, "csv": CsvOutput}
-
-
-def as_text(value: object) -> str:
-    """Return a value as a person reads it: ISO times, ``NULL``, bytes as hex, lists as JSON."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "true" if value else "false"
-        case datetime():
-            text = value.replace(tzinfo=None).isoformat(sep=" ")
-            text = text.rstrip("0") if value.microsecond else text
-            return text + ("Z" if value.tzinfo else "")
-        case bytes():
-            return value.hex()
-        case list() | tuple() | dict():
-            return json.dumps(as_json(value), ensure_ascii=False)
-        case _:
-            return str(value)
-
-
-def as_json(value: object) -> object:
-    """Return a value as JSON holds it without loss: decimals and times as text, bytes as hex."""
-    match value:
-        case Mapping():
-            return {str(key): as_json(item) for key, item in value.items()}
-        case list() | tuple():
-            return [as_json(item) for item in value]
-        case float() if not math.isfinite(value):
-            return str(value)
-        case datetime() | bytes() | Decimal() | date() | time() | timedelta():
-            return as_text(value)
-        case None | bool() | int() | float() | str():
-            return value
-        case _:
-            return str(value)
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (
-        isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    )
 
 
 def _error_fields(error: HeadwaterError) -> dict[str, object]:

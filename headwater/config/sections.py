@@ -312,6 +312,16 @@ class MetricsSection(Section):
     host: _Text = "127.0.0.1"
 
 
+class ConsoleSection(Section):
+    """The page that ``headwater run`` and ``headwater console`` serve on this machine.
+
+    Attributes:
+        port: Port on 127.0.0.1. Without a port the first free one from 8642 on is taken.
+    """
+
+    port: Annotated[int, Field(gt=0, lt=2**16)] | None = None
+
+
 class File(Section):
     """The project itself.
 
@@ -331,11 +341,13 @@ class File(Section):
     trino: TrinoSection = TrinoSection()
     superset: SupersetSection = SupersetSection()
     metrics: MetricsSection = MetricsSection()
+    console: ConsoleSection = ConsoleSection()
 
 
 SECTIONS: Mapping[str, type[Section]] = {
     "catalog": CatalogSection, "warehouse": WarehouseSection, "spark": SparkSection,
     "run": RunSection, "maintain": Maintenance, "trino": TrinoSection,
     "superset": SupersetSection, "metrics": MetricsSection,
+    "console": ConsoleSection,
 }  # fmt: skip
 """Every section by its name."""

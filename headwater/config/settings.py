@@ -24,6 +24,7 @@ from headwater.config.sections import (
     ORPHAN_FLOOR,
     SECTIONS,
     CatalogSection,
+    ConsoleSection,
     File,
     Maintenance,
     MetricsSection,
@@ -41,6 +42,7 @@ __all__ = [
     "ORPHAN_FLOOR",
     "CatalogSection",
     "Config",
+    "ConsoleSection",
     "Maintenance",
     "MetricsSection",
     "RunSection",
@@ -98,6 +100,7 @@ class Config:
         trino: where Trino is.
         superset: where Superset is, and where the charts for it are.
         metrics: where a running project serves its metrics.
+        console: where the console is served.
     """
 
     directory: Path
@@ -116,6 +119,7 @@ class Config:
     trino: TrinoSection = field(default_factory=TrinoSection)
     superset: SupersetSection = field(default_factory=SupersetSection)
     metrics: MetricsSection = field(default_factory=MetricsSection)
+    console: ConsoleSection = field(default_factory=ConsoleSection)
 
 
 Key = tuple[str, ...]
@@ -293,4 +297,5 @@ def _resolve(settings: File, directory: Path) -> Config:
         trino=settings.trino,
         superset=settings.superset,
         metrics=settings.metrics,
+        console=settings.console,
     )

@@ -17,8 +17,7 @@ from headwater.errors import HeadwaterError, ServiceError
 from headwater.plan.planner import plan_sound
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
-from headwater.project import Project, read_project
-from headwater.runtime.definition_watch import state_of
+from headwater.project import Project, read_project, state_of
 from headwater.serve.connection import duckdb_connection, quoted, rows_of
 from headwater.serve.embedded import translated_errors
 from headwater.serve.lake_reader import LakeReader

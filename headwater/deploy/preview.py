@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from headwater.analyze.definitions import WATERMARK_COLUMN
 from headwater.deploy.changes import BUILT, ProjectChanges
 from headwater.deploy.watermarks import NewWatermarks, cut_of
+from headwater.dialect.vocabulary import is_system_column
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.compare import Columns, subtraction, tolerant_difference
@@ -145,7 +146,7 @@ def _difference(
 ) -> RowChanges:
     name = plan.view.name
     compared = columns_of(plan)
-    held = [column for column in table.columns() if not column.startswith("_")]
+    held = [column for column in table.columns() if not is_system_column(column)]
     table.create_view(connection, name + _OLD, table.snapshot_id(), held)
     gone = tuple(column for column in held if column not in compared.names)
     names = tuple(each for each in (*compared.names, *gone) if each not in compared.bounded)

@@ -34,7 +34,7 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
     meanings = MEANINGS.get(dialect, {})
     query = statement if isinstance(statement, exp.Query) else statement.args.get("expression")
     for node in reversed(list(query.walk())) if isinstance(query, exp.Query) else ():
-        if isinstance(node, exp.Anonymous) and dialect != "trino":
+        if isinstance(node, (exp.Anonymous, exp.Bracket, exp.AtTimeZone)) and dialect != "trino":
             node.meta[DIALECT] = dialect
         meaning = meanings.get(type(node))
         changed = meaning(node) if meaning else node
@@ -266,6 +266,10 @@ _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
     exp.SHA: _digest("sha1"),
     exp.SHA2: _digest("sha256"),
 }
+_LAMBDAS: Mapping[type[exp.Expr], Meaning] = {
+    exp.Transform: functions.named("transform", "this", "expression"),
+    exp.ArrayFilter: functions.named("filter", "this", "expression"),
+}
 _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least: _extreme}
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
@@ -280,6 +284,8 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "spark": {
         **_EXTREMES,
         **_EVERYWHERE,
+        **_LAMBDAS,
+        exp.Bracket: functions.element(0, fails=True),
         exp.ArrayToString: _JOINED,
         exp.ArrayDistinct: functions.named("array_distinct", "this"),
         exp.RegexpSplit: functions.named("regexp_split", "this", "expression"),
@@ -307,6 +313,8 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_EXTREMES,
         **_DIGESTS,
         **_EVERYWHERE,
+        **_LAMBDAS,
+        exp.Bracket: functions.element(1, fails=False),
         exp.ArrayToString: _JOINED,
         exp.DayOfWeek: functions.day_of_week(0),
         exp.Log: functions.common_logarithm,
@@ -326,6 +334,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_EXTREMES,
         exp.MD5: _digest("md5"),
         **_EVERYWHERE,
+        exp.Bracket: functions.element(1, fails=False),
         exp.ArrayToString: _JOINED,
         exp.ArraySize: functions.length_or_null,
         exp.Log: functions.common_logarithm,
@@ -344,6 +353,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_EXTREMES,
         **_DIGESTS,
         **_EVERYWHERE,
+        exp.Bracket: functions.element(0, fails=False),
         exp.DateDiff: _boundaries,
         exp.ConcatWs: _joined_with,
         exp.Substring: words.counted_from_end(shorter=True),

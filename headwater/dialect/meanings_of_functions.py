@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.dialect.meanings_of_text import refuse, text
+from headwater.dialect.syntax import DIALECT
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -120,3 +121,28 @@ def bytes_apart(node: exp.Expr) -> exp.Expr:
     """``levenshtein`` of DuckDB."""
     hint = "leave the header out, and write levenshtein_distance(x, y), which counts characters"
     refuse(node, "levenshtein of DuckDB counts bytes", hint)
+
+
+def element(first: int, *, fails: bool) -> Meaning:
+    """``x[n]``, by the place of the first element.
+
+    Args:
+        fails: whether it fails if an array has no such element; the value of a key is NULL.
+    """
+
+    def found(node: exp.Expr) -> exp.Expr:
+        at = node.expressions[0]
+        if node.args.get("safe") or not isinstance(at, exp.Literal) or len(node.expressions) > 1:
+            return node
+        place = int(at.name) + 1 - first if at.is_int else 1
+        if place < 1:
+            return node
+        if at.is_int:
+            node.set("expressions", [exp.Literal.number(place)])
+        if at.is_string or not fails:
+            node.set("safe", True)
+            node.set("offset", 1)
+        node.meta.pop(DIALECT, None)
+        return node
+
+    return found

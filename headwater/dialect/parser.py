@@ -54,6 +54,17 @@ _BY_NAME = (
     *("MD5", "SHA1", "SHA256", "TO_UTF8", "FROM_UTF8", "TO_HEX", "FROM_HEX", "TO_BASE64"),
     *("FROM_BASE64", "ARRAY_DISTINCT", "ARRAY_SORT", "ARRAY_JOIN", "ARRAY_MAX", "ARRAY_MIN"),
     *("ARRAY_POSITION", "ARRAY_REMOVE", "SEQUENCE", "SLICE", "FLATTEN", "REPEAT"),
+    *(
+        "MAP",
+        "MAP_KEYS",
+        "MAP_VALUES",
+        "ARRAY_UNION",
+        "ARRAY_EXCEPT",
+        "ARRAY_INTERSECT",
+        "TRIM_ARRAY",
+    ),
+    *("BIT_COUNT"),
+    *("TRANSFORM", "FILTER", "REDUCE", "ANY_MATCH", "ALL_MATCH", "NONE_MATCH", "ZIP_WITH"),
     *("REGEXP_COUNT", "REGEXP_EXTRACT_ALL", "REGEXP_SPLIT"),
 )
 """Trino's functions that stay calls by name: sqlglot's nodes for them mean more than one thing, or
@@ -130,6 +141,9 @@ class HeadwaterRules(ViewParser, QueryParser):
             return self._parse_create_statement()
         if self._match_words("DROP"):
             return self._parse_drop_statement()
+        in_brackets = self._prev and self._prev.token_type == TokenType.L_PAREN
+        if in_brackets and (rows := self._parse_derived_table_values()):
+            return rows  # of a WITH clause
         if self._curr and self._query_ahead():
             query = self._parse_ddl_select()
             if isinstance(query, exp.Query):
@@ -177,6 +191,7 @@ class Headwater(Trino):
     """Trino's SQL with Headwater's statements, window table functions and ``QUALIFY``."""
 
     STRICT_JSON_PATH_SYNTAX = False  # otherwise sqlglot logs a warning and goes on
+    INDEX_OFFSET = 0  # otherwise sqlglot counts a place from 0 if it knows that it is a number
 
     class Tokenizer(Trino.Tokenizer):
         """Trino's words, and ``$$ … $$``."""
@@ -325,9 +340,8 @@ def body_parser(name: str) -> BodyParser:
         parsers = _own(parsers, "MIN_BY", "MAX_BY")
     own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers)}
     rules = type("Parser", (HeadwaterRules, base.parser_class), own)
-    made = type(
-        f"Headwater{base.__name__}", (base,), {"Parser": rules, "STRICT_JSON_PATH_SYNTAX": False}
-    )
+    settings = {"STRICT_JSON_PATH_SYNTAX": False, "INDEX_OFFSET": 0}
+    made = type(f"Headwater{base.__name__}", (base,), {"Parser": rules, **settings})
     return BodyParser(made())
 
 

@@ -15,6 +15,7 @@ from sqlglot.errors import ParseError
 
 NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}")
 RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine")
+_UNNAMED = re.compile(r"_col[0-9]+")
 
 TYPE_NAMES: tuple[str, ...] = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "DECIMAL"),
@@ -82,3 +83,22 @@ def nearest(word: str, choices: Iterable[str], cutoff: float = 0.7) -> str:
     ranked = [(SequenceMatcher(None, word.upper(), choice).ratio(), choice) for choice in choices]
     score, choice = max(ranked, default=(0.0, ""))
     return choice if score >= cutoff else ""
+
+
+def unnamed_column(position: int) -> str:
+    """Return Trino's name of a column that the SELECT list gives no name.
+
+    Args:
+        position: in the SELECT list, from 0.
+    """
+    return f"_col{position}"
+
+
+def is_unnamed(column: str) -> bool:
+    """Return whether a name is one of :func:`unnamed_column`."""
+    return _UNNAMED.fullmatch(column) is not None
+
+
+def is_system_column(column: str) -> bool:
+    """Return whether a column of a table is Headwater's own: ``*`` does not show it."""
+    return column.startswith("_") and not is_unnamed(column)

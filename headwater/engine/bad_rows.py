@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import OnError
+from headwater.dialect.vocabulary import is_system_column
 from headwater.engine.inputs import CHANGE, Cut, InputTable, SnapshotRange, register_change
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
@@ -233,7 +234,7 @@ def _query(session: SparkSession, bad: BadRows, origin: InputTable, span: Snapsh
         for column, kind in _COORDINATES.items()
     ]
     arrived = _ARRIVED if _ARRIVED in rows.columns else "current_timestamp()"
-    own = ", ".join(quoted(column) for column in rows.columns if not column.startswith("_"))
+    own = ", ".join(quoted(column) for column in rows.columns if not is_system_column(column))
     raw = f"CAST(to_json(struct({own}), {_WITH_NULLS}) AS BINARY)"
     return (
         f"SELECT * FROM (SELECT {arrived} AS {_ARRIVED}, CASE {_reasons(bad)} END AS reason,"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import ColumnDifference, Evolved, difference, evolved, schema_changed
@@ -100,6 +101,6 @@ def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
     own = replace(
         change,
         added={column: kind for column, kind in change.added.items() if column in shown},
-        dropped=tuple(column for column in change.dropped if not column.startswith("_")),
+        dropped=tuple(column for column in change.dropped if not is_system_column(column)),
     )
     return Followed(evolved(own, last), anew=own.added.keys() != change.added.keys())

@@ -23,6 +23,7 @@ from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import BodyParser, body_parser
 from headwater.dialect.position import offsets_of
+from headwater.dialect.syntax import DIALECT
 from headwater.dialect.vocabulary import DialectError
 from headwater.importing.contract import LeftOut, Note, RefusedCall
 from headwater.importing.functions import NOTE, REFUSED
@@ -32,6 +33,10 @@ _SURPRISES = (
     *(SqlglotError, RecursionError, AssertionError, AttributeError),
     *(IndexError, KeyError, TypeError, ValueError),
 )
+
+
+_FROM_ZERO = ("spark", "snowflake", "bigquery")
+"""Dialects whose arrays begin at 0."""
 
 
 @dataclass(slots=True)
@@ -328,9 +333,8 @@ def _elements(body: Body, scope: QueryScope) -> None:
         index = node.expressions[0] if len(node.expressions) == 1 else None
         if index is None or isinstance(index, exp.Slice):
             continue
-        if isinstance(index, exp.Literal) and index.is_int:
-            index = exp.Literal.number(int(index.name) + 1)  # sqlglot counts from 0
-        elif not index.is_string:
+        from_zero = node.meta.get(DIALECT) in _FROM_ZERO  # a literal has Trino's place already
+        if from_zero and not index.is_string:
             index = exp.Add(this=exp.paren(index.copy()), expression=exp.Literal.number(1))
         node.replace(exp.Anonymous(this="element_at", expressions=[node.this.copy(), index.copy()]))
 

@@ -43,6 +43,7 @@ def dialect_of(base: type[Any], functions: Functions, *, backticks: bool = False
     made: dict[str, Any] = {
         "Parser": type("Parser", rules, own),
         "STRICT_JSON_PATH_SYNTAX": False,
+        "INDEX_OFFSET": 0,
     }
     if backticks:
         quotes = {"IDENTIFIERS": ['"', "`"]}

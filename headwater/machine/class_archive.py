@@ -10,6 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from headwater.machine.java import Java
 
 CLAIM = 3600.0
 """Seconds for which one process is left to write the file: it does that when it ends."""
+
+UNUSED = 30 * 86400.0
+"""Seconds after which an archive that nobody has used goes, when another one is written."""
 
 _QUIET = "-Xlog:cds*=error"
 
@@ -37,10 +41,15 @@ def archive_options(java: Java, jars: Sequence[Path], folder: Path | None = None
         if _is_complete(unfinished):
             os.replace(unfinished, archive)
         if archive.exists():
+            with suppress(PermissionError):  # of a folder that is shared
+                archive.touch()
             return [f"-XX:SharedArchiveFile={archive}", _QUIET]
         if _is_claimed(unfinished):
             return []
         folder.mkdir(parents=True, exist_ok=True)
+        for other in folder.glob("*.*"):
+            if _age(other) > UNUSED:
+                other.unlink()
         unfinished.touch()
     except OSError:
         return []  # a start without is slower, and right
@@ -64,4 +73,8 @@ def _is_complete(file: Path) -> bool:
 
 
 def _is_claimed(file: Path) -> bool:
-    return file.exists() and time.time() - file.stat().st_mtime < CLAIM
+    return file.exists() and _age(file) < CLAIM
+
+
+def _age(file: Path) -> float:
+    return time.time() - file.stat().st_mtime

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -39,6 +40,7 @@ from headwater.plan.rules.full import full_program
 from headwater.plan.strategy import decide
 from headwater.plan.tolerant import has_sums, tolerant
 from headwater.plan.view_plan import ViewPlan
+from headwater.project import Project, read_project
 
 APPEND = ChangelogMode.APPEND
 MILLISECOND = timedelta(milliseconds=1)
@@ -85,6 +87,25 @@ def plan_sound(
         else:
             plans[name] = plan
     return plans, faults
+
+
+def read_sound(root: Path, beside: Sequence[Path] = ()) -> tuple[Project, dict[str, ViewPlan]]:
+    """Read and plan what is sound of a project; its ``errors`` are those of the rest.
+
+    Args:
+        root: the folder of the project.
+        beside: files or folders to read after the others.
+
+    Returns:
+        The project without what has an error, and the plans of its views in topological order.
+
+    Raises:
+        ConfigError: the folder or the settings are wrong.
+    """
+    project = read_project(root, beside=beside)
+    plans, faults = plan_sound(project.catalog)
+    project = project.without(faults)
+    return project, {name: plans[name] for name in project.catalog.views}
 
 
 def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> ViewPlan:

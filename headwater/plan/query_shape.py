@@ -255,7 +255,7 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
         hint = "make the subquery a view of its own"
         if window and window.kind == "tumble":
             hint += f", or group by date_trunc('hour', {window.time})"
-        raise _not_yet(table, "a window over a subquery that groups", hint)
+        raise _not_yet(table, "a window over this subquery", hint)
     alias = table.alias_or_name
     used = columns_of(select, alias) - ({"window_start", "window_end"} if window else set())
     if window:

@@ -11,12 +11,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from headwater.analyze.definitions import CHANGES, Catalog
 from headwater.errors import ErrorGroup, HeadwaterError
 from headwater.plan.planner import plan_sound
-from headwater.project import Project, read_project, sql_files
+from headwater.project import Project, read_project, state_of
 from headwater.runtime.events import DefinitionsChanged, Progress
 
 LOOK_EVERY = 2.0
@@ -104,19 +103,3 @@ def _definitions(catalog: Catalog) -> Mapping[str, object]:
     views = {name: each.text for name, each in catalog.views.items() if not each.changes}
     sinks = {name: replace(each, span=None) for name, each in catalog.sinks.items()}
     return {**sources, **views, **sinks}
-
-
-def state_of(root: Path) -> Mapping[Path, tuple[int, int]]:
-    """Return when each SQL file was written, and its size; one that goes away meanwhile has none.
-
-    Args:
-        root: the folder of the project.
-    """
-    found = {}
-    for file in sql_files(root, None, []):
-        try:
-            state = file.stat()
-        except OSError:
-            continue
-        found[file] = (state.st_mtime_ns, state.st_size)
-    return found

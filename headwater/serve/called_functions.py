@@ -12,9 +12,11 @@ from sqlglot import exp
 
 from headwater.analyze.bind.function_names import read_names
 from headwater.analyze.portable.engine_texts import untyped_text
+from headwater.analyze.portable.function_edge_cases import duckdb_zip
 from headwater.analyze.portable.patterns import duckdb_every
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.compositions import LANGUAGE, composed_untyped
+from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.text import (
     REGEXP_COUNT,
     REGEXP_EXTRACT_ALL,
@@ -36,6 +38,8 @@ def call_as_duckdb(query: exp.Expr) -> None:
 def _made(node: exp.Expr) -> exp.Expr:
     if isinstance(node, _EVERY) and node.expressions[1].is_string:
         return duckdb_every(node)
+    if isinstance(node, ZIP_WITH):
+        return duckdb_zip(node)
     function = f.FUNCTIONS.get(type(node))
     text = function.texts.get(LANGUAGE) if function and function.texts else None
     if text is None:

@@ -7,8 +7,11 @@ those below the warehouse.
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +19,39 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT = "2GB"
 """What a query may hold in memory before it spills to disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """What one query may take.
+
+    Attributes:
+        seconds: how long it may run; None for as long as it takes.
+        memory: what it may hold in memory before it spills to disk.
+        disk: what it may spill; None for whatever is free.
+        threads: how many threads it runs in; None for one per core.
+    """
+
+    seconds: float | None = None
+    memory: str = MEMORY_LIMIT
+    disk: str | None = None
+    threads: int | None = None
+
+
+_limits: ContextVar[QueryLimits] = ContextVar("limits", default=QueryLimits())  # noqa: B039
+
+
+@contextmanager
+def limited(limits: QueryLimits) -> Iterator[None]:
+    """Bound what each connection may take that this thread opens in the block.
+
+    What runs for too long raises DuckDB's ``InterruptException``.
+    """
+    token = _limits.set(limits)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
 
 
 @contextmanager
@@ -28,18 +64,41 @@ def duckdb_connection(*, typed: bool = True) -> Iterator[duckdb.DuckDBPyConnecti
     """
     import duckdb
 
+    limits = _limits.get()
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": MEMORY_LIMIT,
+            "memory_limit": limits.memory,
             "temp_directory": folder,
             "autoinstall_known_extensions": False,
             "preserve_insertion_order": False,
             # 7 / 2 is 3, as in Trino and in our dialect; it is 3.5 in DuckDB
             "integer_division": not typed,
         }
+        if limits.threads:
+            settings["threads"] = limits.threads
+        if limits.disk:
+            settings["max_temp_directory_size"] = limits.disk
         with duckdb.connect(config=settings) as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            yield connection
+            with _interrupted_after(limits.seconds, connection):
+                yield connection
+
+
+@contextmanager
+def _interrupted_after(
+    seconds: float | None, connection: duckdb.DuckDBPyConnection
+) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def rows_of(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
 from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
@@ -94,7 +95,7 @@ class Embedded:
     def _bind(self, connection: duckdb.DuckDBPyConnection, query: exp.Query) -> dict[str, str]:
         """Give every table of the query a view in DuckDB, and rename the tables to them."""
         ctes = {cte.alias for cte in query.find_all(exp.CTE)}
-        named = {c.name for c in query.find_all(exp.Column) if c.name.startswith("_")}
+        named = {c.name for c in query.find_all(exp.Column) if is_system_column(c.name)}
         tables: dict[str, StoredTable] = {}
         unread: dict[str, str] = {}
         for number, node in enumerate(list(query.find_all(exp.Table))):
@@ -111,7 +112,7 @@ class Embedded:
                 table = self._table(node, node.name, tables)
                 names = table.columns()
                 hidden = [name for name in names if name in named]
-                shown = [name for name in names if not name.startswith("_") or name in hidden]
+                shown = [name for name in names if not is_system_column(name) or name in hidden]
                 at = _snapshot_id(node, table, self._cut)
                 table.create_view(connection, target, at, shown)
             _rename(node, target, hidden)
@@ -176,6 +177,10 @@ def translated_errors() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
+        if isinstance(error, duckdb.InterruptException):
+            message = "the query was stopped: it took longer than it may"
+            hint = "ask for less; the command line has no limit of time"
+            raise SqlError("QUERY_TOO_LONG", message, hint=hint) from error
         said = plain(error)
         outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
         if outside or _DAMAGED.search(said):

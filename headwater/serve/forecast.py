@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import Field, OnSchemaChange
 from headwater.analyze.typing.types import iceberg_type
+from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import HeadwaterError
 from headwater.lake.evolve import ColumnDifference, difference, means_otherwise
 from headwater.serve.iceberg import StoredIcebergTable
@@ -139,7 +140,7 @@ def _types(fields: tuple[Field, ...]) -> dict[str, str]:
 
 
 def _visible(columns: Mapping[str, str]) -> dict[str, str]:
-    return {name: _shown(kind) for name, kind in columns.items() if not name.startswith("_")}
+    return {name: _shown(kind) for name, kind in columns.items() if not is_system_column(name)}
 
 
 def _shown(name: str) -> str:

@@ -27,16 +27,28 @@ _LOOKING = 8
 class StoredIcebergTable(StoredTable):
     """One Iceberg table.
 
+    Attributes:
+        parsed: by id, the snapshots that were asked for.
+
     Args:
         metadata: what Iceberg says of a table, as its specification writes it in JSON.
         open_table: opens the table of that metadata for reading its files.
+        earlier: the same table at an earlier time; snapshots that both have are read once.
     """
 
     def __init__(
-        self, name: str, metadata: Mapping[str, Any], open_table: Callable[[], Table]
+        self,
+        name: str,
+        metadata: Mapping[str, Any],
+        open_table: Callable[[], Table],
+        earlier: StoredIcebergTable | None = None,
     ) -> None:
         self.name = name
         self._metadata, self._open = metadata, open_table
+        known: Mapping[int, Snapshot] = earlier.parsed if earlier else {}
+        self.parsed: dict[int, Snapshot] = {
+            each: known[each] for each in self._snapshots if each in known
+        }
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -66,8 +78,9 @@ class StoredIcebergTable(StoredTable):
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         """Return one snapshot, or None if it is unknown or was expired."""
-        found = self._snapshots.get(snapshot_id)
-        return None if found is None else Snapshot.from_json(found)
+        if snapshot_id not in self.parsed and snapshot_id in self._snapshots:
+            self.parsed[snapshot_id] = Snapshot.from_json(self._snapshots[snapshot_id])
+        return self.parsed.get(snapshot_id)
 
     def columns(self, snapshot_id: int | None = None) -> dict[str, str]:
         """Return name and type of every column, of now or of a snapshot."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
 
     from headwater.config.settings import Config
+    from headwater.serve.iceberg import StoredIcebergTable
     from headwater.serve.stored_table import StoredTable
 
 NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "CATALOG_FAILED"}
@@ -56,6 +57,8 @@ class LakeReader:
         self._config = config
         self._warehouse = warehouse_for(config)
         self._external = external or {}
+        self._pointers: Mapping[str, str] | None = None
+        self._loaded: dict[str, tuple[str, StoredIcebergTable]] = {}
 
     @cached_property
     def _catalog(self) -> Catalog | None:
@@ -65,6 +68,15 @@ class LakeReader:
             # its pool keeps connections, which would wait for the garbage collector
             weakref.finalize(self, catalog.close)
         return catalog
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Ask once where all tables are, so that the block opens each as of the same moment."""
+        self._pointers = catalog_backend(self._config).pointers(self.namespace)
+        try:
+            yield
+        finally:
+            self._pointers = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all tables, side tables included, in alphabetical order.
@@ -121,8 +133,12 @@ class LakeReader:
             return StoredDeltaTable(name, folder)
         if in_place:
             return None
-        if not written and (found := self._quickly(name)):
-            return found
+        if not written:
+            pointers = self._pointers or catalog_backend(self._config).pointers(self.namespace)
+            if pointers is not None and name not in pointers:
+                return None
+            if found := self._quickly(name, (pointers or {}).get(name, "")):
+                return found
         if self._catalog is None:
             return None
         from pyiceberg.exceptions import NoSuchTableError
@@ -139,11 +155,13 @@ class LakeReader:
         except Exception as error:
             raise _of_table(name, error) from error
 
-    def _quickly(self, name: str) -> StoredTable | None:
+    def _quickly(self, name: str, location: str) -> StoredTable | None:
         """A table whose metadata is a file here; None if it is not, or if something is wrong."""
-        location = (catalog_backend(self._config).pointers(self.namespace) or {}).get(name, "")
         if not _METADATA_FILE.match(location):
             return None
+        known = self._loaded.get(name)
+        if known is not None and known[0] == location:
+            return known[1]
         from headwater.serve.iceberg import StoredIcebergTable
 
         try:
@@ -169,7 +187,9 @@ class LakeReader:
                 NoopCatalog(CATALOG),
             )
 
-        return StoredIcebergTable(name, metadata, open_table)
+        found = StoredIcebergTable(name, metadata, open_table, known[1] if known else None)
+        self._loaded[name] = location, found
+        return found
 
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)

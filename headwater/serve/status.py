@@ -14,25 +14,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.analyze.definitions import NEXT
-from headwater.errors import HeadwaterError
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.unknown_field_counts import fields_in
-from headwater.lake.reserved_names import PLACE, SINK, quarantine_of
+from headwater.lake.reserved_names import SINK, quarantine_of
 from headwater.serve.held_back import HeldBack, held_back
-from headwater.serve.lake_reader import NOTHING_IS_READABLE, LakeReader
-from headwater.serve.stored_table import reading
+from headwater.serve.lake_reader import LakeReader
+from headwater.serve.table_histories import TableHistories
 
 if TYPE_CHECKING:
-    from headwater.analyze.definitions import Catalog
     from headwater.project import Project
 
 RUN_FILE = "run.json"
 NEW, STOPPED, EXTERNAL, UNREADABLE = "new", "stopped", "external", "unreadable"
 PAUSED = "paused"
+RATE_OVER = timedelta(minutes=1)
+"""How far back rows per second are counted."""
 _MAY_PAUSE = (NEW, STOPPED, "starting", "running", "done")
 
 
@@ -53,6 +54,8 @@ class Status:
         lag: commits of its inputs that are not in its newest commit; None for tables, and for views
             that read nothing but a SOURCE.
         age: age of its newest commit.
+        rate: rows written per second, over the commits of the last :data:`RATE_OVER`; None for
+            sinks.
         rows_in: rows read: by a table from its connector, by a view or sink from its inputs in the
             lake; None for views that read nothing but a SOURCE.
         rows_out: rows written; by commits that were expired, those that are still there. None for
@@ -84,6 +87,7 @@ class Status:
     held_by: HeldBack | None = None
     lag: int | None = None
     age: timedelta | None = None
+    rate: float | None = None
     rows_in: int | None = 0
     rows_out: int | None = 0
     late: int | None = 0
@@ -99,21 +103,28 @@ class Status:
     judged: bool = True
 
 
-def status(project: Project, now: datetime | None = None) -> list[Status]:
+def status(
+    project: Project, now: datetime | None = None, lake: LakeReader | None = None
+) -> list[Status]:
     """Return the status of every landed table, view and sink, inputs before what reads them.
 
     Args:
         now: the time that age is measured against; the clock's by default.
+        lake: a reader of its tables that was used before; a new one by default.
 
     Raises:
         ServiceError: nothing can be read.
     """
-    now = now or datetime.now(UTC)
-    lake = LakeReader(project.config, project.catalog.external)
+    lake = lake or LakeReader(project.config, project.catalog.external)
     lake.names()  # that the catalog cannot be read is told once, not for each table
+    with lake.one_look():
+        return _status(project, lake, now or datetime.now(UTC))
+
+
+def _status(project: Project, lake: LakeReader, now: datetime) -> list[Status]:
     said = read_run_file(project.config.state / RUN_FILE)
     catalog = project.catalog
-    history = _Histories(lake, catalog)
+    history = TableHistories(lake, catalog)
     tables = [name for name, source in catalog.sources.items() if source.kept]
     rows = [_row(name, "table", (), history, said, now) for name in tables]
     rows += [
@@ -209,78 +220,6 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-class _Histories(dict[str, list[Commit]]):
-    """The commits of each table, newest first, read once."""
-
-    def __init__(self, lake: LakeReader, catalog: Catalog) -> None:
-        super().__init__()
-        self._lake, self._catalog = lake, catalog
-        self.external = catalog.external
-        self.unread: dict[str, str] = {}
-
-    def __missing__(self, name: str) -> list[Commit]:
-        try:
-            with reading(name):
-                return self._read(name)
-        except HeadwaterError as error:
-            if error.condition in NOTHING_IS_READABLE:
-                raise
-            self[name], self.unread[name] = [], error.message
-            return self[name]
-
-    def _read(self, name: str) -> list[Commit]:
-        table = self._lake.table(name)
-        if table is None:
-            self[name] = []
-        elif name in self.external:
-            self[name] = list(table.commits_of_others(name))
-        else:
-            self[name] = list(table.commits(name.removesuffix(SINK)))
-        return self[name]
-
-    def cut(self, commit: Commit) -> set[str]:
-        """Return what a commit of a view is made of; what was expired since is left out."""
-        found: set[str] = set()
-        for name, position in commit.marker.cut_to.items():
-            if name == PLACE:
-                continue
-            read = next((c for c in self[name] if str(c.snapshot_id) == position), None)
-            if read is not None and name in self._catalog.views:
-                found |= self.cut(read)
-            elif read is not None:
-                found.add(f"{name}@{read.marker.epoch}")
-        return found
-
-    def timed(self, name: str) -> bool:
-        """Return whether a table has event times, or a view reads one that has."""
-        if source := self._catalog.sources.get(name):
-            return source.watermark is not None
-        view = self._catalog.views.get(name)
-        return view is not None and any(map(self.timed, view.inputs))
-
-    def uncounted(self, name: str) -> bool:
-        """Return whether a view may leave out late rows of a SOURCE, which nobody counts."""
-        view = self._catalog.views.get(name)
-        read = [self._catalog.sources.get(each) for each in view.inputs] if view else []
-        return any(source and not source.kept and source.watermark for source in read)
-
-    def rejected(self, name: str) -> Counter[str]:
-        """Return how many rows of a table were refused, as its quarantine's marker says.
-
-        A quarantine that cannot be read is noted in ``unread``.
-        """
-        side = quarantine_of(name)
-        try:
-            with reading(side):
-                table = self._lake.table(side)
-                newest = next(table.commits(name), None) if table is not None else None
-        except HeadwaterError as error:
-            if error.condition in NOTHING_IS_READABLE:
-                raise
-            self.unread[side], newest = error.message, None
-        return Counter(newest.marker.counts if newest else {})
-
-
 def _stopped(views: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
     """A dead process keeps nothing running; what had failed has still failed."""
     return {
@@ -299,7 +238,7 @@ def _row(
     name: str,
     kind: str,
     inputs: tuple[str, ...],
-    histories: _Histories,
+    histories: TableHistories,
     said: Mapping[str, Any],
     now: datetime,
 ) -> Status:
@@ -337,6 +276,7 @@ def _row(
         held_by=held_back({each: histories[each] for each in inputs if histories.timed(each)}),
         lag=lag,
         age=max(now - newest.committed_at, timedelta(0)),
+        rate=None if kind == "sink" else _rate(history, now),
         rows_in=rows_in,
         rows_out=None if kind == "sink" else written,
         late=None if histories.uncounted(name) else counts["late"],
@@ -361,7 +301,7 @@ def _building(name: str, said: Mapping[str, Any]) -> Mapping[str, int] | None:
     return found[0] if found else None
 
 
-def _unread(blind: Sequence[str], inputs: Sequence[str], histories: _Histories) -> str:
+def _unread(blind: Sequence[str], inputs: Sequence[str], histories: TableHistories) -> str:
     """Say what could not be read; why is said once, at the table itself."""
     return "; ".join(
         f"its input {each} cannot be read" if each in inputs else histories.unread[each]
@@ -376,13 +316,13 @@ def from_micros(micros: int | None) -> datetime | None:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
 
 
-def _lag(newest: Commit, inputs: tuple[str, ...], histories: _Histories) -> int:
+def _lag(newest: Commit, inputs: tuple[str, ...], histories: TableHistories) -> int:
     """Count the commits of the inputs after the cut of a view's newest commit."""
     return sum(_behind(newest, name, histories[name]) for name in inputs)
 
 
 def _rows_in(
-    kind: str, newest: Commit, inputs: tuple[str, ...], histories: _Histories, taken: int
+    kind: str, newest: Commit, inputs: tuple[str, ...], histories: TableHistories, taken: int
 ) -> int | None:
     """Count the rows of the inputs up to the cut of a view's newest commit; of a SOURCE, nobody."""
     if not inputs:
@@ -398,6 +338,12 @@ def _added(history: Sequence[Commit]) -> int:
     return sum(commit.added for commit in newer) + (
         oldest.total if oldest.marker.epoch else oldest.added
     )
+
+
+def _rate(history: Sequence[Commit], now: datetime) -> float:
+    """Return the rows added per second lately."""
+    recent = takewhile(lambda commit: now - commit.committed_at < RATE_OVER, history)
+    return sum(commit.added for commit in recent) / RATE_OVER.total_seconds()
 
 
 def _behind(newest: Commit, name: str, history: Sequence[Commit]) -> int:

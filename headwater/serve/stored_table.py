@@ -6,12 +6,13 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.errors.plain import plain
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
-from headwater.lake.protocol.history import History, Snapshot
+from headwater.lake.protocol.history import Commit, History, Snapshot
 from headwater.lake.reserved_names import DEFINITION, FORMERLY, SWAPPING, definitions_in
 from headwater.serve.connection import quoted
 
@@ -64,6 +65,20 @@ class StoredTable(History):
     def is_shadow(self) -> bool:
         """Whether a view is taking over its files, by an apply that is not done."""
         return SWAPPING in self.properties
+
+    @cached_property
+    def _histories(self) -> dict[str, Sequence[Commit]]:
+        return {}
+
+    def history(self, view: str) -> Sequence[Commit]:
+        """Return all commits of a view, newest first; they are read once.
+
+        Args:
+            view: the view.
+        """
+        if view not in self._histories:
+            self._histories[view] = tuple(self.commits(view))
+        return self._histories[view]
 
     def rows_at(self, snapshot: Snapshot) -> int:
         """Return how many rows the table has at a snapshot."""

@@ -29,7 +29,6 @@ SELECT a, count(*) AS n FROM t GROUP BY a, t.a, "a", (a), 1;
 SELECT a + 1 AS b, count(*) AS n FROM t GROUP BY a + 1, t.a + 1;
 SELECT t.a, count(*) AS n FROM t GROUP BY "a";
 SELECT "at" FROM (SELECT id AS "at" FROM t) q GROUP BY q."at", at;
---: DUPLICATE_COLUMN
 SELECT * FROM b, c FULL JOIN z ON c.id = z.id;
 --: UNKNOWN_COLUMN
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b JOIN c ON t.id = c.id;
@@ -173,13 +172,74 @@ SELECT id FROM t WHERE a IN (VALUES 1, 2);
 SELECT id FROM t WHERE a IN (VALUES (1), (2)) AND k IN (VALUES 'a', NULL);
 SELECT id, a > ANY (VALUES 1, NULL) AS w, count(*) AS n FROM t GROUP BY id, a;
 SELECT id FROM t WHERE 1 < ANY (VALUES a, i);
---: NOT_YET
 SELECT id FROM t WHERE a > ANY (SELECT id FROM b);
 SELECT id FROM t WHERE a > ALL (SELECT id FROM b WHERE b.k = t.k);
+SELECT id FROM t WHERE a = ANY (xs);
 --: WRONG_ARGUMENTS
 SELECT id FROM t WHERE a IN (VALUES (1, 2));
---: UNSUPPORTED_SYNTAX
-SELECT id FROM t WHERE a = ANY (xs);
+
+-- Columns without names, and names twice
+--: ok
+SELECT id, a + 1, count(*) FROM t GROUP BY id, a;
+SELECT * FROM (SELECT id, a + 1 FROM t) AS q JOIN b ON q.id = b.id;
+SELECT q._col1 + 1 AS c FROM (SELECT id, a + 1 FROM t UNION ALL SELECT v, id FROM b) AS q;
+SELECT t.id, q._col0 FROM t, LATERAL (SELECT max(v) FROM b WHERE b.id = t.id) AS q;
+
+-- Arrays, elements, lambdas, tuples and zones
+--: ok
+SELECT id, xs[1] AS x, xs[a] AS y, m['k'] AS z, rs[1].q AS q, element_at(xs, a) AS e FROM t;
+SELECT id, u.x, u.n FROM t CROSS JOIN UNNEST(xs) WITH ORDINALITY AS u(x, n);
+SELECT id, u.x, u.s, u.n FROM t LEFT JOIN UNNEST(xs, ys) WITH ORDINALITY AS u(x, s, n) ON true;
+SELECT t.id, u.p, b.v FROM t LEFT JOIN UNNEST(rs) AS u ON true LEFT JOIN b ON b.id = u.p;
+SELECT id, u.k1, u.v1 FROM t LEFT JOIN UNNEST(m) AS u(k1, v1) ON true;
+SELECT id, u.x FROM t CROSS JOIN UNNEST(ARRAY[a, i, NULL]) AS u(x);
+SELECT id, u FROM t CROSS JOIN UNNEST(xs) AS u;
+SELECT id, CAST(ARRAY[] AS ARRAY(BIGINT)) AS e, ARRAY[d, 1] AS f, ARRAY[xs, ARRAY[1]] AS g FROM t;
+SELECT id, transform(xs, x -> x + a) AS w, filter(ys, x -> x LIKE k) AS y, transform(rs, x -> x.q) AS z FROM t;
+SELECT id, zip_with(xs, ys, (x, y) -> concat(y, k)) AS w, reduce(xs, 0e0, (x, y) -> x + y, x -> x) AS y FROM t;
+SELECT id FROM t WHERE any_match(xs, x -> x = a) OR all_match(ys, y -> y IS NULL) OR none_match(rs, w -> w.p > 1);
+SELECT k, max(cardinality(filter(xs, x -> x > 10 / v))) AS n FROM t GROUP BY k;
+SELECT id FROM t WHERE (a, k) IN ((1, 'a'), (2, 'b')) AND (id, v) <> (1, 2);
+SELECT id FROM t WHERE (id, k) IN (SELECT id, k FROM b WHERE v > 3);
+SELECT a, k, count(*) AS n FROM t GROUP BY (a, k);
+SELECT id, CAST(tz AT TIME ZONE 'Europe/Berlin' AS DATE) AS d2, hour(at_timezone(ts, 'Asia/Kolkata')) AS h FROM t;
+SELECT date_trunc('minute', tz AT TIME ZONE 'Asia/Kolkata') AS mi, date_trunc('hour', tz AT TIME ZONE 'Asia/Kolkata') AS h FROM t;
+SELECT date_trunc('day', tz AT TIME ZONE 'Europe/Berlin') AS d1, date_trunc('week', tz AT TIME ZONE 'Europe/Berlin') AS w FROM t;
+SELECT date_trunc('month', tz AT TIME ZONE 'Europe/Berlin') AS mo, date_trunc('quarter', tz AT TIME ZONE 'Europe/Berlin') AS q FROM t;
+SELECT date_trunc('year', tz AT TIME ZONE 'Europe/Berlin') AS y2, count(*) FROM t GROUP BY 1;
+SELECT id, map_keys(m) AS w, map_values(m) AS y, map(ys, xs) AS z, bit_count(i, 64) AS n FROM t;
+SELECT id, array_union(xs, ARRAY[1]) AS u, array_except(xs, xs) AS e, array_intersect(ys, ys) AS w, trim_array(xs, 1) AS z, flatten(ARRAY[xs]) AS f FROM t;
+--: NOT_YET
+SELECT id, reduce(xs, BIGINT '0', (x, y) -> x + y, x -> x) AS y FROM t;
+SELECT id FROM t WHERE any_match(xs, x -> 10 / x > 1);
+SELECT hour(w) AS h FROM (SELECT tz AT TIME ZONE 'Europe/Berlin' AS w FROM t) AS q;
+SELECT coalesce(tz AT TIME ZONE 'Europe/Berlin', tz) AS h FROM t;
+SELECT id FROM t LEFT JOIN UNNEST(xs) AS u(x) ON u.x > 1;
+--: WRONG_ARGUMENTS
+SELECT transform(xs, (x, y) -> x) AS w FROM t;
+SELECT tz AT TIME ZONE 'Middle/Earth' AS w FROM t;
+SELECT xs[0] AS x FROM t;
+--: TYPE_CLASH
+SELECT reduce(xs, 0, (x, y) -> x + y, x -> x) AS y FROM t;
+SELECT ARRAY[k, id] AS x FROM t;
+
+--: WRONG_ARGUMENTS, UNSUPPORTED_SYNTAX
+SELECT id FROM t WHERE (id, k) NOT IN (SELECT id, k FROM b);
+--: TYPE_CLASH, UNSUPPORTED_SYNTAX
+SELECT id FROM t WHERE (id, k) = (1, 'a', 2);
+
+-- First rows and columns that two sides share
+--: ok
+SELECT DISTINCT ON (k) k, a FROM t ORDER BY k, id;
+SELECT DISTINCT ON (k) k, count(*) AS n FROM t GROUP BY k, a ORDER BY k, n LIMIT 3;
+SELECT k, a FROM t ORDER BY a FETCH FIRST 3 ROWS WITH TIES;
+SELECT k, count(*) FROM t GROUP BY k ORDER BY 2 DESC OFFSET 2 ROWS FETCH NEXT ROW WITH TIES;
+SELECT DISTINCT k FROM t ORDER BY k OFFSET 2;
+SELECT id FROM b EXCEPT SELECT id FROM c ORDER BY id OFFSET 1;
+SELECT id, b.v FROM b FULL JOIN c USING (id) WHERE id > 3;
+SELECT * FROM b NATURAL LEFT JOIN c;
+SELECT id, y.ts FROM z FULL JOIN y USING (id, k) FULL JOIN b USING (id);
+SELECT id, count(*) AS n FROM b RIGHT JOIN (SELECT a AS id FROM t) AS q USING (id) GROUP BY id;
 
 -- Event times without a zone
 --: ok
@@ -205,20 +265,28 @@ SELECT json_extract_scalar(k, '$.a[0].b') AS j FROM t;
 SELECT max(m) AS n FROM t;
 SELECT nullif(m, n) AS e FROM t;
 SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS n FROM t QUALIFY n <= 3;
---: UNKNOWN_FUNCTION
-SELECT u.x FROM UNNEST(ARRAY[1,2]) AS u(x);
+--: ok
 SELECT u.x, t.id FROM UNNEST(ARRAY[1,2]) AS u(x) JOIN t ON t.id = u.x;
 SELECT u.x, t.id FROM UNNEST(ARRAY[1,2]) AS u(x), t;
---: NOT_YET
 SELECT e.k, e.v, t.id FROM t LEFT JOIN UNNEST(m) AS e(k, v) ON true;
 SELECT e.v, t.id FROM t LEFT JOIN UNNEST(xs) AS e(v) ON true;
---: UNSUPPORTED_SYNTAX
 SELECT t.id FROM t JOIN (VALUES (1, 'a')) AS w(p, q) ON t.id = w.p;
-SELECT w.p FROM (VALUES (1, 'a')) AS w(p, q);
-VALUES (1, 2);
+SELECT t.id, w.q FROM t LEFT JOIN (VALUES (1, 'a'), (NULL, 'b')) AS w(p, q) ON t.id = w.p AND w.q <> t.k;
+SELECT t.id, q FROM (VALUES (1, 'a'), (2, NULL)) AS w(p, q) JOIN t ON t.id = w.p;
+SELECT t.id, w._col0 FROM t, (VALUES 1, 2) AS w;
+SELECT id, q, b.v FROM t LEFT JOIN (VALUES (1, 'a')) AS w(id, q) USING (id) JOIN b USING (id);
+WITH w (p, q) AS (VALUES (1, 'a'), (2, 'b')) SELECT t.id, w.q FROM t JOIN w ON t.id = w.p JOIN w AS x ON x.q = w.q;
 --: NO_INPUT
+SELECT u.x FROM UNNEST(ARRAY[1,2]) AS u(x);
+SELECT w.p FROM (VALUES (1, 'a')) AS w(p, q);
+--: AMBIGUOUS_COLUMN
+SELECT t.id FROM t JOIN (VALUES (1, 'a')) AS w(id, q) ON id = 1;
+--: WRONG_ARGUMENTS
+SELECT t.id FROM t JOIN (VALUES (1, 'a'), (2)) AS w(p, q) ON t.id = w.p;
+--: NO_INPUT
+VALUES (1, 2);
 SELECT 1 AS x;
---: UNSUPPORTED_SYNTAX, WRONG_ARGUMENTS
+--: ok
 SELECT t.id FROM t JOIN LATERAL (VALUES (t.id)) AS w(p) ON true;
 
 -- More
@@ -268,7 +336,7 @@ SELECT b.id, c.v FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
 SELECT b.id, c.v FROM t, (b JOIN c ON b.id = c.id);
 SELECT b.id, c.v FROM t LEFT JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
 SELECT b.id, c.v FROM t LEFT JOIN b JOIN c ON b.id = c.id ON t.id = b.id;
---: NOT_YET, UNKNOWN_COLUMN
+--: ok
 SELECT u.r FROM t CROSS JOIN UNNEST(rs) WITH ORDINALITY AS u(p, q, r);
 --: TYPE_CLASH
 SELECT id FROM t WHERE r IN (SELECT r FROM t);

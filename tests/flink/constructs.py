@@ -151,7 +151,14 @@ CONSTRUCTS = (
     ),
     Construct(
         "Window aggregation",
-        "`TUMBLE` over a grouping subquery",
+        "a window over groups by the time",
+        "SELECT t.window_end, sum(t.n) AS n FROM HOP((SELECT supplier, bidtime, count(*) AS n FROM"
+        " bid GROUP BY supplier, bidtime), bidtime, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) t"
+        f" GROUP BY t.window_end {CLOSE}",
+    ),
+    Construct(
+        "Window aggregation",
+        "`TUMBLE` over groups of windows",
         "SELECT t.window_end, sum(t.price) AS p FROM TUMBLE((SELECT window_end AS at, price FROM"
         f" ({_COUNTS}) AS w), at, INTERVAL '1' HOUR) t GROUP BY t.window_end {CLOSE}",
         "NOT_YET",
@@ -159,7 +166,7 @@ CONSTRUCTS = (
     ),
     Construct(
         "Window aggregation",
-        "`HOP`, `CUMULATE` over a grouping subquery",
+        "`HOP`, `CUMULATE` over groups of windows",
         "SELECT t.window_end, sum(t.price) AS p FROM HOP(DATA => (SELECT window_end AS at, price"
         f" FROM ({_COUNTS}) AS w), TIMECOL => DESCRIPTOR(at), SLIDE => INTERVAL '1' HOUR, SIZE =>"
         f" INTERVAL '1' DAY) t GROUP BY t.window_end {CLOSE}",
@@ -168,7 +175,7 @@ CONSTRUCTS = (
     ),
     Construct(
         "Window aggregation",
-        "`SESSION` over a grouping subquery",
+        "`SESSION` over groups of windows",
         "SELECT t.window_start, t.window_end, sum(t.price) AS p FROM SESSION((SELECT window_end AS"
         f" at, price FROM ({_COUNTS}) AS w), at, INTERVAL '1' HOUR) t"
         f" GROUP BY t.window_start, t.window_end {CLOSE}",
@@ -263,15 +270,11 @@ CONSTRUCTS = (
         "Joins",
         "`LEFT JOIN UNNEST … ON TRUE`",
         "SELECT o.id, t.tag FROM orders o LEFT JOIN UNNEST(o.tags) AS t(tag) ON TRUE",
-        "NOT_YET",
-        "`CROSS JOIN UNNEST`",
     ),
     Construct(
         "Joins",
         "`UNNEST … WITH ORDINALITY`",
         "SELECT o.id, t.tag FROM orders o CROSS JOIN UNNEST(o.tags) WITH ORDINALITY AS t(tag, n)",
-        "NOT_YET",
-        "`sequence` and `element_at`",
     ),
     Construct(
         "Joins",

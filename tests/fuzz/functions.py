@@ -14,7 +14,7 @@ from random import Random
 from sqlglot import exp
 
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.functions import FUNCTIONS, Function
+from headwater.analyze.typing.functions import FUNCTIONS, INTERNAL, Function
 
 _WRITTEN: Mapping[str, tuple[str, ...]] = {
     "text": (
@@ -42,6 +42,16 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("length(from_utf8(X'6162'))", "regexp_count({text}, 'u+')"),
         "cardinality(regexp_extract_all({text}, '(u)v', 1))",
         "cardinality(regexp_split({text}, '[uv]'))",
+        "ARRAY[{number}, {small}][1 + abs({small}) % 3]",
+        "element_at(ARRAY[{number}, NULL], {small})",
+        "map(ARRAY[{text}], ARRAY[{number}])[{text}]",
+        "bit_count({number}, 64)",
+        "cardinality(map_keys(map(ARRAY[{text}], ARRAY[{number}])))",
+        "element_at(map_values(map(ARRAY[{text}], ARRAY[{number}])), 1)",
+        "cardinality(transform(split({text}, 'v'), x -> length(x) + {small}))",
+        "cardinality(filter(split({text}, 'v'), x -> length(x) > {small}))",
+        "element_at(zip_with(ARRAY[{number}], ARRAY[{small}], (x, y) -> x + y), 1)",
+        "reduce(split({text}, 'v'), 0, (x, y) -> greatest(x, 1), x -> x)",
     ),
     "float": (
         *("sqrt(abs({float}))", "cbrt({float})", "exp({small})", "power({float}, 2)"),
@@ -62,6 +72,8 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         ),
         *("{day} BETWEEN {day} AND {day}", "{float} > 1e0", "{text} IS NOT DISTINCT FROM 'u'"),
         *("{number} <> ALL (VALUES 1, 2)", "{money} <= {money}", "{flag} AND {flag} OR {flag}"),
+        *("any_match(ARRAY[{text}], x -> x = 'u')", "all_match(ARRAY[{number}], x -> x > 1)"),
+        "none_match(split({text}, 'v'), x -> x IS NULL)",
     ),
     "day": (
         *("date({instant})", "last_day_of_month({day})", "date_trunc('month', {day})"),
@@ -92,6 +104,7 @@ _ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("bigint", "integer", "long"), "{number}"),
     **dict.fromkeys(("texts", "comparables", "exacts", "same", "array"), "split({text}, 'v')"),
     **dict.fromkeys(("text", "element"), "{text}"),
+    "arrays": "ARRAY[split({text}, 'v')]",
     "int": "{small}",
     "double": "{float}",
     "number": "{money}",
@@ -108,6 +121,8 @@ _SHOWN: Mapping[exp.DType, tuple[str, str]] = {
     t.Type.ARRAY: ("number", "cardinality({})"),
 }
 """By type of a result, the kind of value that it is or is shown as."""
+_APART = ("lambda", "map", "any")
+"""Arguments of lines whose calls are written out."""
 
 
 def call_of(function: Function) -> str:
@@ -119,7 +134,9 @@ def call_of(function: Function) -> str:
 def _lines() -> Iterator[tuple[str, str]]:
     """Yield the kind and the call of every scalar line of the table that takes no literal."""
     for function in FUNCTIONS.values():
-        if function.texts is not None and function.kind == "scalar" and not function.constant:
+        written = function.constant or not set(_APART).isdisjoint(function.params)
+        written = written or function.name in ("map", *(each.name for each in INTERNAL.values()))
+        if function.texts is not None and function.kind == "scalar" and not written:
             kinds = [t.array(t.VARCHAR) for _ in function.params]
             kind, shown = _SHOWN[function.result(kinds).this]
             yield kind, shown.format(call_of(function))

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.serve.trino.access import state_columns
 from headwater.serve.trino.catalog import catalogs
 from headwater.servers.leftover import temporary_stack
+from headwater.servers.ports import free_port
 from headwater.servers.superset import SupersetServer
 from headwater.servers.trino import TrinoServer
 from tests.serving.shop import Shop
@@ -45,7 +46,7 @@ def superset(stack: Path) -> Iterator[SupersetServer]:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """A project with a first run behind it, kept by a process of its own from then on."""
     folder = tmp_path_factory.mktemp("serving") / "shop"
-    shop = Shop(folder)
+    shop = Shop(folder, f"\n[console]\nport = {free_port()}\n")
     shop.sell(150)
     command = [*HEADWATER, "run", "--project", str(folder)]
     subprocess.run([*command, "--once", "--end-of-input"], cwd=ROOT, check=True, timeout=400)
@@ -80,19 +81,25 @@ def project(
 
 
 @pytest.fixture(scope="session")
-def page(superset: SupersetServer) -> Iterator[Page]:
-    """A page of a browser, logged in by the form."""
+def browser() -> Iterator[Browser]:
+    """A Chromium."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no Chromium is installed (for example apt-get install chromium)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(180_000)
-        page.goto(f"{superset.address}/login/")
-        page.fill("#username", superset.username)
-        page.fill("#password", superset.password)
-        page.press("#password", "Enter")
-        page.wait_for_url("**/superset/welcome/**")
-        yield page
+        yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def page(superset: SupersetServer, browser: Browser) -> Page:
+    """A page of a browser, logged in by the form."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(180_000)
+    page.goto(f"{superset.address}/login/")
+    page.fill("#username", superset.username)
+    page.fill("#password", superset.password)
+    page.press("#password", "Enter")
+    page.wait_for_url("**/superset/welcome/**")
+    return page

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headwater.analyze.typing.functions import FUNCTIONS, Function
+from headwater.analyze.typing.functions import FUNCTIONS, INTERNAL, Function
 
 TABLE = """
 CREATE TABLE t (id INTEGER, g INTEGER, i INTEGER, b BIGINT, c BIGINT, z BIGINT, m BIGINT,
@@ -84,6 +84,7 @@ _FAILING: Mapping[str, str] = {
     "texts": "split(CAST(10 / z AS VARCHAR), ',')",
     "exacts": "split(CAST(10 / z AS VARCHAR), ',')",
     "comparables": "split(CAST(10 / z AS VARCHAR), ',')",
+    "arrays": "ARRAY[split(CAST(10 / z AS VARCHAR), ',')]",
     "map": "MAP(split(CAST(10 / z AS VARCHAR), ','), split('a', ','))",
     "binary": "to_utf8(CAST(10 / z AS VARCHAR))",
     "double": "10 / z",
@@ -138,6 +139,16 @@ _FORMS: Mapping[str, str] = {
     "concat": "concat({0}, s)",
     "date_add": "date_add('day', 1, {0})",
     "chr": "chr({0} + 64)",
+    "bit_count": "bit_count({0}, 64)",
+    "map": "map({0}, split('a', ','))",
+    "transform": "transform({0}, x -> length(x))",
+    **{
+        name: f"{name}({{0}}, x -> x > '1')"
+        for name in ("filter", "any_match", "all_match", "none_match")
+    },
+    "zip_with": "zip_with({0}, tags, (x, y) -> concat(x, y))",
+    "reduce": "reduce({0}, '', (x, y) -> concat(x, y), x -> x)",
+    "trim_array": "trim_array({0}, 1)",
     "sequence": "sequence(1, {0})",
     "slice": "slice({0}, 1, 2)",
     "hamming_distance": "hamming_distance({0}, {0})",
@@ -165,7 +176,10 @@ CAST(round(d) AS INTEGER) | CAST(round(d) AS BIGINT) | CAST(d AS DECIMAL(10, 2))
 CAST(v AS DECIMAL(20, 0)) | CAST(v AS DECIMAL(38, 10)) | CAST(c AS DECIMAL(10, 0))
 CAST(round(v) AS BIGINT) | 1 / (z * 2) | 10 / z IN (1, 5) | 10 / z BETWEEN 1 AND 9
 nullif(10 / z, 1) | element_at(split(CAST(10 / z AS VARCHAR), ','), 1) | NOT (10 / z > 1)
-CAST(10 / z AS VARCHAR) || 'a' | 10 / z IS NULL
+CAST(10 / z AS VARCHAR) || 'a' | 10 / z IS NULL | tags[z] | element_at(tags, z) | tags[1 / z + 1]
+cardinality(transform(tags, x -> CAST(x AS INTEGER))) | tags[cardinality(tags) / z]
+cardinality(filter(tags, x -> CAST(x AS INTEGER) > 0)) | map(ARRAY['1'], ARRAY[id])[tags[z - 1]]
+cardinality(zip_with(tags, tags, (x, y) -> CAST(x AS INTEGER)))
 """
 """Expressions that fail on the poison row and on no other."""
 
@@ -200,8 +214,9 @@ def called(function: Function) -> str | None:
 
 def calls(kind: str) -> Iterator[tuple[str, str]]:
     """Yield the name and a failing call of every function of a kind."""
-    for function in FUNCTIONS.values():
-        if function.kind == kind and (text := called(function)):
+    for node, function in FUNCTIONS.items():
+        own = node in INTERNAL or function.kind != kind
+        if not own and (text := called(function)):
             yield function.name, text
 
 

@@ -26,13 +26,14 @@ def has_names(statement: exp.Expr) -> bool:
     return next(_named(statement), None) is not None or any(_repeated(statement))
 
 
-def read_names(statement: exp.Expr) -> None:
+def read_names(statement: exp.Expr, *, internal: bool = False) -> None:
     """Replace calls by name with the nodes of the table, in place.
 
     Args:
         statement: as parsed.
+        internal: whether it is Headwater's own, which may call what users cannot.
     """
-    for call in reversed(list(_named(statement))):  # the inner ones first
+    for call in reversed(list(_named(statement, internal))):  # the inner ones first
         made = _made(call)
         made.meta.update({key: each for key, each in call.meta.items() if key != GIVEN})
         call.replace(made)
@@ -54,9 +55,9 @@ def _repeated(statement: exp.Expr) -> Iterator[exp.Expr]:
             yield distinct
 
 
-def _named(statement: exp.Expr) -> Iterator[exp.Anonymous]:
+def _named(statement: exp.Expr, internal: bool = False) -> Iterator[exp.Anonymous]:
     for call in statement.find_all(exp.Anonymous, bfs=False):
-        found = by_name(call.name)
+        found = by_name(call.name, internal=internal)
         if found is None or isinstance(call.parent, exp.Dot):
             continue
         dialect = call.meta.get(DIALECT, "trino")
@@ -65,7 +66,7 @@ def _named(statement: exp.Expr) -> Iterator[exp.Anonymous]:
 
 
 def _made(call: exp.Anonymous) -> exp.Expr:
-    found = by_name(call.name)
+    found = by_name(call.name, internal=True)
     assert found is not None
     node, function = found
     arguments = [argument.copy() for argument in call.expressions]

@@ -28,6 +28,7 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, window_calls
+from headwater.dialect.vocabulary import unnamed_column
 
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """What is 0 of no rows; other aggregates are NULL."""
@@ -183,12 +184,10 @@ class _Lateral:
         computed, values = dict[str, exp.Expr](), dict[exp.Expr, str]()
         self._check_names()
         items = self.select.expressions
-        names = self.names or [item.alias_or_name for item in items]
+        named = (item.alias_or_name or unnamed_column(at) for at, item in enumerate(items))
+        names = self.names or [*named]
         for item, name in zip(items, names, strict=False):
-            if not name:
-                hint = "give it a name with AS"
-                self.report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
-            elif name in computed:
+            if name in computed:
                 message = f'column "{name}" is selected twice'
                 self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
             self._refuse_subqueries(item)

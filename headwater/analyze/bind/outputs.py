@@ -11,9 +11,13 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
+from headwater.dialect.vocabulary import is_system_column, unnamed_column
+
+_OF_STAR = "of_star"
+"""Key of ``Column.meta``: whether the column is one of those that ``*`` stands for."""
 
 
 def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
@@ -21,19 +25,27 @@ def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diag
     items: list[exp.Expr] = []
     for item in select.expressions:
         if isinstance(item, exp.Star):
-            _check_star(item, report)
-            items += _columns_of(relations)
+            items += _listed(item, _columns_of(relations), report)
         elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-            _check_star(item.this, report)
-            items += _star_of(item, relations, report)
+            items += _listed(item.this, _star_of(item, relations, report), report)
         else:
             items.append(item)
     select.set("expressions", items)
 
 
-def _check_star(star: exp.Star, report: Diagnostics) -> None:
-    if any(star.args.get(key) for key in star.arg_types):
-        report.add("UNSUPPORTED_SYNTAX", "* takes no list here", star, "name the columns")
+def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> list[exp.Expr]:
+    """The columns of a star with its lists: EXCEPT or EXCLUDE, and REPLACE."""
+    if star.args.get("rename"):
+        report.add("UNSUPPORTED_SYNTAX", "* takes no list of names", star, "name the columns")
+    without = {each.name: each for each in star.args.get("except_") or []}
+    instead = {each.alias: each for each in star.args.get("replace") or []}
+    names = [column.name for column in columns]
+    for name, node in {**without, **instead}.items():
+        if name not in names:
+            hint = did_you_mean(name, names, "columns")
+            report.add("UNKNOWN_COLUMN", f'column "{name}" is not in *', node, hint)
+    kept = [column for column in columns if column.name not in without]
+    return [instead[each.name].copy() if each.name in instead else each for each in kept]
 
 
 def _star_of(
@@ -48,31 +60,46 @@ def _star_of(
 
 
 def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
-    return [
-        exp.column(name, table=relation.alias)
-        for relation in relations
-        for name in relation.fields
-        if not name.startswith("_") and name not in relation.hidden
-    ]
+    found: list[exp.Expr] = []
+    for relation in relations:
+        for name in relation.fields:
+            if not is_system_column(name) and name not in relation.hidden:
+                column = exp.column(name, table=relation.alias)
+                column.meta[_OF_STAR] = True
+                found.append(column)
+    return found
 
 
 def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
-    """Make every output an alias; a UNION ALL takes the names of its first SELECT."""
+    """Make every output an alias; a UNION ALL takes the names of its first SELECT.
+
+    An expression without a name gets Trino's, ``_col0`` for the first output. If ``*`` shows a name
+    twice, the later column also bears the name of its relation: ``u_id``.
+    """
+    given = {name for item in select.expressions if (name := _written_name(item))}
     seen: set[str] = set()
     items: list[exp.Expr] = []
-    for item in select.expressions:
-        name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else ""
-        if named and not name:
-            hint = "give it a name with AS"
-            report.add("UNNAMED_COLUMN", "this expression has no name", item, hint)
-        elif named and name in seen:
+    for at, item in enumerate(select.expressions):
+        name = _written_name(item) or (unnamed_column(at) if named else "_unnamed")
+        longer = f"{item.text('table')}_{name}"
+        if item.meta.get(_OF_STAR) and name in seen and longer not in given:
+            name = longer
+            given.add(name)
+        if named and name in seen:
             message = f'column "{name}" is selected twice'
             report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
         seen.add(name)
         if not isinstance(item, exp.Alias):
-            item = exp.Alias(this=item, alias=exp.to_identifier(name or "_unnamed"))
+            item = exp.Alias(this=item, alias=exp.to_identifier(name))
         items.append(item)
     select.set("expressions", items)
+
+
+def _written_name(item: exp.Expr) -> str:
+    """Return the name of an output, empty if it has none."""
+    if isinstance(item, exp.Dot):
+        return str(item.expression.name)  # a field of a row
+    return str(item.alias_or_name) if isinstance(item, (exp.Alias, exp.Column)) else ""
 
 
 def name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:

@@ -142,7 +142,7 @@ def _comments(binding: SelectBinding) -> None:
 def _subqueries(binding: SelectBinding) -> None:
     around = binding.relations
     bind = partial(binding.binder.bind_within, around)
-    bind_predicates(binding.select, around, bind, binding.report)
+    bind_predicates(binding.select, around, bind, binding.binder.catalog, binding.report)
 
 
 def _recent(binding: SelectBinding) -> None:

@@ -21,6 +21,9 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
+from headwater.analyze.shapes.using import natural_columns, share_columns
+from headwater.analyze.shapes.value_lists import unnested, values_of
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
@@ -74,6 +77,7 @@ class RelationBinder:
         if match := select.args.get("match"):
             self._matches(select, match)
             return self.relations
+        self._values(source.this, None, ())
         self._add(self._relation(source.this), source.this)
         for join in list(select.args.get("joins") or []):
             if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
@@ -142,10 +146,15 @@ class RelationBinder:
         if as_of:
             as_of.take()
         known = frozenset(self.binder.inputs)
-        relation = self._relation(join.this)
         before = [*(self.relations[self._group :] if visible is None else visible)]
+        shared = [each.name for each in join.args.get("using") or ()]
+        listed = self._values(join.this, join, before)
+        relation = self._relation(join.this)
+        if listed:
+            relation = replace(relation, hidden=frozenset(shared))
         self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
-        if using := join.args.get("using"):
+        using = self._natural(join) if join.method == "NATURAL" else join.args.get("using")
+        if using:
             self._using(join, using)
         if as_of and not relation.broken:
             as_of.compare(relation)
@@ -192,35 +201,39 @@ class RelationBinder:
             self.report.add("MISPLACED_AGGREGATE", "aggregates cannot stand in ON", found, hint)
         join.set("on", wrapper.this)
 
+    def _values(self, item: exp.Expr, join: exp.Join | None, before: Sequence[Relation]) -> bool:
+        """Write VALUES as UNNEST; return whether the item was one."""
+        values = values_of(item)
+        if values is None:
+            return False
+        alias = values.alias or f"_q{len(self.relations) + 1}"
+        found = unnested(values, alias, join, lambda column: knows(column, before), self.report)
+        item.replace(found or values)
+        return found is not None
+
     def _using(self, join: exp.Join, names: Sequence[exp.Expr]) -> None:
-        """``USING (k)`` → ``ON a.k = b.k``; of the two columns only the left one stays visible."""
-        right = self.relations[-1]
-        conditions: list[exp.Expr] = []
-        for item in names:
-            seen = self.relations[self._group : -1]
-            left = [relation for relation in seen if item.name in relation.fields]
-            if len(left) != 1 or item.name not in right.fields:
-                if not any(relation.broken for relation in self.relations):
-                    message = f'column "{item.name}" of USING is not in both tables once'
-                    self.report.add("UNKNOWN_COLUMN", message, item, "write ON with both columns")
-                continue
-            kinds = [each.fields[item.name].type for each in (left[0], right)]
-            if kinds[0] != kinds[1] and not any(map(t.is_unknown, kinds)):
-                names_of_types = " and ".join(map(t.sql_type, kinds))
-                message = f'column "{item.name}" of USING is {names_of_types}'
-                hint = "write ON with both columns, and select one of them"
-                self.report.add("TYPE_CLASH", message, item, hint)
-            conditions.append(
-                exp.EQ(
-                    this=exp.column(item.name, table=left[0].alias),
-                    expression=exp.column(item.name, table=right.alias),
-                )
-            )
-        names_hidden = frozenset(item.name for item in names)
-        self.relations[-1] = replace(right, hidden=names_hidden)
+        """Let two columns of one name be one, whose values are equal."""
+        seen = slice(self._group, -1)
+        before, right = self.relations[seen], self.relations[-1]
+        shared = share_columns(join, names, before, right, self.report)
+        self.relations[seen], self.relations[-1] = shared.before, shared.right
+        if shared.merged:
+            alias = f"_using{len(self.relations)}"
+            self.relations.insert(self._group, shared.relation(alias))
         join.set("using", None)
-        if conditions:
-            join.set("on", exp.and_(*conditions, copy=False))
+        if shared.conditions:
+            join.set("on", exp.and_(*shared.conditions, copy=False))
+
+    def _natural(self, join: exp.Join) -> list[exp.Identifier]:
+        """The columns of a NATURAL JOIN."""
+        join.set("method", None)
+        before, right = self.relations[self._group : -1], self.relations[-1]
+        names = natural_columns(before, right)
+        if not names and not any(each.broken for each in self.relations):
+            hint = "write CROSS JOIN, or ON with a condition"
+            message = "the two sides of NATURAL JOIN have no column in common"
+            self.report.add("UNKNOWN_COLUMN", message, join.this, hint)
+        return names
 
     def _relation(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
@@ -231,6 +244,8 @@ class RelationBinder:
             return self._window(node)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             return self._table(node)
+        if isinstance(node, exp.Values):
+            return self._broken(node.alias or "_broken", node)
         self.report.add(
             "UNSUPPORTED_SYNTAX",
             "this cannot stand in FROM",
@@ -310,40 +325,17 @@ class RelationBinder:
 
     def _unnest(self, node: exp.Unnest) -> Relation:
         alias = node.alias or f"_q{len(self.relations) + 1}"
-        if node.args.get("offset"):
-            self.report.not_yet("WITH ORDINALITY", node)
-        kinds: list[exp.DataType] = []
         wrapper = exp.Tuple(expressions=[item.copy() for item in node.expressions])
         for column in list(wrapper.find_all(exp.Column)):
             resolve(column, self.relations, self.report)
         for item in wrapper.expressions:
             infer(item, self.report)
-            kinds += self._elements(item)
-            if type_of(item).this is t.Type.MAP and len(wrapper.expressions) > 1:
-                hint = "unnest it on its own: CROSS JOIN UNNEST(m) AS e(k, v)"
-                message = "the entries of a map have no order in which to stand beside others"
-                self.report.add("NON_DETERMINISTIC", message, item, hint)
         node.set("expressions", wrapper.expressions)
-        names = node.alias_column_names
-        if len(names) != len(kinds):
-            hint = "name them: CROSS JOIN UNNEST(x) AS t(name)"
-            self.report.add("UNNAMED_COLUMN", "the columns of UNNEST have no names", node, hint)
+        columns = unnested_columns(node, alias, self.report)
+        if not columns:
             return self._broken(alias, node)
-        node.args["alias"].set("this", exp.to_identifier(alias))
-        fields = [Field(name, kind) for name, kind in zip(names, kinds, strict=True)]
-        return Relation(alias, as_fields(fields), node)
-
-    def _elements(self, item: exp.Expr) -> list[exp.DataType]:
-        kind = type_of(item)
-        if kind.this in (t.Type.ARRAY, t.Type.MAP):
-            inner = t.elements(kind)
-            if len(inner) == 1 and inner[0].this is t.Type.STRUCT:
-                return list(t.elements(inner[0]))
-            return list(inner)
-        if not t.is_unknown(kind):
-            message = f"UNNEST needs an array or a map, not {t.sql_type(kind)}"
-            self.report.add("TYPE_CLASH", message, item, "split text first: split(x, ',')")
-        return [t.UNKNOWN]
+        make_plain(node, node.parent if isinstance(node.parent, exp.Join) else None)
+        return Relation(alias, as_fields([Field(*each) for each in columns.items()]), node)
 
     def _window(self, node: exp.Expr) -> Relation:
         window: WindowTable = node.this
@@ -362,7 +354,7 @@ class RelationBinder:
             found: exp.Expr | None = None
             if window.args["kind"] == "session":
                 found = session_of(window, inner, alias, self.report)
-            elif found := pushed_down(window, self.binder.catalog):
+            elif found := pushed_down(window, self.binder.catalog, grouped=True):
                 _set_alias(found, alias)
             if found is not None:
                 node.replace(found)

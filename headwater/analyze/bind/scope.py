@@ -14,6 +14,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.typing import types as t
+from headwater.dialect.vocabulary import is_system_column
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
@@ -135,7 +136,7 @@ def _unknown(
         report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', column, f"write {choices}")
         return
     fields = [known for relation in relations for known in relation.fields]
-    known = [known for known in fields if not known.startswith("_")]
+    known = [known for known in fields if not is_system_column(known)]
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
     hint = did_you_mean(name, known, "columns")
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)

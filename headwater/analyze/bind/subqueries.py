@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
-from headwater.analyze.definitions import Field
+from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
+from headwater.analyze.shapes.single_rows import aggregate_single_row
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable
@@ -77,6 +78,7 @@ def bind_predicates(
     select: exp.Select,
     around: Sequence[Relation],
     bind: Callable[[exp.Query], tuple[Field, ...]],
+    catalog: Catalog,
     report: Diagnostics,
 ) -> None:
     """Bind the subqueries in the expressions of a SELECT, in place.
@@ -84,6 +86,7 @@ def bind_predicates(
     Args:
         select: a SELECT whose own columns are resolved.
         bind: binds one subquery with these relations around it.
+        catalog: tables and their keys.
     """
     group = select.args.get("group")
     places = [select.args.get("qualify"), select.args.get("order"), group]
@@ -100,6 +103,8 @@ def bind_predicates(
             query = query_of(found)
             _rename(query, taken)
             fields = bind(query)
+            if isinstance(found, exp.Query) and len(fields) == 1:
+                aggregate_single_row(query, catalog)
             _check(found, query, fields, keys, report)
 
 

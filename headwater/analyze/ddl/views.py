@@ -20,10 +20,15 @@ from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
-from headwater.analyze.quantified import without_quantifiers
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
+from headwater.analyze.shapes.first_rows import plain_first_rows
+from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.percentiles import without_percentiles
+from headwater.analyze.shapes.quantified import without_quantifiers
+from headwater.analyze.shapes.tuples import without_tuples
+from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
 from headwater.analyze.time.recent import reads_clock
@@ -46,9 +51,14 @@ def bind_view(
     Returns:
         The view, or None if it or something it reads has errors.
     """
+    syntax_rules.names_given(statement, report)
+    shaped = statement.copy()
+    shaped.set("expression", limited_unions(shaped.expression))
+    generate_in_from(shaped.expression, report)
+    plain_first_rows(shaped.expression, report)
     for rule in syntax_rules.RULES:
-        rule(statement, report)
-    query = statement.expression.copy()
+        rule(shaped, report)
+    query = shaped.expression.copy()
     drop_comments(query)
     options = bind_options(statement.args.get("options"), VIEW_OPTIONS, "a view", statement, report)
     if not inline_ctes(query, report):
@@ -56,6 +66,9 @@ def bind_view(
     if not write_out_windows(query, report):
         return None
     without_quantifiers(query, report)
+    without_tuples(query, report)
+    without_percentiles(query, report)
+    without_zones(query, report)
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
@@ -85,7 +98,7 @@ def bind_view(
         text=to_sql(_without_comments(statement)),
         definition=to_sql(statement),
         on_error=on_error,
-        reads_all=_reads_all(statement.expression),
+        reads_all=_reads_all(shaped.expression),
         freshness=_freshness(statement, report),
         renamed_from=statement.meta.get(syntax.RENAMED_FROM, ""),
     )

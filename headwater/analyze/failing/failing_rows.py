@@ -10,6 +10,7 @@ Operands are looked at in Trino's order: a branch of CASE that is not taken, wha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import cast
 
 from sqlglot import exp
@@ -27,6 +28,8 @@ from headwater.analyze.failing.fallible import (
 from headwater.analyze.failing.guards import has_guard, when_it_fails, without_failure
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.lambdas import ANY_MATCH, ZIP_WITH
+from headwater.analyze.typing.lambdas import lambdas_of
 from headwater.analyze.typing.nullable import nullable
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -65,7 +68,13 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
             return any_of(fails(only), _both(passes, fails(expression.this)))
         case exp.Coalesce():
             return _coalesce_fails([expression.this, *expression.expressions])
-    if isinstance(expression, _LEFT_FIRST):
+        case exp.Lambda():
+            return None  # it fails for elements: the call knows them
+    if lambdas_of(expression):
+        inner = any_of(
+            *(fails(child) for child in expression.iter_expressions()), _elements_fail(expression)
+        )
+    elif isinstance(expression, _LEFT_FIRST):
         inner = _in_order(expression.this, expression.expression)
     else:
         inner = any_of(*(fails(child) for child in expression.iter_expressions()))
@@ -292,6 +301,26 @@ def _coalesce_fails(items: list[exp.Expr]) -> exp.Expr | None:
     for item in reversed(items):
         found = any_of(fails(item), _both(_is_null(safe(item)), found))
     return found
+
+
+def _elements_fail(call: exp.Expr) -> exp.Expr | None:
+    """The condition that the lambda of a call fails for an element of its arrays."""
+    function = lambdas_of(call)[0]
+    inner = fails(function.this)
+    if inner is None:
+        return None
+    arrays = [safe(each) for each in call.iter_expressions() if each is not function]
+    test = _lambda(inner, function.expressions)
+    if len(arrays) > 1:
+        pairs = _typed(ZIP_WITH(expressions=[*arrays, test]), t.array(t.BOOLEAN))
+        failed = _typed(exp.to_identifier("lambda_1"), t.BOOLEAN)
+        arrays, test = [pairs], _lambda(failed, [failed])
+    return _or_else(_typed(ANY_MATCH(expressions=[*arrays, test]), t.BOOLEAN), exp.false())
+
+
+def _lambda(value: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
+    copies = [each.copy() for each in parameters]
+    return _typed(exp.Lambda(this=value.copy(), expressions=copies), t.BOOLEAN)
 
 
 def _or_else(condition: exp.Expr, otherwise: exp.Expr) -> exp.Expr:

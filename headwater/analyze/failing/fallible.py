@@ -57,6 +57,14 @@ def can_fail(node: exp.Expr) -> bool:
     return kind not in TOTAL and isinstance(node, exp.Condition)
 
 
+def condition_of(node: exp.Expr) -> str:
+    """Return the condition under which a call fails by its line, empty if there is none."""
+    function = FUNCTIONS.get(type(node))
+    if function is None:
+        return ""
+    return function.fails if isinstance(function.fails, str) else function.fails(node)
+
+
 def failing(expression: exp.Expr) -> Iterator[exp.Expr]:
     """Yield every node of a typed expression that can fail; subqueries have their own."""
     for node in expression.walk(prune=lambda node: isinstance(node, exp.Query)):
@@ -355,6 +363,6 @@ FALLIBLE: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     **dict.fromkeys((exp.Pad, exp.Split, exp.SplitPart), _has_free_pattern),
     # of a group, not of a row: sum_leaves_type
     **dict.fromkeys((exp.Sum, exp.Avg), lambda node: False),
-    **{node: lambda node: True for node, each in FUNCTIONS.items() if each.fails},
+    **{node: lambda node: bool(condition_of(node)) for node, f in FUNCTIONS.items() if f.fails},
 }
 """Node class → whether a node of it fails for some values of its operands."""

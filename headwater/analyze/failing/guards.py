@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.failing.fallible import SAFE
+from headwater.analyze.failing.fallible import SAFE, condition_of
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import composed
@@ -22,8 +22,7 @@ RAISES = "headwater_raises"
 
 def has_guard(node: exp.Expr) -> bool:
     """Return whether a call can fail as its line says, and nothing keeps it from that."""
-    function = f.FUNCTIONS.get(type(node))
-    return function is not None and bool(function.fails) and not node.meta.get(SAFE)
+    return not node.meta.get(SAFE) and bool(condition_of(node))
 
 
 def when_it_fails(node: exp.Expr) -> exp.Expr:
@@ -32,9 +31,8 @@ def when_it_fails(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed call that :func:`has_guard`.
     """
-    function, given = f.FUNCTIONS[type(node)], f.arguments(cast(exp.Func, node))
-    text = function.fails if isinstance(function.fails, str) else function.fails(node)
-    condition = composed(text, given)
+    given = f.arguments(cast(exp.Func, node))
+    condition = composed(condition_of(node), given)
     present = [
         exp.Not(this=exp.Is(this=_in_brackets(each), expression=exp.Null()))
         for each in given

@@ -37,7 +37,8 @@ _LEAVES = (
 _OPERATORS = (
     *(exp.And, exp.Or, exp.Not, exp.Is, exp.Paren, exp.Case, exp.If, exp.Between, exp.In),
     *(exp.Exists, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ),
-    *(exp.NullSafeNEQ, exp.DPipe, exp.Like, exp.Dot, exp.Bracket, exp.TryCast, exp.Try),
+    *(exp.NullSafeNEQ, exp.DPipe, exp.Like, exp.Dot, exp.Array, exp.TryCast, exp.Try),
+    exp.Lambda,
 )
 _TEXT = (
     *(exp.Concat, exp.ConcatWs, exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.Replace),

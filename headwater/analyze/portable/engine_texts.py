@@ -20,6 +20,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
 _ARGUMENT = re.compile(r"_(\d)")
+_WHOLE = (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Null, exp.Lambda, exp.Identifier)
 _RAISE = {"spark": "raise_error", "duckdb": "error", "trino": "fail"}
 
 
@@ -111,7 +112,7 @@ def filled(text: str, given: list[exp.Expr], dialect: str) -> exp.Expr:
     for column in list(root.find_all(exp.Column)):
         if found := _ARGUMENT.fullmatch(column.name):
             value = given[int(found[1]) - 1].copy()
-            simple = isinstance(value, (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Null))
+            simple = isinstance(value, _WHOLE)
             simple = simple and not isinstance(value, exp.Connector)
             column.replace(value if simple else exp.paren(value, copy=False))
     return cast(exp.Expr, root.this.pop())

@@ -1,16 +1,18 @@
 """Functions at the edges of their domain, with one meaning in three engines.
 
 In: typed calls of a bound query. Out: expressions in which the engines agree on NaN and infinity,
-NULL among arguments and numbers beyond 64 bits.
+NULL among arguments, numbers beyond 64 bits, and arrays of unequal length.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.portable.patterns import call
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
+_PAIR = "lambda_pair"
 _ALL_WHOLE = "4.503599627370496e15"
 """From 2**52 on, every double is a whole number."""
 
@@ -58,3 +60,26 @@ def duckdb_sign(node: exp.Expr) -> exp.Expr:
     return exp.Case(
         ifs=[exp.If(this=exp.IsNan(this=node.this.copy()), true=node.this.copy())], default=sign
     )
+
+
+def duckdb_zip(node: exp.Expr) -> exp.Expr:
+    """Return ``zip_with`` over the pairs of both arrays, whose parts stand for the parameters.
+
+    Args:
+        node: a call of ``zip_with``.
+    """
+    left, right, function = node.expressions
+    root = exp.Paren(this=function.this.copy())
+    for place, parameter in enumerate(function.expressions, 1):
+        for each in list(root.find_all(exp.Identifier)):
+            plain = not isinstance(each.parent, (exp.Column, exp.DataType))
+            if plain and each.name == parameter.name:
+                pair = exp.to_identifier(_PAIR)
+                part = call("STRUCT_EXTRACT_AT", pair, exp.Literal.number(place))
+                each.replace(part)
+    made = exp.Lambda(this=root.this.pop(), expressions=[exp.to_identifier(_PAIR)])
+    values = call("LIST_TRANSFORM", call("LIST_ZIP", left, right), made)
+    given = [
+        exp.Not(this=exp.Is(this=exp.paren(each), expression=exp.Null())) for each in (left, right)
+    ]
+    return exp.Case(ifs=[exp.If(this=exp.and_(*given), true=values)])

@@ -41,6 +41,7 @@ from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.text import (
     REGEXP_COUNT,
     REGEXP_EXTRACT_ALL,
@@ -205,11 +206,16 @@ def _duckdb_joined(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.and_(*given), true=whole)])
 
 
-def _of_key(node: exp.Expr, name: str) -> exp.Expr:
-    """The value of a key; sqlglot takes a number for a place."""
-    if type_of(node.this).this is not t.Type.MAP:
-        return node
-    return call(name, node.this, node.expressions[0])
+def _element(node: exp.Expr, of_map: str, of_array: str) -> exp.Expr:
+    """An element of an array, or the value of a key; sqlglot takes a number for a place."""
+    kind, at = type_of(node.this), node.expressions[0]
+    if kind.this is t.Type.MAP:
+        return call(of_map, node.this, at)
+    if node.args.get("safe") and isinstance(at, (exp.Literal, exp.Neg)):
+        return node  # as sqlglot prints it
+    if of_array == "TRY_ELEMENT_AT" and type_of(at) != t.INTEGER:
+        at = exp.TryCast(this=at.copy(), to=t.INTEGER.copy(), safe=True)
+    return call(of_array, node.this, at)
 
 
 def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
@@ -281,7 +287,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
-        exp.Bracket: partial(_of_key, name="TRY_ELEMENT_AT"),
+        exp.Bracket: partial(_element, of_map="TRY_ELEMENT_AT", of_array="TRY_ELEMENT_AT"),
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,
@@ -328,15 +334,16 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ApproxQuantile: _ranked,
         exp.Unnest: duckdb_unnest,
         exp.ArraySize: _duckdb_size,
+        ZIP_WITH: function_edge_cases.duckdb_zip,
         exp.DPipe: _duckdb_joined,
-        exp.Bracket: partial(_of_key, name="MAP_EXTRACT_VALUE"),
+        exp.Bracket: partial(_element, of_map="MAP_EXTRACT_VALUE", of_array="LIST_EXTRACT"),
         **dict.fromkeys((exp.Avg, exp.Filter, exp.Window), _duckdb_average),
     },
     "trino": {
         **trino.FIXES,
         exp.Try: attempts.trino_attempt,
         exp.DateAdd: times.trino_later,
-        exp.Bracket: partial(_of_key, name="ELEMENT_AT"),
+        exp.Bracket: partial(_element, of_map="ELEMENT_AT", of_array="ELEMENT_AT"),
         exp.ApproxQuantile: _ranked,
     },
 }

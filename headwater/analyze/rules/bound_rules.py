@@ -31,6 +31,7 @@ from headwater.analyze.time.joins import JoinTimes, join_times
 from headwater.analyze.time.settling import Unsettled
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
+from headwater.dialect.vocabulary import is_unnamed
 
 Rule = Callable[[Checked], None]
 
@@ -38,7 +39,8 @@ Rule = Callable[[Checked], None]
 def storable_columns(checked: Checked) -> None:
     """Refuse columns that a table cannot hold, and names that are the system's."""
     for at, field in zip(_outputs(checked), checked.view.fields, strict=True):
-        check_name(checked.report, field.name, at, "column")
+        if not is_unnamed(field.name):
+            check_name(checked.report, field.name, at, "column")
         if any(kind.this is t.Type.NULL for kind in field.type.find_all(exp.DataType)):
             hint = "give it a type: CAST(NULL AS VARCHAR)"
             checked.report.add("UNSUPPORTED_TYPE", f'column "{field.name}" has no type', at, hint)

@@ -159,6 +159,10 @@ def _signature(known: f.Function) -> str:
 def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -> bool:
     param = known.params[min(at, len(known.params) - 1)].rstrip("?*")
     kind = type_of(node)
+    if (param == "lambda") != isinstance(node, exp.Lambda):
+        message = f"argument {at + 1} of {known.name} must be {f.WANTED.get(param, 'a value')}"
+        report.add("WRONG_ARGUMENTS", message, node, "write it like x -> x > 1")
+        return False
     if t.is_unknown(kind) or kind.this is t.Type.NULL:
         return True
     if not f.KINDS[param](kind):

@@ -94,6 +94,6 @@ def _in_brackets(node: exp.Expr) -> exp.Expr:
 def _parsed(text: str) -> exp.Expr:
     select = f"SELECT {text}"
     statement = body_parser("trino").parse(select, 0, len(select))
-    read_names(statement)
+    read_names(statement, internal=True)
     found: exp.Expr = statement.expressions[0]
     return found

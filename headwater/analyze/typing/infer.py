@@ -24,25 +24,27 @@ from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
-    cast_to,
     coerce,
     expect_boolean,
     merge,
     type_of,
 )
+from headwater.analyze.typing.elements import array, element
 from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.lambdas import lambdas_typed, waiting_lambda
 from headwater.analyze.typing.window_functions import (
     WINDOW_FUNCTIONS,
     ignore_nulls,
     over,
     window_call,
 )
+from headwater.analyze.typing.zones import at_time_zone
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
 
-_REFUSED = (exp.Query, exp.Lambda, exp.WithinGroup)
-"""What is refused as a whole, without a look inside."""
+_APART = (exp.Query, exp.Lambda, exp.WithinGroup)
+"""What is typed with what is around it, or refused as a whole."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
     *(exp.WindowSpec, exp.OverflowTruncateBehavior),
@@ -63,7 +65,7 @@ def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
     """
     nodes = list(
         expression.walk(
-            prune=lambda node: isinstance(node, (*_SILENT, exp.Column, exp.Interval, *_REFUSED))
+            prune=lambda node: isinstance(node, (*_SILENT, exp.Column, exp.Interval, *_APART))
         )
     )
     for node in reversed(nodes):
@@ -81,14 +83,16 @@ def _rule(node: exp.Expr) -> Rule:
     if isinstance(node, exp.Connector):
         return _logic
     if isinstance(node, exp.Func) or type(node) in FUNCTIONS or type(node) in NODES:
-        return call
+        return _call
     return _unsupported
 
 
+def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN
+
+
 def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if isinstance(node, exp.Lambda):
-        report.not_yet("a lambda", node)
-    elif isinstance(node, exp.WithinGroup):
+    if isinstance(node, exp.WithinGroup):
         report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
     else:
         report.add(
@@ -235,31 +239,6 @@ def _interval(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.INTERVAL
 
 
-def _bracket(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    kind, (at, *more) = type_of(node.this), node.expressions
-    if t.is_unknown(kind):
-        return t.UNKNOWN
-    if t.family(kind) == "map" and not more and node.args.get("safe"):
-        key, value = t.elements(kind)
-        if t.common_type([key, type_of(at)]) is None:
-            message = f"the keys of {t.sql_type(kind)} are no {t.sql_type(type_of(at))}"
-            report.add("TYPE_CLASH", message, at, f"cast it: CAST(x AS {t.sql_type(key)})")
-        elif type_of(at) not in (key, t.NULL):
-            cast_to(at, key)
-        return value
-    if t.family(kind) != "array" or more:
-        report.not_yet(f"elements of {t.sql_type(kind)}", node)
-        return t.UNKNOWN
-    if not node.args.get("safe"):
-        hint = "write element_at(x, n), which is NULL where there is none"
-        report.add("UNSUPPORTED_SYNTAX", "an element by [ ] fails where there is none", node, hint)
-        return t.UNKNOWN
-    if not at.is_int or not at.to_py():
-        message = "the place of an element must be a whole number but 0"
-        report.add("WRONG_ARGUMENTS", message, at, "1 is the first element, -1 the last")
-    return t.elements(kind)[0]
-
-
 def _distinct(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     around = node.parent.parent if isinstance(node.parent, exp.Order) else node.parent
     if not isinstance(around, _OF_DISTINCT) or len(node.expressions) != 1:
@@ -332,7 +311,10 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
     exp.Interval: _interval,
-    exp.Bracket: _bracket,
+    exp.Array: array,
+    exp.Bracket: element,
+    exp.Lambda: waiting_lambda,
+    exp.AtTimeZone: at_time_zone,
     exp.Distinct: _distinct,
     exp.Filter: _filter,
     exp.Star: _star,

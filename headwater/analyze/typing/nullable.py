@@ -21,6 +21,7 @@ _NEVER = (
     exp.Count,
     exp.CountIf,
     exp.ApproxDistinct,
+    exp.Array,
 )
 _LEAVES = (exp.Identifier, exp.DataType, exp.Var, exp.Interval)
 _KEEPS = (
@@ -41,6 +42,10 @@ def nullable(expression: exp.Expr, grouped: bool) -> bool:
         if isinstance(node, exp.Column):
             if node.meta.get(NULLABLE, True):
                 return True
+        elif isinstance(node, exp.Identifier) and isinstance(node.type, exp.DataType):
+            return True  # a parameter of a lambda
+        elif isinstance(node, exp.Lambda):
+            continue
         elif isinstance(node, exp.Case):
             branches = [branch.args["true"] for branch in node.args["ifs"]]
             if not node.args.get("default"):

@@ -135,6 +135,11 @@ def array(element: exp.DataType) -> exp.DataType:
     return exp.DataType(this=Type.ARRAY, expressions=[element.copy()], nested=True)
 
 
+def mapping(key: exp.DataType, value: exp.DataType) -> exp.DataType:
+    """Return ``MAP(key, value)``."""
+    return exp.DataType(this=Type.MAP, expressions=[key.copy(), value.copy()], nested=True)
+
+
 def row(fields: Mapping[str, exp.DataType]) -> exp.DataType:
     """Return ``ROW(name type, …)``."""
     items = [

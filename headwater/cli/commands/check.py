@@ -37,6 +37,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     After a first run, it also says which tables and views the next run will stop: their definition
     is not the one that the lake was written with. Exits with 1 in both cases.
     """
+    from headwater.dialect.vocabulary import is_unnamed
     from headwater.plan.explain import state
 
     project, plans = context.survey(paths)
@@ -58,6 +59,12 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     for each in project.broken.values():
         if each.error is None:
             context.output.note(f'{each.kind} "{each.name}" is {each.reason}')
+    for name, plan in plans.items():
+        if unnamed := [f.name for f in plan.view.fields if is_unnamed(f.name)]:
+            context.output.note(
+                f"{name}: columns without a name are called by their position:"
+                f" {', '.join(unnamed)}\n  hint: give each one a name with AS"
+            )
     stops = _will_stop(project, plans)
     for name in (each for each in stops if each in project.definitions):
         context.output.note(

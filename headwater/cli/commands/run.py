@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     metavar="PORT",
     help="Serve metrics on this port. [default: metrics.port, or none]",
 )
+@click.option("--no-console", is_flag=True, help="Serve no page about the run.")
 @click.option(
     "--profile",
     "trace",
@@ -76,6 +77,7 @@ def run(
     views: tuple[str, ...],
     first: bool,
     metrics_port: int | None,
+    no_console: bool,
     trace: Path | None,
 ) -> int:
     """Land tables, maintain views and deliver sinks until stopped.
@@ -109,19 +111,33 @@ def run(
     from headwater.runtime.supervisor import Supervisor
 
     requests = Requests(project.config.state)
-    while True:
-        with (
-            shown_progress(context.output) as progress,
-            _counted(context, project, metrics_port, progress) as tell,
-            nullcontext() if once else watched(project, tell),
-            _profiled(context, project, views, trace, tell) as (spark, told),
-        ):
-            supervisor = Supervisor(project, spark=spark, views=views, progress=told)
-            with nullcontext() if once else requests.heard(supervisor.interrupt):
-                code = supervisor.run(once=once, end_of_input=end_of_input)
-        if not requests.asked:
-            return code
-        project = answer_request(context, requests, project)
+    with _console(context, project, wanted=not (once or no_console)):
+        while True:
+            with (
+                shown_progress(context.output) as progress,
+                _counted(context, project, metrics_port, progress) as tell,
+                nullcontext() if once else watched(project, tell),
+                _profiled(context, project, views, trace, tell) as (spark, told),
+            ):
+                supervisor = Supervisor(project, spark=spark, views=views, progress=told)
+                with nullcontext() if once else requests.heard(supervisor.interrupt):
+                    code = supervisor.run(once=once, end_of_input=end_of_input)
+            if not requests.asked:
+                return code
+            project = answer_request(context, requests, project)
+
+
+@contextmanager
+def _console(context: Context, project: Project, wanted: bool) -> Iterator[None]:
+    """Serve the console until the block ends, if it is wanted."""
+    if not wanted:
+        yield
+        return
+    from headwater.console.listening import console_on_demand
+
+    with console_on_demand(project.root, project.config.console.port) as address:
+        context.output.note(f"console: {address}")
+        yield
 
 
 @contextmanager

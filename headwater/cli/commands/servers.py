@@ -1,4 +1,4 @@
-"""``headwater trino``, ``superset`` and ``stack``: servers for the tables of a project."""
+"""``headwater console``, ``trino``, ``superset`` and ``stack``: servers of a project."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import click
 from headwater.cli.context import Command, Context, pass_context, plans_of
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from headwater.config.settings import Config
     from headwater.project import Project
     from headwater.servers.superset import SupersetServer
@@ -43,6 +45,46 @@ _folder = click.option(
 
 @click.command(
     cls=Command,
+    short_help="Serve a page about the project, until Ctrl-C.",
+    examples=("headwater console", "headwater console --port 9000"),
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Port on 127.0.0.1. [default: console.port, or the first free one from 8642]",
+)
+@click.option("--socket", "number", type=int, hidden=True, help="A socket of the run.")
+@pass_context
+def console(context: Context, port: int | None, number: int | None) -> None:
+    """Serve the console: graph, status, commits, rows, quarantine, why, verify and SQL.
+
+    The page is read-only and refreshes itself. It reads what `headwater status` reads, so the run
+    may be on another machine, if this one reads the same lake. Only programs of this machine reach
+    it. `headwater run` serves the same page.
+    """
+    import socket
+
+    from headwater.config.settings import load_config
+    from headwater.console.listening import address_of, listen
+    from headwater.console.serving import served
+
+    root = context.root()
+    if number is not None:
+        with served(root, socket.socket(fileno=number), parent=os.getppid()) as ended:
+            _wait(ended)
+        return
+    config = load_config(root)
+    listening = listen(port or config.console.port)
+    with served(root, listening) as ended:
+        address = address_of(listening)
+        context.output.document({"console": address}, f"console of {config.name}: {address}")
+        _say_how_to_stop(context)
+        _wait(ended)
+
+
+@click.command(
+    cls=Command,
     short_help="Start Trino over the project's tables, until Ctrl-C.",
     examples=("headwater trino", "headwater trino --catalog iceberg > etc/catalog/lake.properties"),
 )
@@ -64,7 +106,8 @@ def trino(context: Context, folder: Path | None, catalog: str | None) -> None:
         _print_catalog(context, project.config, catalog)
         return
     with _trino(context, project, folder):
-        _wait(context)
+        _say_how_to_stop(context)
+        _wait()
 
 
 @click.command(
@@ -82,7 +125,8 @@ def superset(context: Context, folder: Path | None) -> None:
     """
     project, _ = context.survey()
     with _superset(context, project.config, folder):
-        _wait(context)
+        _say_how_to_stop(context)
+        _wait()
 
 
 @click.command(
@@ -104,7 +148,8 @@ def stack(context: Context, folder: Path | None) -> None:
         _superset(context, project.config, folder) as board,
     ):
         _push(context, project, reader, board)
-        _wait(context)
+        _say_how_to_stop(context)
+        _wait()
 
 
 def _print_catalog(context: Context, config: Config, kind: str) -> None:
@@ -166,13 +211,16 @@ def _place(config: Config, folder: Path | None) -> Path:
     return folder or config.state.parent / "servers"
 
 
-def _wait(context: Context) -> None:
-    """Wait for Ctrl-C or SIGTERM, either of which ends the command with 0."""
-    from threading import Event
-
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+def _say_how_to_stop(context: Context) -> None:
     sys.stdout.flush()  # whoever reads the addresses through a pipe waits for them now
     context.output.note(f"Ctrl-C stops it (process {os.getpid()})")
+
+
+def _wait(stop: Event | None = None) -> None:
+    """Wait for Ctrl-C or SIGTERM, either of which ends the command with 0, or for an event."""
+    from threading import Event
+
+    stop = stop or Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
     stop.wait()

@@ -11,6 +11,7 @@ import click
 
 from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.serve.values import age_in_words
 
 if TYPE_CHECKING:
     from headwater.serve.status import Status
@@ -97,7 +98,7 @@ def _telling(rows: Sequence[tuple[object, ...]]) -> list[int]:
 def _row(each: Status, exact: bool) -> tuple[object, ...]:
     age: object = None
     if each.age is not None:
-        age = round(each.age.total_seconds(), 3) if exact else _age(each.age)
+        age = round(each.age.total_seconds(), 3) if exact else age_in_words(each.age)
     return (
         *(each.name, each.kind, each.state, each.epoch, each.watermark),
         *((each.held_by.name, each.held_by.since) if each.held_by else (None, None)),
@@ -130,7 +131,7 @@ def _most(waiting: Mapping[str, int] | None) -> object:
 def _built(building: Mapping[str, int | None]) -> str:
     """Return how far a view is that reads the history of its inputs."""
     done, total, left = building["done"] or 0, building["total"] or 1, building["seconds_left"]
-    ends = "" if left is None else f", {_age(timedelta(seconds=left))} left"
+    ends = "" if left is None else f", {age_in_words(timedelta(seconds=left))} left"
     return f"{100 * done // total} % of {total:,} rows{ends}"
 
 
@@ -139,15 +140,3 @@ def _shortly(numbers: Mapping[str, int], form: str) -> str:
     shown = [form.format(*each) for each in numbers.items()]
     more = [f"{len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
     return ", ".join([*shown[:_SHOWN], *more])
-
-
-def _age(age: timedelta) -> str:
-    """Return a duration as people say it: its two largest units."""
-    seconds = int(age.total_seconds())
-    units = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
-    parts: list[str] = []
-    for name, size in units:
-        count, seconds = divmod(seconds, size)
-        if count or parts or name == "s":
-            parts.append(f"{count} {name}")
-    return " ".join(parts[:2])

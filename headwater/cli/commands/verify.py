@@ -50,9 +50,9 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
     Exits with 1 and shows the rows that differ. A view that cannot be checked is named with the
     reason, the other views are checked, and the command exits with 1.
     """
-    from headwater.deploy.verify_applied import judge_applied
     from headwater.serve.trino.verify import compare_in_trino
     from headwater.serve.verify import verify as verify_views
+    from headwater.serve.verify_applied import judge_applied
 
     project, plans = context.survey()
     for name in views:

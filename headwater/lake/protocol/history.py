@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
@@ -22,7 +23,7 @@ COMPACTION = "replace"
 """Operation of a snapshot that holds the rows of the one before it in other files."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """One snapshot of a table (Delta: one version).
 
@@ -59,7 +60,7 @@ class Snapshot:
             fields.get("sequence-number", 0),
         )
 
-    @property
+    @cached_property
     def marker(self) -> Marker | None:
         """The commit marker, or None for a snapshot that no view wrote."""
         return Marker.from_summary(self.summary)

@@ -94,7 +94,6 @@ def test_an_implicit_cast_stands_in_the_query(form: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        "SELECT x.id AS v FROM t x JOIN (SELECT p AS i FROM t) y USING (i)",
         "SELECT id AS v FROM t WHERE r IN (SELECT p FROM t EXCEPT SELECT q FROM t)",
         "q * z",
     ],

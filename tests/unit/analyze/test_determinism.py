@@ -140,7 +140,7 @@ def test_comments_do_not_reach_an_engine() -> None:
     "body",
     [
         "SELECT reflect('java.lang.System', 'exit') AS x FROM t",
-        "SELECT x FROM t LATERAL VIEW explode(split(b, ',')) e AS x",
+        "SELECT x FROM t LATERAL VIEW stack(2, b, 'x') e AS x",
         "SELECT TRANSFORM(b) USING 'cat' AS (x STRING) FROM t",
         "SELECT b FROM t TABLESAMPLE (10 PERCENT)",
         "SELECT b FROM parquet.`/tmp/x`",

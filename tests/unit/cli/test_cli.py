@@ -193,7 +193,7 @@ def test_an_unexpected_error_is_one_line_and_exit_3(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("headwater.project.read_project", fail)
+    monkeypatch.setattr("headwater.plan.planner.read_project", fail)
     assert main(["check"]) == 3
     err = capsys.readouterr().err
     assert err.startswith("INTERNAL_ERROR — an internal error\n")

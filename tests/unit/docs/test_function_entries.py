@@ -13,7 +13,7 @@ from sqlglot import exp
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
-from headwater.analyze.typing.functions import AGGREGATES, FORMS, FUNCTIONS, Described
+from headwater.analyze.typing.functions import AGGREGATES, FORMS, FUNCTIONS, INTERNAL, Described
 from headwater.analyze.typing.functions.aggregates import EXAMPLE_TABLE
 from headwater.analyze.typing.functions.windows import WINDOWS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
@@ -25,7 +25,9 @@ TABLE = (
     " WITH (connector = 'files', path = 'sales') FORMAT PLAIN ENCODE JSON;"
 )
 OTHERS = [each for forms in FORMS.values() for each in forms]
-SCALARS = [each for each in FUNCTIONS.values() if each.kind == "scalar"]
+SCALARS = [
+    each for node, each in FUNCTIONS.items() if each.kind == "scalar" and node not in INTERNAL
+]
 EXAMPLES = [
     pytest.param(call, result, kind, id=call)
     for kind, entries in {
@@ -86,7 +88,9 @@ def test_every_window_function_is_described() -> None:
     assert sorted(each.name for each in WINDOWS) == sorted(WINDOW_FUNCTIONS.values())
 
 
-@pytest.mark.parametrize("entry", (*FUNCTIONS.values(), *OTHERS, *WINDOWS), ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "entry", (*SCALARS, *AGGREGATES.values(), *OTHERS, *WINDOWS), ids=lambda e: e.name
+)
 def test_a_description_is_one_short_sentence(entry: Described) -> None:
     assert entry.about[0].isupper()
     assert entry.about[-1] == "." and ". " not in entry.about

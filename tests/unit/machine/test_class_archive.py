@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,17 @@ def test_other_jars_and_another_java_have_an_archive_of_their_own(java, tmp_path
         (tmp_path / "release").write_text('JAVA_VERSION="17.0.2"')
     jars = (Path("/jars/a-1.1.jar"),) if other == "jars" else JARS
     assert option(java, tmp_path / "classes", jars) not in ("", first)
+
+
+def test_archives_that_nobody_uses_any_more_go(java, tmp_path):
+    folder = tmp_path / "classes"
+    folder.mkdir()
+    for name, days in (("old.jsa", 31), ("old.making", 31), ("used.jsa", 29)):
+        then = time.time() - days * 86400
+        (folder / name).write_bytes(b"x")
+        os.utime(folder / name, (then, then))
+    unfinished = target(option(java, folder))
+    assert sorted(each.name for each in folder.iterdir()) == sorted(["used.jsa", unfinished.name])
 
 
 def test_without_a_folder_to_write_a_jvm_starts_as_ever(java, tmp_path):

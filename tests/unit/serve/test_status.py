@@ -70,6 +70,21 @@ def test_epoch_and_watermark_come_from_the_newest_marker(lake: FakeLake) -> None
     assert found.age and timedelta(seconds=80) < found.age < timedelta(seconds=120)
 
 
+def test_the_rate_is_that_of_the_last_minute(lake: FakeLake) -> None:
+    lake.create("clicks", CLICKS)
+    for epoch in range(2):
+        rows = [{"user_id": n} for n in range(90)]
+        lake.append("clicks", rows, Marker("clicks", 1, epoch, {}, {}))
+    now = datetime.now(UTC)
+    rates = [
+        each.rate
+        for seconds in (0, 120)
+        for each in status(lake.project, now + timedelta(seconds=seconds))
+        if each.name == "clicks"
+    ]
+    assert rates == [3.0, 0.0]
+
+
 def test_the_input_that_holds_a_view_back_is_named(tmp_path: Path) -> None:
     lake = make_lake(tmp_path, BOTH)
     for name in ("clicks", "buys"):

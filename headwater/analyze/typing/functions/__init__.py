@@ -17,10 +17,11 @@ from sqlglot import exp
 
 from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
-from headwater.analyze.typing.functions.arrays import ARRAYS
+from headwater.analyze.typing.functions.arrays import ARRAYS, ELEMENTS
 from headwater.analyze.typing.functions.binary import BINARY
 from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
+from headwater.analyze.typing.functions.lambdas import LAMBDAS
 from headwater.analyze.typing.functions.numbers import NUMBERS
 from headwater.analyze.typing.functions.others import FORMS as _FORMS
 from headwater.analyze.typing.functions.others import OTHERS
@@ -35,6 +36,7 @@ from headwater.analyze.typing.functions.times import (
     TRUNC_UNITS,
 )
 from headwater.analyze.typing.functions.urls import URLS
+from headwater.analyze.typing.functions.zones import ZONES
 
 __all__ = [
     "AGGREGATES",
@@ -44,6 +46,7 @@ __all__ = [
     "FAMILIES",
     "FORMS",
     "FUNCTIONS",
+    "INTERNAL",
     "KINDS",
     "TRUNC_UNITS",
     "WANTED",
@@ -66,6 +69,7 @@ FAMILIES: Mapping[str, Table] = {
     "Bits": BITS,
     "Dates and times": TIMES,
     "Arrays": ARRAYS,
+    "Lambdas": LAMBDAS,
     "Bytes and hashes": BINARY,
     "URLs": URLS,
     "Choices, arrays and JSON": OTHERS,
@@ -79,8 +83,11 @@ FORMS: Mapping[str, tuple[Described, ...]] = {
 }
 """What is written like a function, by family."""
 
+INTERNAL: Table = {**ELEMENTS, **ZONES}
+"""What has no name that a query can call."""
+
 FUNCTIONS: dict[type[exp.Expr], Function] = {
-    node: each for table in FAMILIES.values() for node, each in table.items()
+    node: each for table in (*FAMILIES.values(), INTERNAL) for node, each in table.items()
 }
 """The allow-list by node class; an entry can be added from outside."""
 
@@ -124,15 +131,18 @@ def arguments(node: exp.Func) -> list[exp.Expr]:
     return found
 
 
-def by_name(name: str) -> tuple[type[exp.Expr], Function] | None:
+def by_name(name: str, *, internal: bool = False) -> tuple[type[exp.Expr], Function] | None:
     """Return the node and the entry of a function that is called by a name, if there is one.
 
     Args:
         name: an alias of any function, or the name of a line; lower case.
+        internal: whether the call is Headwater's own, so that it may be one of :data:`INTERNAL`.
     """
-    return _BY_NAME.get(name)
+    found = _BY_NAME.get(name)
+    return found if internal or found is None or found[0] not in INTERNAL else None
 
 
 def names() -> tuple[str, ...]:
     """Return the names of all functions allowed, sorted."""
-    return tuple(sorted({each.name for each in (*FUNCTIONS.values(), *chain(*FORMS.values()))}))
+    called = (each for node, each in FUNCTIONS.items() if node not in INTERNAL)
+    return tuple(sorted({each.name for each in (*called, *chain(*FORMS.values()))}))

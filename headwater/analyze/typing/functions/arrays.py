@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from headwater.analyze.typing.functions.entry import Table
+from sqlglot import exp
+
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.entry import Arguments, Function, Table
 from headwater.analyze.typing.functions.lines import line
 
 _MOST = "10000"
@@ -19,6 +23,11 @@ _SLICE = (
     " WHEN _1 IS NOT NULL AND _2 IS NOT NULL AND _3 IS NOT NULL"
     " THEN list_filter(_1, lambda e: false) END"
 )
+_AMONG = (
+    "CASE WHEN _2 IS NOT NULL THEN list_filter(_1, lambda e, i: list_position(_1, e) = i"
+    " AND list_position(_2, e) {}) END"
+)
+_ORDER = "Other engines have an order of their own."
 
 ARRAYS: Table = dict(
     (
@@ -105,5 +114,108 @@ ARRAYS: Table = dict(
             fails="_2 = 0 OR _3 < 0",
             engines="It fails if the start is 0 or the length is negative.",
         ),
+        line(
+            "array_union(x: exacts, y: same) -> type of x",
+            "Returns the elements of two arrays, each once, in the order in which they come.",
+            "array_union(ARRAY[2, 1], ARRAY[3, 2]) -> [2, 1, 3]",
+            language="array_distinct(_1 || _2)",
+        ),
+        line(
+            "array_except(x: exacts, y: same) -> type of x",
+            "Returns the elements of an array that another one has not, each once, in their order.",
+            "array_except(ARRAY[2, 1, 2], ARRAY[1]) -> [2]",
+            duckdb=_AMONG.format("IS NULL"),
+        ),
+        line(
+            "array_intersect(x: exacts, y: same) -> type of x",
+            "Returns the elements that two arrays share, each once, in the order of the first.",
+            "array_intersect(ARRAY[2, 1, 2], ARRAY[3, 2]) -> [2]",
+            duckdb=_AMONG.format("IS NOT NULL"),
+        ),
+        line(
+            "flatten(x: arrays) -> type of elements",
+            "Joins the arrays of an array; NULL among them is left out.",
+            "flatten(ARRAY[ARRAY[1, 2], ARRAY[3]]) -> [1, 2, 3]",
+            spark="flatten(filter(_1, e -> e IS NOT NULL))",
+        ),
+        line(
+            "trim_array(x: array, n: bigint) -> type of x",
+            "Removes elements from the end of an array.",
+            "trim_array(ARRAY[1, 2, 3], 2) -> [1]",
+            spark="slice(_1, 1, CAST(size(_1) - _2 AS INT))",
+            duckdb="list_slice(_1, 1, len(_1) - _2)",
+            fails="_2 < 0 OR _2 > cardinality(_1)",
+        ),
+        line(
+            "map(keys: exacts, values: array) -> map of x and y",
+            "Returns a map of an array of keys and an array of their values.",
+            "element_at(map(ARRAY['a', 'b'], ARRAY[1, 2]), 'b') -> 2",
+            spark="map_from_arrays(_1, _2)",
+            duckdb="CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN map(_1, _2) END",
+            fails="cardinality(_1) <> cardinality(_2) OR any_match(_1, x -> x IS NULL)"
+            " OR cardinality(array_distinct(_1)) < cardinality(_1)",
+            engines="It fails if a key is NULL or comes twice, or a value is missing.",
+        ),
+        line(
+            "map_keys(x: map) -> array of keys",
+            "Returns the keys of a map, sorted.",
+            "map_keys(MAP(ARRAY['b', 'a'], ARRAY[1, 2])) -> [a, b]",
+            spark="array_sort(map_keys(_1))",
+            duckdb="list_sort(map_keys(_1))",
+            trino="array_sort(map_keys(_1))",
+            engines=_ORDER,
+        ),
+        line(
+            "map_values(x: map) -> array of values",
+            "Returns the values of a map in the order of their keys.",
+            "map_values(MAP(ARRAY['b', 'a'], ARRAY[1, 2])) -> [2, 1]",
+            spark="transform(array_sort(map_keys(_1)), k -> element_at(_1, k))",
+            duckdb="list_transform(list_sort(map_keys(_1)), lambda k: map_extract_value(_1, k))",
+            trino="transform(array_sort(map_keys(_1)), k -> element_at(_1, k))",
+            engines=_ORDER,
+        ),
     )
 )
+
+
+def _no_element(node: exp.Expr) -> str:
+    """The condition that Trino finds no element: by ``[ ]`` there must be one."""
+    if type_of(node.this).this is t.Type.MAP:
+        return "" if node.args.get("safe") else "array_position(map_keys(_1), _2) = 0"
+    place = node.expressions[0].unnest()
+    if node.args.get("safe"):
+        return "" if isinstance(place, (exp.Literal, exp.Neg)) else "_2 = 0"
+    positive = isinstance(place, exp.Literal)
+    return "_2 > cardinality(_1)" if positive else "_2 < 1 OR _2 > cardinality(_1)"
+
+
+def _value_of(arguments: Arguments) -> exp.DataType:
+    return t.elements(arguments[0])[-1]
+
+
+ELEMENTS: Table = {
+    exp.Bracket: Function(
+        "[ ]",
+        "x[n]",
+        "Returns an element of an array or the value of a key of a map.",
+        (),
+        params=("collection", "any"),
+        result=_value_of,
+        nullable="always",
+        fails=_no_element,
+    ),
+    **dict(
+        (
+            line(
+                "_ordinals(x: array) -> ARRAY(BIGINT)",
+                "Returns the places of the elements of an array.",
+                spark="transform(_1, (e, i) -> CAST(i + 1 AS BIGINT))",
+                duckdb="range(1, len(_1) + 1)",
+                trino="CASE WHEN cardinality(_1) > 0 THEN flatten(transform(sequence(0,"
+                " (cardinality(_1) - 1) / 10000), b -> sequence(b * 10000 + 1,"
+                " least(cardinality(_1), (b + 1) * 10000)))) END",
+            ),
+        )
+    ),
+}
+"""Elements and their places, which no name calls."""

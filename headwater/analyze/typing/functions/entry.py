@@ -102,6 +102,8 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
         t.family(kind) == "array" and KINDS["comparable"](t.elements(kind)[0])
     ),
     "exacts": lambda kind: KINDS["comparables"](kind) and not t.is_float(t.elements(kind)[0]),
+    "arrays": lambda kind: t.family(kind) == "array" and t.family(t.elements(kind)[0]) == "array",
+    "lambda": lambda kind: True,
     "element": lambda kind: True,
     "same": lambda kind: True,
     "texts": lambda kind: kind == t.array(t.VARCHAR),
@@ -130,6 +132,8 @@ WANTED: Mapping[str, str] = {
     "long": "a BIGINT",
     "comparables": "an array of numbers, texts, booleans or times",
     "exacts": "an array of texts, booleans, times or exact numbers",
+    "arrays": "an array of arrays",
+    "lambda": "a lambda",
     "element": "a value of the type of its elements",
     "same": "a value of the same type",
     "texts": "an array of texts",

@@ -9,7 +9,7 @@ argument that may be absent, ``*`` for one or more, ``!`` for a literal.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
@@ -39,23 +39,57 @@ def element(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[0]
 
 
+def _mapping(arguments: Arguments) -> exp.DataType:
+    """A `MAP` of the types of the elements."""
+    return t.mapping(*(t.elements(each)[0] for each in arguments[:2]))
+
+
+def _keys(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the keys."""
+    return t.array(t.elements(arguments[0])[0])
+
+
+def _values(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the values."""
+    return t.array(t.elements(arguments[0])[-1])
+
+
+def _mapped(arguments: Arguments) -> exp.DataType:
+    """An `ARRAY` of the type of the lambda's value."""
+    return t.array(arguments[-1])
+
+
+def _last(arguments: Arguments) -> exp.DataType:
+    """The type of the last lambda's value."""
+    return arguments[-1]
+
+
 _RESULTS: Mapping[str, Result] = MappingProxyType(
     {
         "type of x": first,
         "type of elements": element,
         "array of x": array_of,
+        "map of x and y": _mapping,
+        "array of keys": _keys,
+        "array of values": _values,
         "common type": common,
+        "array of values of f": _mapped,
+        "type of f": _last,
     }
 )
 
 
-@cache
 def named(name: str, aggregate: bool = False) -> type[exp.Func]:
     """Return the node class of a function that sqlglot has no node for, or reads otherwise.
 
     Args:
         name: lower case.
     """
+    return _class_of(name, aggregate)
+
+
+@cache
+def _class_of(name: str, aggregate: bool) -> type[exp.Func]:
     base = exp.AggFunc if aggregate else exp.Func
     members = {
         "arg_types": {"expressions": False},
@@ -76,7 +110,7 @@ def line(
     duckdb: str = "",
     trino: str = "",
     language: str = "",
-    fails: str = "",
+    fails: str | Callable[[exp.Expr], str] = "",
     node: type[exp.Expr] | None = None,
     kind: Literal["scalar", "aggregate"] = "scalar",
     nullable: Literal["never", "always", "arguments"] | None = None,

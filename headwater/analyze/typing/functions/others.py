@@ -81,7 +81,21 @@ FORMS: tuple[Described, ...] = (
             ("element_at(split('a,b', ','), -1)", "'b'"),
             ("element_at(split('a,b', ','), 3)", "NULL"),
         ),
-        "Subscripts (`a[3]`) are refused: they fail if there is no such element.",
+        "It fails if n is 0.",
+    ),
+    Described(
+        "x[n]",
+        "x[n]",
+        "Returns the n-th element of an array, or a map's value of a key; fails without one.",
+        (("split('a,b', ',')[2]", "'b'"),),
+        "In another dialect it counts or fails as it does there, if n is a literal.",
+    ),
+    Described(
+        "array",
+        "ARRAY[x, …]",
+        "Returns an array of the values.",
+        (("ARRAY[1, 2]", "[1, 2]"),),
+        "Write `CAST(ARRAY[] AS ARRAY(type))` for an array without elements.",
     ),
     Described(
         "if",

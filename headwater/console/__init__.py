@@ -1,0 +1,1 @@
+"""The console: a page that shows how a project is doing, served on loopback."""
