@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -29,7 +30,9 @@ def address(shop: Shop) -> str:
     while is_free(port):
         assert time.monotonic() < until, "the run serves no console"
         time.sleep(0.2)
-    return f"http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}"
+    urllib.request.urlopen(address, timeout=120).close()  # it waits until the console is loaded
+    return address
 
 
 @pytest.fixture
