@@ -177,8 +177,11 @@ def _start(
     os.environ["JAVA_HOME"] = str(java.home)
     if config.master.startswith("local"):  # workers elsewhere have a Python of their own
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    options = [*_java_options(logs, _cores(config.master)), *archive_options(java, jars)]
-    options = [*map(shlex.quote, options), config.spark.get(_JAVA_OPTIONS, "")]
+    given = config.spark.get(_JAVA_OPTIONS, "")
+    options = _java_options(logs, _cores(config.master))
+    if "Archive" not in given:  # a project may have an archive of its own, and Java takes one
+        options += archive_options(java, jars)
+    options = [*map(shlex.quote, options), given]
     settings = _settings(config, app_name, jars, {}, storage)
     settings[_JAVA_OPTIONS] = " ".join(options).strip()
     gateway = _launch(settings, logs)

@@ -273,6 +273,7 @@ def test_what_spark_calculates_has_the_type_of_the_language(case: str, spark: Sp
 def test_every_function_is_tried() -> None:
     tried = {type(node) for view in (SCALAR_VIEW, AGGREGATE_VIEW) for node in view.query.walk()}
     untried = {function.name for node, function in FUNCTIONS.items() if node not in tried}
+    untried = {name for name in untried if not name.startswith("_")}  # parts of shapes
     # the one's answers differ within the stated error, the other is min by now
     assert untried == {"approx_percentile", "any_value"}
 
