@@ -13,6 +13,7 @@ from headwater.errors import TerminalError
 from headwater.lake.protocol.commit import check_token
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.takeover import Takeover
 from headwater.lake.reserved_names import DEFINITION, definition_of, version_tag
 from headwater.lake.shadows import take_over
 
@@ -95,8 +96,7 @@ def put_in_place(
     gone = range(1, marker.version - keep)
     properties = {DEFINITION: version.definition, definition_of(last.version): before}
     tags = {version_tag(last.version): newest.snapshot_id}
-    head = take_over(
-        table,
+    taken = Takeover(
         source,
         snapshot_id,
         marker,
@@ -104,4 +104,5 @@ def put_in_place(
         properties=properties | dict.fromkeys(map(definition_of, gone)),
         tags=tags | dict.fromkeys(map(version_tag, gone)),
     )
+    head = take_over(table, taken)
     return InPlace(marker.version, head)

@@ -6,15 +6,16 @@ In: a table of a view, the columns and partitions that it will have. Out: see
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import cast
 
 from headwater.lake.catalog import Lake
 from headwater.lake.delta import shadow as delta
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg import shadow as iceberg
 from headwater.lake.iceberg.table import LakeTable
-from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
+from headwater.lake.protocol.takeover import Takeover
 
 
 def make_shadow(
@@ -65,26 +66,8 @@ def drop_shadow(lake: Lake, name: str, *, files: bool = False) -> None:
         iceberg.drop_shadow(lake, name, files=files)
 
 
-def take_over(
-    table: Table,
-    source: Table,
-    snapshot_id: int,
-    marker: Marker,
-    *,
-    base: int,
-    properties: Mapping[str, str | None],
-    tags: Mapping[str, int | None],
-) -> int:
-    """Give a table the rows of its shadow, or of a snapshot of its own, in one commit.
-
-    Args:
-        table: the table.
-        source: the shadow, or the table itself.
-        snapshot_id: the snapshot of the source.
-        marker: goes into the commit.
-        base: the current snapshot of the table, on which everything was decided.
-        properties: to set; None removes one.
-        tags: to create, with their snapshots; None removes one.
+def take_over(table: Table, taken: Takeover[Table]) -> int:
+    """Give a table the rows and columns of its shadow, or of an earlier snapshot, in one commit.
 
     Returns:
         The new snapshot.
@@ -94,11 +77,5 @@ def take_over(
         py4j.protocol.Py4JJavaError: the same of an Iceberg table, or the catalog failed.
     """
     if isinstance(table, DeltaTable):
-        assert isinstance(source, DeltaTable)
-        return delta.take_over(
-            table, source, snapshot_id, marker, base=base, properties=properties, tags=tags
-        )
-    assert isinstance(table, LakeTable) and isinstance(source, LakeTable)
-    return iceberg.take_over(
-        table, source, snapshot_id, marker, base=base, properties=properties, tags=tags
-    )
+        return delta.take_over(table, cast(Takeover[DeltaTable], taken))
+    return iceberg.take_over(cast(LakeTable, table), cast(Takeover[LakeTable], taken))

@@ -36,6 +36,7 @@ from headwater.lake.delta.table import (
 from headwater.lake.java import active, elements, java_class
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import lost_race, session_settings
+from headwater.lake.protocol.takeover import Takeover
 from headwater.lake.reserved_names import SWAPPING, tag_property
 
 _DELTA = "org.apache.spark.sql.delta"
@@ -62,25 +63,10 @@ def drop_shadow(lake: Lake, shadow: DeltaTable) -> None:
     java_class(lake.spark, f"{_DELTA}.DeltaLog").clearCache()
 
 
-def take_over(
-    table: DeltaTable,
-    source: DeltaTable,
-    snapshot_id: int,
-    marker: Marker,
-    *,
-    base: int,
-    properties: Mapping[str, str | None],
-    tags: Mapping[str, int | None],
-) -> int:
+def take_over(table: DeltaTable, taken: Takeover[DeltaTable]) -> int:
     """Give a table the rows and columns of its shadow, or of a version of its own, in one commit.
 
-    Args:
-        source: the shadow, or the table itself.
-        snapshot_id: the version of the source.
-        marker: goes into the commit.
-        base: the current version of the table, on which everything was decided.
-        properties: to set; None removes one.
-        tags: versions to remember as properties; None forgets one.
+    Tags are remembered as properties.
 
     Returns:
         The new version.
@@ -91,27 +77,27 @@ def take_over(
         ServiceError: ``TABLE_LOCKED``.
     """
     spark = table.spark
-    wanted = source.at(snapshot_id)
+    wanted = taken.source.at(taken.snapshot_id)
     come = _files(wanted)
-    if source is table:
-        _check_there(table, snapshot_id, come)
+    if taken.source is table:
+        _check_there(table, taken.snapshot_id, come)
     else:
-        _link(source.location, table.location, come)
-    numbers = {tag_property(tag): None if at is None else str(at) for tag, at in tags.items()}
+        _link(taken.source.location, table.location, come)
+    numbers = {tag_property(tag): None if at is None else str(at) for tag, at in taken.tags.items()}
     with only_writer(table), active(spark):
         change = table.log().startTransaction()
         held = change.snapshot()
-        if held.version() != base:
-            raise lost_race(marker)
+        if held.version() != taken.base:
+            raise lost_race(taken.marker)
         gone = _files(held)
-        actions = [*_difference(gone, come), _transaction(marker)]
-        settled = _metadata(held, wanted, {**properties, **numbers})
+        actions = [*_difference(gone, come), _transaction(taken.marker)]
+        settled = _metadata(held, wanted, {**taken.properties, **numbers})
         change.updateMetadataForTableOverwrite(table.action(settled))
         chosen = java_class(spark, "java.util.ArrayList")()
         for each in actions:
             chosen.add(table.action(each))
         scala = java_class(spark, "scala.jdk.javaapi.CollectionConverters")
-        said = marker.to_summary() | _counts(gone, come)
+        said = taken.marker.to_summary() | _counts(gone, come)
         with session_settings(spark, {USER_METADATA: json.dumps(said)}):
             head = change.commit(scala.asScala(chosen).toSeq(), _overwrite(table))
     table.refresh()

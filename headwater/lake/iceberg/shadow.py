@@ -28,8 +28,8 @@ from py4j.java_gateway import JavaObject
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, java_session
-from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import struct_of
+from headwater.lake.protocol.takeover import Takeover
 from headwater.lake.reserved_names import SWAPPING
 
 _ICEBERG = "org.apache.iceberg"
@@ -90,25 +90,8 @@ def drop_shadow(lake: Lake, name: str, *, files: bool) -> None:
     _catalog(lake).dropTable(_identifier(lake, name), files)
 
 
-def take_over(
-    table: LakeTable,
-    source: LakeTable,
-    snapshot_id: int,
-    marker: Marker,
-    *,
-    base: int,
-    properties: Mapping[str, str | None],
-    tags: Mapping[str, int | None],
-) -> int:
+def take_over(table: LakeTable, taken: Takeover[LakeTable]) -> int:
     """Give a table the rows and columns of its shadow, or of a snapshot of its own, in one commit.
-
-    Args:
-        source: the shadow, or the table itself.
-        snapshot_id: the snapshot of the source.
-        marker: goes into the new snapshot.
-        base: the current snapshot of the table, on which everything was decided.
-        properties: to set; None removes one.
-        tags: to create, with their snapshots; None removes one.
 
     Returns:
         The new snapshot.
@@ -118,17 +101,17 @@ def take_over(
         ValueError: the columns of the table are not those of which the shadow was made.
     """
     change = table.java.newTransaction()
-    if source is table:
-        _take_earlier(table, snapshot_id, change)
+    if taken.source is table:
+        _take_earlier(table, taken.snapshot_id, change)
     else:
-        _become(table, source, change)
+        _become(table, taken.source, change)
     update = change.updateProperties()
-    for key, value in properties.items():
+    for key, value in taken.properties.items():
         update = update.remove(key) if value is None else update.set(key, value)
     update.commit()
-    head = _take_files(table, base, source, snapshot_id, change, marker)
+    head = _take_files(table, taken, change)
     refs = change.manageSnapshots()
-    for tag, at in {**tags, table.marker_tag: head}.items():
+    for tag, at in {**taken.tags, table.marker_tag: head}.items():
         there = table.ref(tag) is not None
         if at is not None:
             refs = (refs.replaceTag if there else refs.createTag)(tag, at)
@@ -171,18 +154,13 @@ def ddl_of(table: LakeTable) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in table.columns().items())
 
 
-def _take_files(
-    table: LakeTable,
-    base: int,
-    source: LakeTable,
-    snapshot_id: int,
-    change: JavaObject,
-    marker: Marker,
-) -> int:
+def _take_files(table: LakeTable, taken: Takeover[LakeTable], change: JavaObject) -> int:
     everything = java_class(table.spark, f"{_ICEBERG}.expressions.Expressions").alwaysTrue()
-    delta = change.newRowDelta().validateFromSnapshot(base).conflictDetectionFilter(everything)
+    delta = change.newRowDelta().validateFromSnapshot(taken.base)
+    delta = delta.conflictDetectionFilter(everything)
     delta = delta.validateNoConflictingDataFiles().validateNoConflictingDeleteFiles()
-    (gone, ungone), (come, uncome) = _files(table, base), _files(source, snapshot_id)
+    gone, ungone = _files(table, taken.base)
+    come, uncome = _files(taken.source, taken.snapshot_id)
     for place in gone.keys() - come.keys():
         delta = delta.removeRows(gone[place])
     for place in ungone.keys() - uncome.keys():
@@ -191,7 +169,7 @@ def _take_files(
         delta = delta.addRows(come[place])
     for place in uncome.keys() - ungone.keys():
         delta = delta.addDeletes(uncome[place])
-    for key, value in marker.to_summary().items():
+    for key, value in taken.marker.to_summary().items():
         delta = delta.set(key, value)
     delta.commit()
     return int(change.table().currentSnapshot().snapshotId())
