@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from headwater.connectors import ledger
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
+from headwater.lake.delta.maintenance import STEPS as DELTA_STEPS
 from headwater.lake.delta.maintenance import maintain_delta
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg.maintenance import STEPS, Job, MaintenanceResult, maintain
@@ -148,6 +149,8 @@ class Maintainer:
                     self._fence.check()
                 lake, settings = self._own_lake(), self.tables.settings
                 found = lake.written(table)
+                if isinstance(found, DeltaTable) and not {*DELTA_STEPS} & {*steps}:
+                    continue
                 needed = self.tables.needed(lake, table) if found else set()
                 if isinstance(found, DeltaTable):
                     lake.define_delta(found)

@@ -13,11 +13,14 @@ from datetime import UTC, datetime, timedelta
 
 from headwater.config.settings import Maintenance
 from headwater.lake.delta.table import DeltaTable, only_writer
-from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, STEPS, MaintenanceResult, Size
+from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, MaintenanceResult, Size
 from headwater.lake.java import active
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import session_settings
 from headwater.lake.reserved_names import tags_in
+
+STEPS = ("compaction", "orphans")
+"""The steps of maintenance that a Delta table has."""
 
 VACUUM_FLOOR = timedelta(days=7)
 """Age of what a version needed, at least: Delta refuses to delete younger files."""
@@ -38,7 +41,7 @@ def maintain_delta(
 
     Args:
         needed: versions that readers go on from.
-        steps: what to do: ``compaction``, or ``orphans``, which lists the table's folder.
+        steps: what to do, of :data:`STEPS`; ``orphans`` lists the table's folder.
         dry_run: change nothing.
 
     Raises:
