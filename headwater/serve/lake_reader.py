@@ -137,7 +137,7 @@ class LakeReader:
             pointers = self._pointers or catalog_backend(self._config).pointers(self.namespace)
             if pointers is not None and name not in pointers:
                 return None
-            if found := self._quickly(name, (pointers or {}).get(name, "")):
+            if pointers is not None and (found := self._quickly(name, pointers[name])):
                 return found
         if self._catalog is None:
             return None

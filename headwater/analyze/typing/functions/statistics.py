@@ -10,7 +10,10 @@ from headwater.analyze.typing.functions.lines import Line, line
 _SUMS = "Sums of floating point numbers depend on the order of rows: `verify` compares within 1e-9."
 
 
-_NO_NAN = "CASE WHEN NOT isnan({0}) THEN {0} END"
+def _without_nan(call: str) -> dict[str, str]:
+    """What both engines run of a call that is NULL in Trino where they have NaN."""
+    text = f"CASE WHEN NOT isnan({call}) THEN {call} END"
+    return {"spark": text, "duckdb": text}
 
 
 def _pair(name: str, about: str, result: str, node: type[exp.Expr], **texts: str) -> Line:
@@ -60,8 +63,7 @@ STATISTICS: Table = dict(
             "Returns the coefficient of correlation.",
             "-1.0",
             exp.Corr,
-            spark=_NO_NAN.format("corr(_1, _2)"),
-            duckdb=_NO_NAN.format("corr(_1, _2)"),
+            **_without_nan("corr(_1, _2)"),
         ),
         _pair("covar_pop", "Returns the covariance of a population.", "-0.15", exp.CovarPop),
         _pair("covar_samp", "Returns the covariance of a sample.", "-0.3", exp.CovarSamp),
@@ -70,16 +72,14 @@ STATISTICS: Table = dict(
             "Returns the slope of the line that fits best.",
             "-0.15",
             exp.RegrSlope,
-            spark=_NO_NAN.format("regr_slope(_1, _2)"),
-            duckdb=_NO_NAN.format("regr_slope(_1, _2)"),
+            **_without_nan("regr_slope(_1, _2)"),
         ),
         _pair(
             "regr_intercept",
             "Returns y at x = 0 of the line that fits best.",
             "1.65",
             exp.RegrIntercept,
-            spark=_NO_NAN.format("regr_intercept(_1, _2)"),
-            duckdb=_NO_NAN.format("regr_intercept(_1, _2)"),
+            **_without_nan("regr_intercept(_1, _2)"),
         ),
         line(
             "geometric_mean(x: double) -> DOUBLE",
