@@ -62,6 +62,10 @@ demo: setup ## replay the flights of 2013 as a stream, show the tables, verify t
 demo-cdc: setup ## a shop in PostgreSQL, Debezium, Kafka, live views: ARGS="--seconds 30 --kill kafka"
 	@$(BIN)/python -m jobs.demos.demo_cdc $(ARGS)
 
+.PHONY: examples
+examples: setup ## generate, run, verify and test the examples: make examples EXAMPLE=card_fraud SIZE=full
+	@$(BIN)/python -m jobs.examples $(EXAMPLE) --size $(or $(SIZE),small) --seed $(or $(SEED),1)
+
 ##@ Serve
 
 .PHONY: trino

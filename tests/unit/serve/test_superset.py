@@ -22,6 +22,7 @@ from tests.support.golden_files import GOLDEN, check_golden
 
 ROOT = Path(__file__).parents[3]
 SQL = GOLDEN / "superset" / "project.sql"
+PROJECTS = sorted(path.parent.name for path in ROOT.glob("sql/*/headwater.toml"))
 TRINO = '[trino]\nurl = "http://127.0.0.1:8080"\n'
 
 
@@ -89,7 +90,7 @@ def test_the_charts_of_a_view_follow_its_rows(folder: Path) -> None:
 def test_the_charts_of_the_repository_are_those_that_are_read() -> None:
     dashboards = ROOT / "dashboards"
     assert (dashboards / "pipeline").resolve() == CHARTS.resolve()
-    for name in ("shop", "flights"):
+    for name in PROJECTS:
         found = bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
         files = {file.stem for file in (dashboards / name).glob("*.yaml")}
         charts = loaded(found, "charts")
@@ -125,7 +126,7 @@ def test_rows_that_count_the_same_twice_are_not_added_up(folder: Path, view: str
 
 def examples(folder: Path) -> Iterator[ProjectBundle]:
     yield bundle(folder)
-    for name in ("shop", "flights"):
+    for name in PROJECTS:
         yield bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
 
 

@@ -1,0 +1,56 @@
+"""``make examples``: generate, run, verify and test every example below ``sql/``."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jobs.examples.generate import HERE, SQL, generate
+
+NAMES = tuple(sorted(path.stem for path in HERE.glob("*.sql") if path.stem != "macros"))
+HEADWATER = (sys.executable, "-m", "headwater")
+
+
+def headwater(project: Path, *arguments: str, show: bool = False) -> tuple[list[dict], float, bool]:
+    """Run a command on a project; return its rows, its seconds and whether it said yes."""
+    started = time.monotonic()
+    command = [*HEADWATER, "--project", str(project), "--output", "json", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        click.echo(done.stderr, err=True)
+    rows = json.loads(done.stdout) if done.stdout.startswith("[") else []
+    return rows, time.monotonic() - started, done.returncode == 0
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
+@click.option("--size", type=click.Choice(["small", "full"]), default="small", show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the events.")
+def examples(names: Sequence[str], size: str, seed: int) -> None:
+    """Generate the events of the examples, run their views, verify and test them.
+
+    The lake of an example is in its own folder; a second run goes on from there. Exits with 1 if
+    a view differs from its SELECT or a test fails.
+    """
+    chosen = names or NAMES
+    verified = tested = 0
+    click.echo(f"{'project':<20}{'rows':>10}{'run s':>8}{'verify s':>10}{'test s':>8}  result")
+    for name in chosen:
+        rows = generate(name, size, seed)
+        _, run, ran = headwater(SQL / name, "run", "--once", "--end-of-input", "--no-console")
+        _, verify, equal = headwater(SQL / name, "verify")
+        _, test, passed = headwater(SQL / name, "test")
+        verified += ran and equal
+        tested += passed
+        result = "ok" if ran and equal and passed else "FAILED"
+        click.echo(f"{name:<20}{rows:>10,}{run:>8.1f}{verify:>10.1f}{test:>8.1f}  {result}")
+    click.echo(f"projects={len(chosen)} verified={verified} tests={tested}")
+    sys.exit(not len(chosen) == verified == tested)
+
+
+if __name__ == "__main__":
+    examples()
