@@ -18,6 +18,7 @@ from headwater.analyze.failing.guards import RAISES
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.lines import named
 
 _ARGUMENT = re.compile(r"_(\d)")
 _WHOLE = (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Null, exp.Lambda, exp.Identifier)
@@ -54,7 +55,10 @@ def untyped_text(node: exp.Expr, dialect: str) -> exp.Expr:
     text = _of_so_many(function.texts.get(dialect, ""), len(given))
     if text:
         return filled(text, given, dialect)
-    return exp.Anonymous(this=function.name, expressions=[each.copy() for each in given])
+    copies = [each.copy() for each in given]
+    if function.kind == "aggregate":  # plans tell what aggregates by the class of the node
+        return named(function.name, aggregate=True)(expressions=copies)
+    return exp.Anonymous(this=function.name, expressions=copies)
 
 
 def is_line_of_rows(node: exp.Expr) -> bool:
@@ -84,12 +88,10 @@ def aggregate_text(node: exp.Expr, dialect: str) -> exp.Expr:
         first.replace(exp.Case(ifs=[exp.If(this=condition, true=first.copy())]))
     root = exp.Paren(this=engine_text(call, dialect))
     if window is not None:
-        own = f.FUNCTIONS[type(call)].name
-        for each in list(root.find_all(exp.AggFunc, exp.Anonymous)):
-            if isinstance(each, exp.AggFunc) or each.name == own:
-                over = window.copy()
-                over.set("this", each.copy())
-                each.replace(over)
+        for each in list(root.find_all(exp.AggFunc)):
+            over = window.copy()
+            over.set("this", each.copy())
+            each.replace(over)
     return cast(exp.Expr, root.this.pop())
 
 

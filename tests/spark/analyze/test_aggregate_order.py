@@ -36,9 +36,12 @@ count(*) | count(s) | count(DISTINCT s) | count_if(ok) | sum(i) | sum(p) | min(i
 max(s) | min(ts) | max(dt) | bool_and(ok) | bool_or(ok) | avg(i) | any_value(s) | min_by(i, s)
 max_by(ts, ok) | array_agg(s ORDER BY dt) | array_agg(ok)
 listagg(s, '') WITHIN GROUP (ORDER BY ok)
+bitwise_and_agg(i) | bitwise_or_agg(i) | bitwise_xor_agg(i)
 """
 FLOATS = """
 sum(d) | avg(d) | stddev(d) | stddev_samp(i) | stddev_pop(d) | variance(d) | var_pop(i)
+corr(p, i) | covar_pop(d, p) | covar_samp(p, i) | regr_slope(p, i) | regr_intercept(p, i)
+geometric_mean(p)
 """
 SKETCHES = "approx_distinct(s) | approx_percentile(i, 0.5)"
 WAYS = ((1, None), (2, None), (7, 1), (3, 2), (13, 3))

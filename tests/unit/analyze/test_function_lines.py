@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.functions.catalogue import find, instead
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
@@ -113,6 +115,16 @@ def test_what_fails_in_trino_fails_or_is_left_out(
     assert any(row[0] is None for row in rows)  # NULL is no failure
     with pytest.raises(duckdb.Error, match="failed"):
         duck.execute(in_duckdb(select, more="ON ERROR FAIL")).fetchall()
+
+
+@pytest.mark.parametrize("engine", ["spark", "duckdb"])
+@pytest.mark.parametrize(
+    "function", [each for each in LINES if each.kind == "aggregate"], ids=lambda each: each.name
+)
+def test_an_aggregate_is_one_in_the_sql_of_each_engine(function: f.Function, engine: str) -> None:
+    call = f"{function.name}({', '.join('i' for _ in function.params)})"
+    query = portable(bound(f"SELECT {call} AS x FROM t").views["v"].query, engine)
+    assert all(map(is_aggregate, query.find_all(exp.Select)))
 
 
 def test_composed_aggregates_take_filter_and_over(duck: duckdb.DuckDBPyConnection) -> None:
