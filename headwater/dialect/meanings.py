@@ -18,6 +18,8 @@ from headwater.dialect import meanings_of_times as times
 from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.syntax import DIALECT, GIVEN
 
+_DIFFERENT = (exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Div)
+"""Nodes of which the binder asks in which dialect they were written."""
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
 
@@ -34,7 +36,7 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
     meanings = MEANINGS.get(dialect, {})
     query = statement if isinstance(statement, exp.Query) else statement.args.get("expression")
     for node in reversed(list(query.walk())) if isinstance(query, exp.Query) else ():
-        if isinstance(node, (exp.Anonymous, exp.Bracket, exp.AtTimeZone)) and dialect != "trino":
+        if isinstance(node, _DIFFERENT) and dialect != "trino":
             node.meta[DIALECT] = dialect
         meaning = meanings.get(type(node))
         changed = meaning(node) if meaning else node

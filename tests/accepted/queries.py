@@ -91,14 +91,15 @@ def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
         if isinstance(program, StreamingProgram) or (which and plan.guard is None):
             continue
         program = program.between(None, WATERMARK) or program
-        tables = _relations(plan, catalog) | _matches(plan, "spark")
-        for step in program.patterns:
-            yield Question(f"{which}{step.name}", over_nothing(step.sql, tables, "spark"))
+        tables = _relations(plan, catalog)
+        tables |= {step.name: step.columns for step in program.patterns}
+        searched = {f"rows of {step.name}" for step in program.patterns}
         if isinstance(program, UnitsProgram):
             tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]
             tables[UNITS] = [("unit", "BIGINT")]
         for what, sql in _texts(program):
-            shown = types if what.startswith(("rows", "all", "query")) else None
+            whole = what.startswith(("rows", "all", "query")) and what not in searched
+            shown = types if whole else None
             yield Question(f"{which}{what}", over_nothing(sql, tables, "spark"), shown)
 
 

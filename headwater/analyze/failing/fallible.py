@@ -32,8 +32,10 @@ _SMALL: Mapping[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.DateDiff), 2**50),
 }
 """Functions whose value is bounded whatever they are given."""
+_MOST_ROWS = 10**10
+"""So many rows are added up at most."""
 _MOST_SUMMED = 28
-"""Digits of numbers whose sum has not over 38, as long as they are fewer than 10**10."""
+"""Digits of numbers whose sum has not over 38."""
 _MOST_YEARS = 10_000
 _PER_YEAR = {"SECOND": 31_536_000, "MINUTE": 525_600, "HOUR": 8760, "DAY": 365, "MONTH": 12}
 _LANGUAGES: Mapping[type[exp.Expr], tuple[str, ...]] = {
@@ -140,7 +142,7 @@ def _cast_fails(node: exp.Expr) -> bool:
         return False  # a DOUBLE beyond REAL is infinite
     if t.is_float(source):
         return True
-    bound = _bound(node.this)
+    bound = bound_of(node.this)
     if t.is_integer(target):
         return bound is None or bound >= LIMITS[target.this]
     precision, scale = t.digits(target)
@@ -171,7 +173,7 @@ def _leaves_type(node: exp.Expr) -> bool:
     if t.family(kind) == "time":
         return _is_far(node)
     if t.is_integer(kind):
-        bound = _bound(node)
+        bound = bound_of(node)
         return bound is None or bound >= LIMITS[kind.this]
     return isinstance(node, (exp.Add, exp.Sub)) and _aligned_leave_type(node, carry=1)
 
@@ -215,7 +217,7 @@ def _years(node: exp.Interval) -> float | None:
 
 
 def _seconds_fail(node: exp.Expr) -> bool:
-    return (bound := _bound(node.this)) is None or bound > LATEST
+    return (bound := bound_of(node.this)) is None or bound > LATEST
 
 
 # -- text
@@ -238,26 +240,35 @@ def _escapes_data(node: exp.Expr) -> bool:
     return not node.this.expression.is_string
 
 
-def _bound(node: exp.Expr) -> int | None:
-    """What the absolute value of a number is at most, of a decimal its whole part; or None."""
+def bound_of(node: exp.Expr) -> int | None:
+    """Return what the absolute value of a number is at most, of a decimal its whole part.
+
+    Args:
+        node: a typed expression; None of one whose values nothing bounds.
+    """
     kind = type_of(node)
     match node:
+        case exp.Sum():
+            each = bound_of(node.this)
+            return _least(None if each is None else each * _MOST_ROWS, _own_bound(kind))
+        case exp.Filter() | exp.Window():
+            return bound_of(node.this)
         case exp.Literal():
             return None if node.is_string else int(Decimal(node.name).copy_abs()) + 1
         case exp.Paren() | exp.Neg() | exp.Abs() | exp.Floor() | exp.Ceil() | exp.Round():
-            return _bound(node.this)
+            return bound_of(node.this)
         case exp.Cast() if t.family(type_of(node.this)) == "number":
-            return _least(_bound(node.this), _own_bound(kind))
+            return _least(bound_of(node.this), _own_bound(kind))
         case exp.Add() | exp.Sub():
-            left, right = _bound(node.this), _bound(node.expression)
+            left, right = bound_of(node.this), bound_of(node.expression)
             return None if left is None or right is None else left + right
         case exp.Mul():
-            left, right = _bound(node.this), _bound(node.expression)
+            left, right = bound_of(node.this), bound_of(node.expression)
             return None if left is None or right is None else left * right
         case exp.Div() if t.is_integer(kind):
-            return _bound(node.this)
+            return bound_of(node.this)
         case exp.Mod():
-            return _bound(node.expression)
+            return bound_of(node.expression)
     return _SMALL.get(type(node)) or _own_bound(kind)
 
 

@@ -17,6 +17,7 @@ from headwater.analyze.portable import (
     arithmetic,
     attempts,
     collecting_aggregates,
+    decimal_quotients,
     division,
     equality,
     function_edge_cases,
@@ -137,9 +138,17 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
 def _spark_division(node: exp.Expr) -> exp.Expr:
     """Spark's quotient of INTEGERs is a BIGINT, which holds more; that of REALs is a DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
+    if kind.this is t.Type.DECIMAL:
+        return decimal_quotients.spark_quotient(node)
     if t.is_float(kind):
         fixed = division.spark_quotient(node)
     return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
+
+
+def _duckdb_division(node: exp.Expr) -> exp.Expr:
+    if type_of(node).this is t.Type.DECIMAL:
+        return decimal_quotients.duckdb_quotient(node)
+    return _whole_division(node)
 
 
 def _spark_numbered(node: exp.Expr) -> exp.Expr:
@@ -312,7 +321,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.RegexpLike: patterns.duckdb_test,
         **dict.fromkeys(_EVERY, patterns.duckdb_every),
         exp.TimestampTrunc: _duckdb_trunc,
-        exp.Div: _whole_division,
+        exp.Div: _duckdb_division,
         exp.Mod: division.duckdb_rest,
         exp.Add: lambda node: times.kept_date(_duckdb_wide(node)),
         exp.Sub: lambda node: times.kept_date(_duckdb_wide(node)),

@@ -9,8 +9,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.portable.decimal_quotients import check_quotient
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
+from headwater.dialect.syntax import DIALECT
 
 _DAYS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _KEPT_SCALE = 6
@@ -50,13 +52,7 @@ def _number(
     if isinstance(node, exp.Div) and not node.args.get("typed"):
         kind = _untyped_division(node, kind)
     if isinstance(node, exp.Div) and kind.this is t.Type.DECIMAL:
-        report.add(
-            "UNSUPPORTED_SYNTAX",
-            "the quotient of decimals has another scale in every engine",
-            node,
-            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
-        )
-        return t.UNKNOWN
+        return _decimal_quotient(node, kind, report)
     if kind.this is t.Type.DECIMAL and t.digits(kind)[0] >= t.MAX_PRECISION - 1:
         for side in (node.this, node.expression):
             if type_of(side) == t.BIGINT:  # 20 digits in Spark, and the result would lose one
@@ -83,6 +79,20 @@ def _digits_needed(node: exp.Expr, left: exp.DataType, right: exp.DataType) -> i
         return 0
     cut = spark > t.MAX_PRECISION and scale > _KEPT_SCALE
     return spark if cut else needed if needed > t.MAX_PRECISION else 0
+
+
+def _decimal_quotient(node: exp.Div, kind: exp.DataType, report: Diagnostics) -> exp.DataType:
+    if dialect := node.meta.get(DIALECT):
+        report.add(
+            "UNSUPPORTED_SYNTAX",
+            f"the quotient of decimals has another scale in {dialect}",
+            node,
+            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
+        )
+        return t.UNKNOWN
+    node.type = kind
+    check_quotient(node, report)
+    return kind
 
 
 def _untyped_division(node: exp.Expr, kind: exp.DataType) -> exp.DataType:

@@ -314,9 +314,9 @@ def arithmetic_type(
         return decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
     if operator is exp.Mul:
         return decimal(left_digits + right_digits, left_scale + right_scale)
-    if operator is exp.Mod:
+    if operator is exp.Div:
         scale = max(left_scale, right_scale)
-        return decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
+        return decimal(left_digits - left_scale + right_scale + scale, scale)
     precision, scale = digits(widest)
     return decimal(precision + 1, scale)
 
