@@ -1,4 +1,4 @@
-"""Spark divides decimals as Trino does: random ones, and those nearest to a half of the last digit."""
+"""Spark divides decimals as Trino does: random ones, and those next to half of the last digit."""
 
 from __future__ import annotations
 
