@@ -71,7 +71,10 @@ class ChangelogModes:
     def _view(self, view: View) -> ChangelogMode:
         if view.options.get("engine") == "full" or view.changes:
             return UPSERT
-        mode = self._query(view.query, effective_emit(view, self.catalog))
+        emit = effective_emit(view, self.catalog)
+        if emit is Emit.ON_WINDOW_CLOSE and {self.named(name) for name in view.inputs} <= {APPEND}:
+            return APPEND  # a row that is final stays, whatever the query does inside
+        mode = self._query(view.query, emit)
         stateful = [select for select in selects(view.query) if is_stateful(select)]
         alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
         if mode is APPEND and any(map(is_distinct, stateful)) and not alone:

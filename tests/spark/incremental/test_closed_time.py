@@ -8,6 +8,7 @@ import pytest
 from law import Landed, check_law
 from running import Running
 
+from headwater.engine.incremental.recompute_policy import RecomputeLimits
 from headwater.lake.protocol import commit as protocol
 from headwater.plan.program import ClosedTimeProgram
 
@@ -97,3 +98,27 @@ def test_a_tick_between_two_ends_appends_nothing_and_keeps_the_watermark(spark, 
         marker = running.views["hours"].marker
         assert marker is not None and marker.watermark == e.watermark_after
         assert len(running.held("hours")) == (minutes > 61)
+
+
+ONCE = """
+CREATE STREAMING VIEW once AS
+SELECT h, count(*) AS n FROM (
+  SELECT DISTINCT window_start AS h, id, k FROM TUMBLE(e, ts, INTERVAL '1' HOUR)) AS d
+GROUP BY h EMIT ON WINDOW CLOSE;
+CREATE STREAMING VIEW visits AS
+SELECT k, window_start AS h, count(*) AS n
+FROM SESSION((SELECT DISTINCT id, k, ts FROM e) PARTITION BY k, ts, INTERVAL '20' MINUTE)
+GROUP BY k, window_start, window_end EMIT ON WINDOW CLOSE;
+"""
+
+
+def test_what_was_final_stays_if_recomputing_would_cost_less(spark, lake):
+    e, _ = (Landed(lake, name, COLUMNS, "ts", MINUTE) for name in ("e", "r"))
+    limits = RecomputeLimits(10**9)
+    running = Running(spark, lake, DEFINITIONS + ONCE, lambda _: limits)
+    for minutes in (10, 70, 130, 190):
+        row = (minutes, "u", NOON + minutes * MINUTE)
+        e.land(row, row)
+        assert not running.tick()
+    assert running.held("once") == [(NOON + n * 60 * MINUTE, 1) for n in range(3)]
+    assert running.held("visits") == [("u", NOON + n * MINUTE, 1) for n in (10, 70, 130)]

@@ -161,6 +161,26 @@ def test_changelog_mode_and_stream_key(
     assert stream_key(v, project) == key
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT h, count(*) AS n FROM (SELECT DISTINCT window_start AS h, flight"
+        " FROM TUMBLE(departures, ts, INTERVAL '1' HOUR)) AS d GROUP BY h",
+        "SELECT origin, window_start, count(*) AS n"
+        " FROM SESSION((SELECT DISTINCT flight, origin, ts FROM departures) PARTITION"
+        " BY origin, ts, INTERVAL '1' HOUR) GROUP BY origin, window_start, window_end",
+        "SELECT d.flight, d.ts, l.ts AS landed FROM (SELECT DISTINCT flight, ts FROM departures) d"
+        " LEFT JOIN landings l ON l.flight = d.flight"
+        " AND l.ts BETWEEN d.ts AND d.ts + INTERVAL '1' DAY",
+        "SELECT window_start, flight FROM TUMBLE(departures, ts, INTERVAL '1' HOUR)"
+        " QUALIFY row_number() OVER (PARTITION BY window_start ORDER BY flight) <= 3",
+    ],
+)
+def test_rows_that_are_final_stay_whatever_the_query_does_inside(query: str) -> None:
+    project = catalog(f"CREATE STREAMING VIEW v AS {query} EMIT ON WINDOW CLOSE")
+    assert changelog_mode(project.views["v"], project) is ChangelogMode.APPEND
+
+
 def test_a_declared_key_wins() -> None:
     project = catalog(
         "CREATE STREAMING VIEW v (PRIMARY KEY (flight)) AS SELECT flight FROM landings"
