@@ -8,7 +8,6 @@ of a table it meets in a view, whose rows may be further on. Or the views that h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from headwater.engine.inputs import InputTable
 from headwater.plan.planner import close_after
@@ -35,11 +34,10 @@ def closing_watermarks(
         out.
     """
     closing: dict[str, int] = {}
-    newest = _Newest(tables, pins)
-    for plan in plans:
-        for name in _timed(plan, tables):
-            if (time := newest.of(name)) is not None:
-                closing[name] = max(close_after(plan, time), closing.get(name, time))
+    newest = _Newest(plans, tables, pins)
+    for plan in newest.plans.values():
+        for name, time in newest.times(plan).items():
+            closing[name] = max(close_after(plan, time), closing.get(name, time))
     return closing
 
 
@@ -52,45 +50,53 @@ def open_results(
         tables: the landed tables by name, as of a fresh refresh.
         pins: their newest snapshots.
     """
-    newest = _Newest(tables, pins)
-    for plan in plans:
-        names = _timed(plan, tables)
-        times = [time for name in names if (time := newest.of(name)) is not None]
-        if not times:
+    newest = _Newest(plans, tables, pins)
+    for plan in newest.plans.values():
+        if not (times := newest.times(plan)):
             continue
+        names, latest = newest.timed(plan), max(times.values())
         now = {name: tables[name].watermark_after(pins[name]) for name in names}
         held = min(names, key=lambda name: (now[name] is not None, now[name] or 0))
-        until, watermark = close_after(plan, max(times)), now[held]
+        until, watermark = close_after(plan, latest), now[held]
         if watermark is None or watermark < until:
-            windows = _windows(plan, max(times), watermark)
+            windows = _windows(plan, latest, watermark)
             yield ResultsOpen(plan.view.name, windows, until, held, watermark)
 
 
-@dataclass
 class _Newest:
     """The newest event times since tables were closed, each looked for once."""
 
-    tables: Mapping[str, InputTable]
-    pins: Pins
-    known: dict[str, int | None] = field(default_factory=dict)
+    def __init__(
+        self, plans: Iterable[ViewPlan], tables: Mapping[str, InputTable], pins: Pins
+    ) -> None:
+        self.plans = {plan.view.name: plan for plan in plans}
+        self._tables, self._pins = tables, pins
+        self._known: dict[str, int | None] = {}
 
-    def of(self, name: str) -> int | None:
-        """Return that of a table, None if no row came."""
-        if name not in self.known:
-            self.known[name] = since_closing(self.tables[name], self.pins[name])
-        return self.known[name]
+    def timed(self, plan: ViewPlan) -> list[str]:
+        """Return the landed tables by whose watermark a view's results become final."""
+        program = plan.program
+        if isinstance(program, StreamingProgram):
+            timed = set(program.delays) if program.stateful else set()
+        elif plan.closing:
+            timed = {each.name for each in plan.shape.relations if each.tells_lateness}
+        else:
+            timed = set()
+        direct = [name for name in plan.view.inputs if name in timed & self._tables.keys()]
+        above = [self.plans[name] for name in plan.view.inputs if name in self.plans]
+        behind = [name for each in above if plan.closing for name in self.timed(each)]
+        return list(dict.fromkeys([*direct, *behind]))
 
+    def times(self, plan: ViewPlan) -> dict[str, int]:
+        """Return the newest event times of the tables by which a view's results become final."""
+        times = ((name, self._of(name)) for name in self.timed(plan))
+        return {name: time for name, time in times if time is not None}
 
-def _timed(plan: ViewPlan, tables: Mapping[str, InputTable]) -> list[str]:
-    """The landed tables by whose watermark a view's results become final."""
-    program = plan.program
-    if isinstance(program, StreamingProgram):
-        timed = set(program.delays) if program.stateful else set()
-    elif plan.closing:
-        timed = {each.name for each in plan.shape.relations if each.tells_lateness}
-    else:
-        timed = set()
-    return [name for name in plan.view.inputs if name in timed & tables.keys()]
+    def _of(self, name: str) -> int | None:
+        """The newest event time of a table, None if no row came."""
+        if name not in self._known:
+            self._known[name] = since_closing(self._tables[name], self._pins[name])
+        return self._known[name]
 
 
 def _windows(plan: ViewPlan, newest: int, watermark: int | None) -> int | None:

@@ -84,3 +84,48 @@ def test_a_table_that_was_never_stamped_holds_everything(plans):
     ahead, new = Landed(10 * HOUR, 10 * HOUR - MINUTE), Landed(6 * HOUR, None)
     opened = {each.view: each for each in open_results(plans.values(), *tables(ahead, new))}
     assert (opened["pairs"].table, opened["pairs"].watermark) == ("b", None)
+
+
+CHAIN = """
+CREATE TABLE a (
+  id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
+)
+WITH (connector = 'files', path = 'a') FORMAT PLAIN ENCODE JSON;
+CREATE STREAMING VIEW once AS SELECT DISTINCT id, ts FROM a EMIT ON WINDOW CLOSE;
+CREATE STREAMING VIEW hours AS SELECT id, window_start, window_end, count(*) AS n
+FROM TUMBLE(once, ts, INTERVAL '1' HOUR) GROUP BY id, window_start, window_end
+EMIT ON WINDOW CLOSE;
+"""
+STARTS, ENDS = (
+    f"""CREATE STREAMING VIEW days AS SELECT date_trunc('day', {column}) AS day, count(*) AS n
+FROM hours GROUP BY date_trunc('day', {column}) EMIT ON WINDOW CLOSE;"""
+    for column in ("window_start", "window_end")
+)
+
+
+@pytest.mark.parametrize(
+    ("chain", "newest", "until"),
+    [
+        # the window over the rows of another view closes, too
+        (CHAIN, 10 * HOUR, 11 * HOUR),
+        # an hour is known when it ends, so a day by the starts of its hours waits one more
+        (CHAIN + STARTS, 23 * HOUR, 25 * HOUR),
+        # the last hour ends at midnight: its row is of the next day
+        (CHAIN + ENDS, 23 * HOUR - 1, 24 * HOUR),
+        (CHAIN + ENDS, 23 * HOUR, 48 * HOUR),
+    ],
+)
+def test_a_table_is_closed_by_what_views_of_its_views_need(
+    tmp_path, monkeypatch, chain, newest, until
+):
+    (tmp_path / "headwater.toml").write_text('name = "t"\n')
+    (tmp_path / "views.sql").write_text(chain)
+    monkeypatch.setattr(end_of_input, "since_closing", lambda table, snapshot_id: table.newest)
+    plans = plan_project(load_project(tmp_path).catalog).values()
+    landed = {"a": Landed(newest, newest - MINUTE)}, {"a": 1}
+    assert closing_watermarks(plans, *landed) == {"a": until + 1_000}
+    assert {each.view: each.until for each in open_results(plans, *landed)} == {
+        "once": newest // 1_000 * 1_000 + 2_000 if newest % 1_000 else newest + 2_000,
+        "hours": newest // HOUR * HOUR + HOUR + 1_000,
+        **({"days": until + 1_000} if "days" in chain else {}),
+    }
