@@ -23,8 +23,8 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.time.versions import AS_OF
-from headwater.dialect import to_sql
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.parser import Headwater
+from headwater.dialect.syntax import PatternRows
 from headwater.patterns import MatchClause
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
@@ -93,8 +93,8 @@ def age(length: int) -> str:
 
 
 def _text(node: exp.Expr) -> str:
-    """An expression as a person reads it; Trino has no words for our windows."""
-    return to_sql(node, pretty=False) if node.find(WindowTable) else node.sql(dialect="trino")
+    """An expression as a person reads it."""
+    return node.sql(dialect=Headwater)
 
 
 def _query(

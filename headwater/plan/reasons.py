@@ -13,6 +13,7 @@ from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect import span_of
+from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN
 from headwater.errors import SqlError
 from headwater.plan.rules.computed import heads
@@ -95,7 +96,7 @@ def shown(node: exp.Expr) -> str:
     named = node.copy().transform(
         lambda each: exp.var(each.meta[SHOWN]) if SHOWN in each.meta else each
     )
-    text = str(bare(named).sql(dialect="trino"))
+    text = bare(named).sql(dialect=Headwater)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
