@@ -10,7 +10,7 @@ aggregates exactly, with the bounds in which the view's sketch must lie (:func:`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
@@ -19,7 +19,7 @@ from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.portable.trino import in_micros
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.time.settling import Settled
+from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
 from headwater.dialect.syntax import PatternRows
@@ -162,10 +162,10 @@ def rendered(
             return batch_read(item, named(item.name), plan.lateness, recent)
         return _read(item, plan, dialect, named(item.name), recent)
 
-    query = plan.view.query
+    written = plan.view.query
     if plan.view.on_error != OnError.FAIL:
-        query = tolerant(plan.guard.query if plan.guard else query)
-    own = portable(query, dialect)
+        written = tolerant(plan.guard.query if plan.guard else written)
+    own = portable(written, dialect)
     query = render(own, catalog, read)
     closes = plan.final and plan.decision.engine is Engine.INCREMENTAL
     if final and not closes:
@@ -173,7 +173,7 @@ def rendered(
     if dialect == "duckdb" or bounds:
         _exactly(query, dialect, bounds)
     if final and closes:
-        query = _only_dated(query, own, plan, catalog, watermark)
+        query = _only_dated(query, own, closing(written, catalog), plan, watermark)
     assert isinstance(query, exp.Query)
     return query
 
@@ -227,9 +227,18 @@ def _read(
 
 
 def _only_dated(
-    query: exp.Query, own: exp.Query, plan: ViewPlan, catalog: Catalog, watermark: int | None
+    query: exp.Query,
+    own: exp.Query,
+    settled: Sequence[Settled | Unsettled | None],
+    plan: ViewPlan,
+    watermark: int | None,
 ) -> exp.Query:
-    """Leave out what the commit's watermark had not made final yet, as rule 6 does."""
+    """Leave out what the commit's watermark had not made final yet, as rule 6 does.
+
+    Args:
+        settled: when the rows of each branch are final, by the query as it was written. A dialect
+            can have forms from which that is not seen, as DuckDB's for two arrays side by side.
+    """
 
     def final(one: Settled, date: exp.Expr, kind: exp.DataType) -> exp.Expr:
         if watermark is None:
@@ -238,7 +247,7 @@ def _only_dated(
         return exp.LTE(this=date, expression=timestamp(watermark - least, kind))
 
     holder = exp.Paren(this=query)
-    branches = zip(union_branches(query), union_branches(own), closing(own, catalog), strict=True)
+    branches = zip(union_branches(query), union_branches(own), settled, strict=True)
     for branch, select, one in branches:
         if isinstance(one, Settled):
             for rows in branch.find_all(PatternRows):

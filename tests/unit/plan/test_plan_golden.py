@@ -66,3 +66,12 @@ def test_duckdb_runs_the_select_at_rest(case: Path) -> None:
         create_matches(database, rest.patterns)
         result = database.execute(rest.sql).description
     assert [column[0] for column in result] == [field.name for field in plan.view.fields]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_the_select_at_rest_leaves_out_what_is_not_final(case: Path, dialect: str) -> None:
+    catalog, plan = plan_of(case)
+    if plan.closing:
+        texts = {at_rest(plan, catalog, dialect, watermark=at).sql for at in (None, WATERMARK)}
+        assert len(texts) == 2, "the watermark decides"
