@@ -3,6 +3,7 @@
 In: a typed SELECT. Out: the same values from
 
 - no empty frame, which Spark refuses: the aggregate of no rows;
+- no RANGE between lengths of two units, which Spark refuses, too;
 - no first_value or last_value of a RANGE with lengths, which could take any of the rows that tie:
   tied rows are ordered by their value, in the direction of the key, as min_by and max_by have it.
 """
@@ -16,7 +17,7 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import window_calls
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.frames import is_empty, is_range
+from headwater.analyze.typing.frames import in_one_unit, is_empty, is_range
 from headwater.analyze.typing.infer import infer
 
 _COUNTS = (exp.Count, exp.CountIf)
@@ -37,6 +38,8 @@ def settle_frames(select: exp.Select, report: Diagnostics) -> None:
         if spec is None:
             continue
         ranged, empty = is_range(spec), is_empty(spec)
+        if ranged:
+            in_one_unit(spec)
         if empty and not ranged:
             _replace(window, _of_no_rows(window), report)
         elif empty:

@@ -13,10 +13,12 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.dialect.vocabulary import LENGTHS
 
 _HINT = "write it like ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"
 _MOST_ROWS = 2**31 - 1
 _DAY = ("DAY", "WEEK", "MONTH", "YEAR")
+_MONTHS = {"MONTH": 1, "YEAR": 12}
 
 Bound = tuple[str, exp.Expr | None]
 """The side of a bound (``UNBOUNDED PRECEDING``, …, ``FOLLOWING``) and its length, if it has one."""
@@ -62,10 +64,25 @@ def _size(length: exp.Expr) -> tuple[int, Decimal]:
     if not isinstance(length, exp.Interval):
         return 0, Decimal(length.name)
     unit = length.text("unit").upper()
-    months = {"MONTH": 1, "YEAR": 12}.get(unit)
-    seconds = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600, "DAY": 86_400, "WEEK": 604_800}
-    count = Decimal(length.name)
-    return (1, count * months) if months else (0, count * seconds.get(unit, 0))
+    return int(unit in _MONTHS), Decimal(length.name) * _unit(unit)
+
+
+def _unit(name: str) -> int:
+    """A unit as a number of months, or of microseconds."""
+    return _MONTHS.get(name) or LENGTHS[name] // LENGTHS["MICROSECOND"]
+
+
+def in_one_unit(spec: exp.Expr) -> None:
+    """Write both bounds of a RANGE in the smaller unit, in place: Spark takes no two of them."""
+    lengths = [each for _, each in bounds_of(spec) if isinstance(each, exp.Interval)]
+    units = {length.text("unit").upper() for length in lengths}
+    if len(units) < 2:
+        return
+    least = min(units, key=_unit)
+    for length in lengths:
+        count = _size(length)[1] / _unit(least)
+        length.set("this", exp.Literal.string(f"{count:f}"))
+        length.set("unit", exp.var(least))
 
 
 def check_frame(node: exp.Expr, report: Diagnostics) -> None:
@@ -96,7 +113,7 @@ def check_frame(node: exp.Expr, report: Diagnostics) -> None:
 
 
 def _is_of_months(length: exp.Expr) -> bool:
-    return isinstance(length, exp.Interval) and length.text("unit").upper() in ("MONTH", "YEAR")
+    return isinstance(length, exp.Interval) and length.text("unit").upper() in _MONTHS
 
 
 def _check_count(length: exp.Expr, node: exp.Expr, report: Diagnostics) -> bool:

@@ -1,0 +1,11 @@
+CREATE STREAMING VIEW units_range_of_two_units AS
+SELECT order_id,
+  count(*) OVER (
+    PARTITION BY customer ORDER BY ordered_at
+    RANGE BETWEEN INTERVAL '2' HOUR PRECEDING AND INTERVAL '1' MILLISECOND PRECEDING
+  ) AS before,
+  sum(quantity) OVER (
+    PARTITION BY customer ORDER BY ordered_at
+    RANGE BETWEEN INTERVAL '1' YEAR PRECEDING AND INTERVAL '1' MONTH FOLLOWING
+  ) AS around
+FROM orders;
