@@ -48,13 +48,13 @@ def project(
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The views whose queries were started, in order."""
-    whole, names = StreamingView._start, list[str]()
+    whole, names = StreamingView.start, list[str]()
 
     def start(view: StreamingView) -> None:
         names.append(view.plan.view.name)
         whole(view)
 
-    monkeypatch.setattr(StreamingView, "_start", start)
+    monkeypatch.setattr(StreamingView, "start", start)
     return names
 
 

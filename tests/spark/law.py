@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.analyze.definitions import Catalog, Column, Source, Watermark
+from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Column, Source, Watermark
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.history import Snapshot
@@ -54,8 +54,7 @@ class Landed:
             delay,
             time,
         )
-        stamp = (("_watermark", "TIMESTAMP", True),) if time else ()
-        spec = TableSpec(name, (*((c, t, True) for c, t in columns.items()), *stamp))
+        spec = TableSpec(name, tuple((c, t, True) for c, t in self._stored.items()))
         self.table = lake.ensure(spec)
         self.source = Source(
             name=name,
@@ -71,6 +70,12 @@ class Landed:
         self.cuts: dict[str, int] = {str(self.table.snapshot_id()): -1}
         self.newest: int | None = None
         self.stamp: int | None = None
+
+    @property
+    def _stored(self) -> dict[str, str]:
+        """Columns of the table, with Spark's types."""
+        stamps = {"_watermark": "TIMESTAMP"} if self.time else {}
+        return {**self.columns, **stamps, ARRIVAL_COLUMN: "TIMESTAMP"}
 
     @property
     def epoch(self) -> int:
@@ -98,10 +103,10 @@ class Landed:
 
     def _commit(self, rows: Sequence[Sequence[object]], stamp: int | None) -> None:
         moment = None if stamp is None else EPOCH + stamp * MICROSECOND
-        stamped = [(*row, moment) if self.time else tuple(row) for row in rows]
+        stamps = ((moment,) if self.time else ()) + (EPOCH + timedelta(seconds=self.epoch),)
+        stamped = [(*row, *stamps) for row in rows]
         self.rows += [(self.epoch, *row) for row in stamped]
-        ddl = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-        ddl += ", _watermark TIMESTAMP" if self.time else ""
+        ddl = ", ".join(f"{name} {kind}" for name, kind in self._stored.items())
 
         def write(target: Target) -> None:
             if stamped:
@@ -122,9 +127,8 @@ class Landed:
         self.cuts[str(self.table.snapshot_id())] = self.epoch
 
     def create_in(self, duck: duckdb.DuckDBPyConnection) -> None:
-        kinds = [f"{name} {DUCKDB_TYPES.get(kind, kind)}" for name, kind in self.columns.items()]
-        stamp = ["_watermark TIMESTAMPTZ"] if self.time else []
-        duck.execute(f"CREATE TABLE all_{self.name} ({', '.join(['_epoch INT', *kinds, *stamp])})")
+        kinds = [f"{name} {DUCKDB_TYPES.get(kind, kind)}" for name, kind in self._stored.items()]
+        duck.execute(f"CREATE TABLE all_{self.name} ({', '.join(['_epoch INT', *kinds])})")
         if self.rows:
             marks = ", ".join("?" * len(self.rows[0]))
             duck.executemany(f"INSERT INTO all_{self.name} VALUES ({marks})", self.rows)

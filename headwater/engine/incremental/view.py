@@ -217,7 +217,7 @@ class IncrementalView:
     ) -> Iterator[Change]:
         last, session = self._last, self._session
         lost = last is not None and any(span.after is None for span in spans.values())
-        anew = lost or self._followed.anew
+        anew = lost or self._followed.anew or self._clock_begins(watermark)
         known = None if last is None or anew else last.watermark
         program = self._guarded.program.between(known, watermark)
         stands = not self.plan.moves or watermark == known
@@ -242,6 +242,12 @@ class IncrementalView:
             tick = Tick(session, self.plan, before, self._limits)
             with writer.change(tick, program) as change:
                 yield Change(change.write, {**counts, **change.counts})
+
+    def _clock_begins(self, watermark: int | None) -> bool:
+        """Return whether rows that were read before count now: without a watermark none did."""
+        asks = any(item.recent is not None for item in self._inputs.values())
+        begins = self._last is not None and self._last.watermark is None and watermark is not None
+        return asks and begins
 
     def _restarts(self, program: Program, spans: Mapping[str, SnapshotRange]) -> bool:
         """Return whether a change ends all rows before it, as TRUNCATE does."""
