@@ -17,7 +17,6 @@ from headwater.analyze.portable import (
     arithmetic,
     attempts,
     collecting_aggregates,
-    decimal_quotients,
     division,
     equality,
     function_edge_cases,
@@ -28,8 +27,9 @@ from headwater.analyze.portable import (
     times,
     trino,
 )
-from headwater.analyze.portable.averages import duckdb_average, spark_average
-from headwater.analyze.portable.decimal_casts import decimal_as_float
+from headwater.analyze.portable.decimals import quotients
+from headwater.analyze.portable.decimals.averages import duckdb_average, spark_average
+from headwater.analyze.portable.decimals.casts import decimal_as_float
 from headwater.analyze.portable.engine_texts import (
     aggregate_text,
     engine_text,
@@ -139,7 +139,7 @@ def _spark_division(node: exp.Expr) -> exp.Expr:
     """Spark's quotient of INTEGERs is a BIGINT, which holds more; that of REALs is a DOUBLE."""
     fixed, kind = _whole_division(node), type_of(node)
     if kind.this is t.Type.DECIMAL:
-        return decimal_quotients.spark_quotient(node)
+        return quotients.spark_quotient(node)
     if t.is_float(kind):
         fixed = division.spark_quotient(node)
     return _cast(fixed, kind) if kind.this in (t.Type.INT, t.Type.FLOAT) else fixed
@@ -147,7 +147,7 @@ def _spark_division(node: exp.Expr) -> exp.Expr:
 
 def _duckdb_division(node: exp.Expr) -> exp.Expr:
     if type_of(node).this is t.Type.DECIMAL:
-        return decimal_quotients.duckdb_quotient(node)
+        return quotients.duckdb_quotient(node)
     return _whole_division(node)
 
 

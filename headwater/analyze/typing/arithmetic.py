@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.portable.decimal_quotients import check_quotient
+from headwater.analyze.portable.decimals.quotients import check_quotient
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
 from headwater.dialect.syntax import DIALECT

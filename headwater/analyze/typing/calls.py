@@ -11,8 +11,8 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.portable.averages import check_average
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
+from headwater.analyze.portable.decimals.averages import check_average
 from headwater.analyze.query_parts import aggregates, is_over
 from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.rules.literals import CHECKS

@@ -1,0 +1,1 @@
+"""Decimals with the digits that Trino gives them."""
