@@ -34,6 +34,8 @@ _OWN_HEADERS = (
     *("idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"),
 )
 _SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie")
+_SECRET_PATHS = re.compile(r"hooks\.slack(-gov)?\.com|discord(app)?\.com|.*\.webhook\.office\.com")
+"""Hosts whose webhooks are known by their path alone."""
 _OF_TEMPLATES: Mapping[str, str] = {
     "text": "slack",
     "summary": "pagerduty",
@@ -104,8 +106,9 @@ def check_webhook(statement: syntax.CreateSink, options: Options, report: Diagno
         ("routing_key", template == "pagerduty"),
     ):
         if needed and name not in options:
+            message = f'a sink with connector webhook needs the option "{name}"'
             hint = f"add {name} = '…': {WEBHOOK_SINK.options[name].description}"
-            report.add("MISSING_OPTION", f"a webhook needs the option {name}", statement, hint)
+            report.add("MISSING_OPTION", message, statement, hint)
 
 
 def _wrong_options(options: Options, template: str) -> Iterator[tuple[str, str, str]]:
@@ -134,8 +137,8 @@ def _wrong_url(options: Options) -> tuple[str, str] | None:
         written_secrets(url)
         return wrong
     place = urlsplit(url)
-    if place.hostname == "hooks.slack.com" and known == url:
-        remember(place.path)  # whoever knows the path may post
+    if _SECRET_PATHS.fullmatch(place.hostname or "") and known == url:
+        remember(place.path)  # whoever knows it may post
         return "contains a secret", "write url = '${env:NAME}' and set NAME outside"
     if written_secrets(url):
         return "contains a secret", "write '${env:NAME}' in its place and set NAME outside"
