@@ -215,24 +215,24 @@ WEBHOOK_SINK = SinkOptions(
             choices=("json", "slack", "pagerduty"),
         ),
         "text": Option(
-            "text", "slack: text of a message, with {column} for values; default: the column text"
+            "text", "Slack: text of a message, with {column} for values; default: the column text"
         ),
         "summary": Option(
             "text",
-            "pagerduty: what happened, with {column} for values; default: the column summary",
+            "PagerDuty: what happened, with {column} for values; default: the column summary",
         ),
         "severity": Option(
             "text",
-            "pagerduty: critical, error, warning or info, or {column}; default: the column "
+            "PagerDuty: critical, error, warning or info, or {column}; default: the column "
             "severity, else error",
         ),
         "source": Option(
             "text",
-            "pagerduty: what it happened to, with {column} for values; default: the column source, "
+            "PagerDuty: what it happened to, with {column} for values; default: the column source, "
             "else headwater",
         ),
         "routing_key": Option(
-            "secret", "pagerduty: integration key of the service, as '${env:NAME}'"
+            "secret", "PagerDuty: integration key of the service, as '${env:NAME}'"
         ),
         "secret": Option(
             "secret",
@@ -246,7 +246,7 @@ WEBHOOK_SINK = SinkOptions(
         ),
         "batch_size": Option(
             "integer",
-            "json: maximum number of rows in a request; above 1 the body is an array",
+            "maximum number of rows in a message of template json; above 1 the body is an array",
             default="1",
             minimum=1,
         ),

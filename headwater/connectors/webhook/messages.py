@@ -1,14 +1,15 @@
 """Records of a delivery → messages, each with an identity that outlives any failure.
 
 In: records in an order that is the same each time. Out: messages. The identity of a message is a
-hash of the sink, of the delivery and of its records. So a message that is sent again, in this
-process or after a crash, has the same one; two messages have different ones, also if their records
-are equal.
+hash of the sink, of the delivery and of its records, and of how many equal messages are before it.
+So a message that is sent again, in this process or after a crash, has the same identity. Two
+messages of a delivery never share one.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -50,19 +51,17 @@ def messages(
     """Yield the messages of a delivery.
 
     Args:
-        records: in an order in which equal ones are neighbours.
+        records: in the order in which they are sent.
         size: maximum number of records in a message.
         delivery: identifies the delivery and its sink.
         body: makes the body of a message.
     """
-    waiting = iter(records)
-    before, repeated = b"", 0
+    waiting, equal = iter(records), Counter[bytes]()
     while batch := list(islice(waiting, size)):
         content = _content(batch)
-        repeated = repeated + 1 if content == before else 0
-        before = content
-        identity = hashlib.sha256(f"{delivery}\0{repeated}\0".encode() + content).hexdigest()
-        message_id = f"msg_{identity[:32]}"
+        identity = hashlib.sha256(f"{delivery}\0{equal[content]}\0".encode() + content)
+        equal[content] += 1
+        message_id = f"msg_{identity.hexdigest()[:32]}"
         yield Message(message_id, body(batch, message_id).encode())
 
 

@@ -242,39 +242,33 @@ class Sender:
         if status in _AGAIN or status >= 500:
             raise _TryAgain(f"it answers {said}", _retry_after(answer.headers.get("Retry-After")))
         if 300 <= status < 400:
-            raise self._refused(f"redirects, which is not followed: {said}", "correct url")
+            what = f"redirects, which is not followed: {said}"
+            raise self._sink_error("WEBHOOK_REFUSED", what, "correct url")
         if status in _OF_ADDRESS:
-            raise self._refused(f"refuses the request: {said}", "check url, headers and secrets")
+            what, hint = f"refuses the request: {said}", "check url, headers and secrets"
+            raise self._sink_error("WEBHOOK_REFUSED", what, hint)
         if status == _GONE:
             hint = "correct url, then: headwater run"
-            raise self._terminal("WEBHOOK_GONE", f"is gone for good: {said}", hint)
+            raise self._sink_error("WEBHOOK_GONE", f"is gone: {said}", hint, TerminalError)
         if not self._to.skips:
             hint = "correct the view or the server, then: headwater run; or add on_error = 'skip'"
-            raise self._terminal("MESSAGE_REFUSED", f"refuses a message: {said}", hint)
-        log.warning('sink "%s" skips a message that %s refuses: %s', *self._who, said)
-
-    @property
-    def _who(self) -> tuple[str, str]:
-        return self._to.sink, self._to.shown
+            what = f"refuses a message: {said}"
+            raise self._sink_error("MESSAGE_REFUSED", what, hint, TerminalError)
+        to = self._to
+        log.warning('sink "%s" skips a message that %s refuses: %s', to.sink, to.shown, said)
 
     def _unavailable(self, reason: str) -> ServiceError:
-        sink, shown = self._who
-        return ServiceError(
-            "WEBHOOK_UNAVAILABLE",
-            f'{shown} does not take messages of sink "{sink}": {reason}',
-            hint="check that the server runs, and the option url",
-            span=self._to.span,
+        what, hint = (
+            f"takes no messages: {reason}",
+            "check that the server runs, and the option url",
         )
+        return self._sink_error("WEBHOOK_UNAVAILABLE", what, hint)
 
-    def _refused(self, what: str, hint: str) -> ServiceError:
-        sink, shown = self._who
-        message = f'{shown} of sink "{sink}" {what}'
-        return ServiceError("WEBHOOK_REFUSED", message, hint=hint, span=self._to.span)
-
-    def _terminal(self, condition: str, what: str, hint: str) -> TerminalError:
-        sink, shown = self._who
-        message = f'{shown} of sink "{sink}" {what}'
-        return TerminalError(condition, message, hint=hint, span=self._to.span)
+    def _sink_error(
+        self, condition: str, what: str, hint: str, kind: type[ServiceError] = ServiceError
+    ) -> ServiceError:
+        message = f'{self._to.shown} of sink "{self._to.sink}" {what}'
+        return kind(condition, message, hint=hint, span=self._to.span)
 
 
 def _text(answer: requests.Response) -> str:

@@ -8,8 +8,9 @@ format:
   to PagerDuty, where it resolves its incident.
 - ``DEBEZIUM``: a change event, also of a row that is gone
 
-The records of a delivery have one order, that of their keys and values. So messages and their
-identities are the same each time. Rows pass through the driver in batches: a request takes longer.
+The records of a delivery have one order: rows that are only added that of their columns, others
+that of their keys. So messages and their identities are the same each time. Rows pass through the
+driver, a partition at a time: a request takes longer.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame
+from sqlglot import exp
 
 from headwater import __version__
 from headwater.analyze.connectors.webhook import HEADER, PAGERDUTY, is_loopback, wrong_address
 from headwater.analyze.definitions import RecordFormat, Sink
+from headwater.analyze.typing import types as t
 from headwater.config.secrets import Secret
 from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.connectors.webhook.bodies import body_of
@@ -34,7 +37,7 @@ from headwater.errors import ConfigError
 from headwater.formats.records import JSON, KEY, VALUE, RecordBatch, records
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import Fence
-from headwater.plan.sql.spark_text import interval
+from headwater.plan.sql.spark_text import interval, name
 
 _SENT: dict[str, SentMessages] = {}
 """By sink, what this process has sent: a delivery that failed is opened anew."""
@@ -86,12 +89,25 @@ class Webhook(SinkConnector):
         """The records of a delivery, in an order that is the same each time."""
         at = epoch.at  # as the time of sending too: a repeated event is the same
         batch = RecordBatch(self._namespace, epoch.marker.epoch, at, at)
-        made = records(self._sink, changed, batch, JSON)
+        plain = self._sink.format is RecordFormat.PLAIN
+        if plain and (columns := _sortable(self._sink)):
+            changed = changed.sort(*columns)
+        made = records(self._sink, changed, batch, JSON).select(KEY, VALUE)
+        if not plain:
+            made = made.sort(KEY, VALUE)
         resolves = self._sink.options.get("template") == "pagerduty"
-        if self._sink.format is not RecordFormat.UPSERT or not resolves:
-            made = made.where(f"{VALUE} IS NOT NULL")
-        for row in made.select(KEY, VALUE).sort(KEY, VALUE).toLocalIterator():
-            yield RowRecord(row[0], row[1])
+        for key, value in made.toLocalIterator():
+            if value is not None or (resolves and key is not None):
+                yield RowRecord(key, value)
+
+
+def _sortable(sink: Sink) -> list[str]:
+    """The columns that have an order, quoted: maps have none."""
+    return [
+        name(field.name)
+        for field in sink.fields
+        if all(kind.this is not t.Type.MAP for kind in field.type.find_all(exp.DataType))
+    ]
 
 
 def _endpoint(sink: Sink, directory: Path) -> Endpoint:
@@ -107,13 +123,13 @@ def _endpoint(sink: Sink, directory: Path) -> Endpoint:
     if wrong := wrong_address(url, allow_http=allow_http):
         raise _invalid(sink, "url", *wrong)
     headers = {
-        name.removeprefix(HEADER): Secret(value).reveal().strip()
-        for name, value in options.items()
-        if name.startswith(HEADER)
+        option.removeprefix(HEADER): Secret(value).reveal().strip()
+        for option, value in options.items()
+        if option.startswith(HEADER)
     }
-    for name, value in headers.items():
+    for header, value in headers.items():
         if not value.isprintable() or not value.isascii():
-            raise _invalid(sink, HEADER + name, "is not a valid value of a header", "set it anew")
+            raise _invalid(sink, HEADER + header, "is not a valid value of a header", "set it anew")
     rate = options.get("max_per_second", "1" if options.get("template") == "slack" else "")
     ca = directory / options["ssl_ca"] if "ssl_ca" in options else None
     if ca is not None and not ca.is_file():

@@ -157,7 +157,7 @@ def test_a_server_that_stays_away_is_the_workers_to_wait_for() -> None:
         with pytest.raises(ServiceError) as caught:
             Sender(to, SentMessages(), SHORT).send(numbered(1), "d", lambda: None)
     assert caught.value.condition == "WEBHOOK_UNAVAILABLE"
-    assert "${env:HOOK} does not take messages" in caught.value.message
+    assert '${env:HOOK} of sink "alerts" takes no messages' in caught.value.message
     assert "the connection is refused" in caught.value.message and url not in str(caught.value)
     assert time.monotonic() - begun < 2
 
