@@ -99,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _answer(self, status: int, headers: dict[str, str]) -> None:
-        said = b"fine" if status < 300 else b"no:\n  not today"
+        said = (b"" if status == 204 else b"fine") if status < 300 else b"no:\n  not today"
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
