@@ -110,7 +110,7 @@ def check_value(text: str, option: Option) -> tuple[str, str] | None:
 def _check_number(text: str, option: Option) -> tuple[str, str] | None:
     try:
         value = int(text) if option.kind == "integer" else float(text)
-        if not isfinite(value):
+        if isinstance(value, float) and not isfinite(value):
             raise ValueError
     except ValueError:
         return f"is not a{'n integer' if option.kind == 'integer' else ' number'}", "write digits"

@@ -118,7 +118,7 @@ def _wrong_options(options: Options, template: str) -> Iterator[tuple[str, str, 
     for name, owner in _OF_TEMPLATES.items():
         if name in options and template != owner:
             yield name, f'option "{name}" is for template {owner}', f"add template = '{owner}'"
-    if template != "json" and int(_digits(options.get("batch_size", "1"))) > 1:
+    if template != "json" and "batch_size" in options:
         yield "batch_size", f"template {template} takes a row a message", "leave batch_size out"
     if (span := SPAN.fullmatch(options.get("timeout", ""))) and not float(span[1]):
         yield "timeout", "timeout must be longer than nothing", "write timeout = '10 seconds'"
@@ -160,10 +160,6 @@ def _wrong_header(option: str, value: str) -> tuple[str, str] | None:
     if not _HEADER_VALUE.fullmatch(value):
         return f'option "{option}" is not a valid value of a header', "use printable characters"
     return None
-
-
-def _digits(text: str) -> str:
-    return text if text.isdigit() else "1"  # said already
 
 
 def check_columns(statement: syntax.CreateSink, sink: Sink, report: Diagnostics) -> None:

@@ -179,7 +179,7 @@ class Sender:
     def _session(self) -> requests.Session:
         session = requests.Session()
         session.auth = lambda request: request  # else ~/.netrc would replace a header
-        session.trust_env, session.verify = self._to.proxies, self._to.verify
+        session.trust_env = self._to.proxies
         session.headers.update(self._to.headers)
         return session
 
@@ -226,6 +226,7 @@ class Sender:
                 data=message.body,
                 headers=headers,
                 timeout=self._to.timeout,
+                verify=self._to.verify,  # of the session, REQUESTS_CA_BUNDLE would win over it
                 allow_redirects=False,
                 stream=True,
             ) as answer:

@@ -19,7 +19,7 @@ from headwater.lake.catalog import Lake
 from headwater.project import load_project
 from headwater.runtime.events import Event, RunState, StateChanged
 from headwater.runtime.supervisor import Supervisor
-from headwater.serve.status import status
+from headwater.serve.status import Status, status
 from headwater.testing.harness import warehouse_of
 from tests.spark.sinks.world import LOG, STOCK, Delivering, row
 from tests.support.receiver import Receiver, receiving
@@ -181,7 +181,10 @@ def test_a_run_delivers_and_a_server_that_is_down_costs_no_view(
         return Supervisor(project, spark=spark, progress=told.append).run(once=True)
 
     def lag() -> int | None:
-        return next(each.lag for each in status(project) if each.kind == "sink")
+        return shown().lag
+
+    def shown() -> Status:
+        return next(each for each in status(project) if each.kind == "sink")
 
     assert run(1) == 0
     assert (receiver.rows()[-1], lag()) == ({"sku": "a", "places": 1, "amount": 1.0}, 0)
@@ -191,7 +194,7 @@ def test_a_run_delivers_and_a_server_that_is_down_costs_no_view(
     failed = [each for each in told if isinstance(each, StateChanged) and each.error]
     assert [(each.name, each.state) for each in failed] == [("out", RunState.FAILED)]
     assert failed[0].error.condition == "MESSAGE_REFUSED"
-    assert lag() == 1
+    assert (lag(), shown().problem.split(":")[0]) == (1, "MESSAGE_REFUSED")
     assert [tuple(each) for each in world.lake.table("totals").read().collect()][0][1] == 1
     receiver.plan.clear()
     assert run(3) == 0

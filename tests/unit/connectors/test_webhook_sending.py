@@ -8,11 +8,14 @@ import hashlib
 import hmac
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import trustme
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,6 +185,31 @@ def test_a_short_retry_after_is_waited_for_at_once(receiver: Receiver) -> None:
     begun = time.monotonic()
     send(receiver)
     assert receiver.arrived[1].at - begun >= 0.2
+
+
+@pytest.mark.parametrize("bundle", [None, "REQUESTS_CA_BUNDLE"])
+def test_a_certificate_is_checked_by_the_authorities_that_are_named(
+    receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bundle: str | None
+) -> None:
+    known, stranger = trustme.CA(), trustme.CA()
+    known.cert_pem.write_to_path(tmp_path / "ca.pem")
+    stranger.cert_pem.write_to_path(tmp_path / "stranger.pem")
+    if bundle:
+        monkeypatch.setenv(bundle, str(tmp_path / "stranger.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    known.issue_cert("localhost").configure_cert(context)
+    receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
+    url = f"https://localhost:{receiver.server_port}/hooks"
+
+    def send_by(authority: str, sent: SentMessages) -> None:
+        to = Endpoint("alerts", url, url, timeout=5, verify=str(tmp_path / authority))
+        Sender(to, sent, SHORT).send(numbered(1), "d", lambda: None)
+
+    with pytest.raises(ServiceError) as caught:
+        send_by("stranger.pem", SentMessages())
+    assert "its certificate is not accepted" in caught.value.message
+    send_by("ca.pem", SentMessages())
+    assert len(receiver.arrived) == 1
 
 
 def test_requests_keep_their_distance(receiver: Receiver) -> None:
