@@ -20,6 +20,7 @@ _TYPES: Mapping[str, str] = {
     "number": "number",
     "interval": "duration",
     "time": "number, date or time",
+    "template": "text with secrets",
 }
 
 
@@ -37,7 +38,10 @@ def option_blocks() -> dict[str, Block]:
             if connector.fields:
                 blocks[f"fields.{name}"] = partial(options, connector.fields)
     for name, sink in SINKS.items():
-        blocks[f"options.sink-{name}"] = partial(options, sink.options)
+        blocks[f"options.sink-{name}"] = partial(
+            options,
+            {**sink.options, **{f"{prefix}.<name>": each for prefix, each in sink.named.items()}},
+        )
     for name, encoding in ENCODINGS.items():
         if encoding:
             blocks[f"options.encode-{name}"] = partial(options, encoding)

@@ -325,7 +325,7 @@ class Sink:
         name: lower-case name.
         view: the view or landed table that it delivers.
         fields: the columns of a record or row, in order: those that a query sees.
-        connector: ``kafka``, ``iceberg`` or ``delta``.
+        connector: ``kafka``, ``iceberg``, ``delta`` or ``webhook``.
         options: the connector's options, validated against its allow-list.
         format: ``plain``, ``upsert`` or ``debezium``.
         key: the columns of a record's or row's key; no two rows share them where rows are

@@ -93,3 +93,9 @@ class SinkConnector(ABC):
         Raises:
             ServiceError: it failed; some of them may be there.
         """
+
+    def interrupt(self) -> None:  # noqa: B027 - most deliveries are short
+        """Ask a delivery that may take long to raise soon; called from another thread.
+
+        What it has not delivered, the next run delivers.
+        """

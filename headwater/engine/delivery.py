@@ -155,6 +155,10 @@ class Delivery:
         self._under_way = None
         return Delivered(marker, time.monotonic() - started)
 
+    def interrupt(self) -> None:
+        """Ask a delivery that is under way to end soon; called from another thread."""
+        self._outlet.interrupt()
+
     def _check_history(self, upto: int) -> None:
         """Refuse what is not the table of the last delivery: what it has lost is not known."""
         after = self.delivered

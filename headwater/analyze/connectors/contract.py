@@ -12,17 +12,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headwater.analyze.definitions import RecordFormat, Source
+from headwater.analyze.definitions import RecordFormat, Sink, Source
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.dialect import syntax
 
 Kind = Literal[
-    "text", "integer", "number", "boolean", "interval", "choice", "list", "time", "secret"
+    "text",
+    "integer",
+    "number",
+    "boolean",
+    "interval",
+    "choice",
+    "list",
+    "time",
+    "secret",
+    "template",
 ]
 """``interval``: ``'90 seconds'``, ``'1 hour'``; ``list``: values separated by commas; ``time``: an
 ISO date or timestamp, or a number for the bounds of a number column; ``choice``: one of
 ``Option.choices``; ``secret``: a reference ``${env:NAME}`` and nothing else, which reaches the
-intake as written and is read with :class:`headwater.config.secrets.Secret` when it is needed."""
+intake as written and is read with :class:`headwater.config.secrets.Secret` when it is needed;
+``template``: text in which such references may stand, read likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,10 @@ class SinkOptions:
         formats: the formats that it takes.
         encodings: what its records can be encoded in; none if it writes columns.
         check: reports what the tables above cannot express; called with the bound options.
+        check_sink: reports which columns or formats the options do not fit; called with the sink.
+        named: options ``<prefix>.<name>`` by prefix, such as ``header.authorization``.
+        implied: whether FORMAT and ENCODE may be left out: a view that only gains rows is then
+            delivered as PLAIN, another one as UPSERT, in the first of the encodings.
         writer: ``module:class`` of its :class:`headwater.connectors.sink_contract.SinkConnector`,
             imported when Spark runs.
         in_catalog: whether its option ``table`` names a table of a catalog, which may be the
@@ -115,6 +129,9 @@ class SinkOptions:
     formats: tuple[str, ...] = tuple(RecordFormat)
     encodings: tuple[str, ...] = ()
     check: Callable[[syntax.CreateSink, Options, Diagnostics], None] | None = None
+    check_sink: Callable[[syntax.CreateSink, Sink, Diagnostics], None] | None = None
+    named: Mapping[str, Option] = field(default_factory=dict)
+    implied: bool = False
     writer: str = ""
     in_catalog: bool = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import isfinite
 
 from sqlglot import exp
 
@@ -48,7 +49,7 @@ def bind_options(
             report.add("UNKNOWN_OPTION", message, node, hint)
             continue
         found[name] = _text(node.expression)
-        if option.kind != "secret" and REFERENCE.search(found[name]):
+        if option.kind not in ("secret", "template") and REFERENCE.search(found[name]):
             hint = "write the value itself; only secrets are read from the environment"
             report.add("INVALID_OPTION", f'option "{name}" is not a secret', node, hint)
         elif wrong := check_value(found[name], option):
@@ -58,6 +59,24 @@ def bind_options(
             hint = f"add {name} = '…': {option.description}"
             report.add("MISSING_OPTION", f'{owner} needs the option "{name}"', at, hint)
     return found
+
+
+def with_named(
+    allowed: Mapping[str, Option],
+    named: Mapping[str, Option],
+    nodes: Sequence[syntax.OptionClause],
+) -> dict[str, Option]:
+    """Return options together with those of a prefix that are written, ``<prefix>.<name>``.
+
+    Args:
+        allowed: options by name.
+        named: options by prefix.
+    """
+    written = ((str(node.this), str(node.this).partition(".")) for node in nodes)
+    further = {
+        whole: named[prefix] for whole, (prefix, _, name) in written if name and prefix in named
+    }
+    return {**allowed, **further}
 
 
 def option_node(statement: exp.Expr, name: str) -> exp.Expr:
@@ -71,6 +90,8 @@ def check_value(text: str, option: Option) -> tuple[str, str] | None:
     if option.kind == "secret" and not REFERENCE.fullmatch(text):
         remember(text)  # errors show the line it stands in
         return "contains a secret", "write '${env:NAME}' and set NAME outside"
+    if option.kind == "template" and "${" in REFERENCE.sub("", text):
+        return "has a reference that cannot be read", "write ${env:NAME}"
     if option.kind == "choice" and text not in option.choices:
         return f"cannot be {text}", did_you_mean(text, option.choices, "choices")
     if option.kind == "boolean" and text not in ("true", "false"):
@@ -89,6 +110,8 @@ def check_value(text: str, option: Option) -> tuple[str, str] | None:
 def _check_number(text: str, option: Option) -> tuple[str, str] | None:
     try:
         value = int(text) if option.kind == "integer" else float(text)
+        if isinstance(value, float) and not isfinite(value):
+            raise ValueError
     except ValueError:
         return f"is not a{'n integer' if option.kind == 'integer' else ' number'}", "write digits"
     if option.minimum is not None and value < option.minimum:

@@ -16,6 +16,7 @@ from headwater.analyze.connectors.kafka import KAFKA, KAFKA_SINK
 from headwater.analyze.connectors.lake_tables import DELTA, ICEBERG
 from headwater.analyze.connectors.registered import Registered
 from headwater.analyze.connectors.sink_tables import DELTA_SINK, ICEBERG_SINK
+from headwater.analyze.connectors.webhook import WEBHOOK_SINK
 
 GROUP = "headwater.connectors"
 
@@ -42,7 +43,12 @@ CONNECTORS: Registered[ConnectorOptions] = Registered(
 """The connectors of sources and tables."""
 
 SINKS: Registered[SinkOptions] = Registered(
-    {"kafka": KAFKA_SINK, "iceberg": ICEBERG_SINK, "delta": DELTA_SINK},
+    {
+        "kafka": KAFKA_SINK,
+        "iceberg": ICEBERG_SINK,
+        "delta": DELTA_SINK,
+        "webhook": WEBHOOK_SINK,
+    },
     GROUP,
     lambda found: _plugin(found).sink,
 )

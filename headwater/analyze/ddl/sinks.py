@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.kafka import check_registry
-from headwater.analyze.connectors.options import bind_options, option_node
+from headwater.analyze.connectors.options import bind_options, option_node, with_named
 from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, RecordFormat, Sink
 from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
@@ -44,7 +44,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
     """
     check_name(report, statement.this.name, statement.this, "sink")
     connector, options = _connector(statement, report)
-    format_ = _format(statement, connector, report)
+    chosen = _format(statement, connector, report)
     encode, encode_options = _encoding(statement, connector, report)
     name = statement.args["view"].name
     fields = _fields(statement, catalog, report)
@@ -54,6 +54,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
     appends = view is None or changelog_mode(view, catalog) is ChangelogMode.APPEND
     known = proven_key(view, catalog) if view is not None else None
     key = _key(statement, options, {each.name: each for each in fields}, report)
+    format_ = chosen or (RecordFormat.PLAIN if appends else RecordFormat.UPSERT)
     if SINK_FORMATS[format_]:
         key = _checked_key(statement, format_, key, known, report)
     elif not appends:
@@ -87,6 +88,8 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
         span=report.place(None),
     )
     sink = replace(sink, fingerprint=fingerprint_of(sink))
+    if check := SINKS[connector].check_sink:
+        check(statement, sink, report)
     _check_alone(statement, sink, catalog, report)
     return None if report.errors else sink
 
@@ -116,14 +119,20 @@ def _connector(statement: syntax.CreateSink, report: Diagnostics) -> tuple[str, 
         return name, {}
     others = [each for each in nodes if each is not node]
     owner = f"a sink with connector {name}"
-    options = bind_options(others, SINKS[name].options, owner, statement, report)
+    allowed = with_named(SINKS[name].options, SINKS[name].named, others)
+    options = bind_options(others, allowed, owner, statement, report)
     if check := SINKS[name].check:
         check(statement, options, report)
     return name, options
 
 
-def _format(statement: syntax.CreateSink, connector: str, report: Diagnostics) -> RecordFormat:
+def _format(
+    statement: syntax.CreateSink, connector: str, report: Diagnostics
+) -> RecordFormat | None:
+    """The format that is written; None if the view decides."""
     name = str(statement.args.get("format") or "").lower()
+    if not name and connector in SINKS and SINKS[connector].implied:
+        return None
     if connector not in SINKS or name in SINKS[connector].formats:
         return RecordFormat(name or RecordFormat.PLAIN)
     what = f"FORMAT {name.upper()} is not for tables" if name else "FORMAT is missing"
@@ -140,6 +149,8 @@ def _encoding(
     """What records are encoded in, and its options."""
     name = str(statement.args.get("encode") or "").lower()
     encodings = SINKS[connector].encodings if connector in SINKS else (name,)
+    if not name and connector in SINKS and SINKS[connector].implied:
+        return encodings[0], {}
     if not encodings and not name:
         return "", {}
     if not encodings:

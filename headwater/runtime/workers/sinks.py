@@ -42,9 +42,17 @@ class SinkWorker(Worker):
         if event := resumed(self.name, self._delivery.table):
             self._board.tell(event)
 
+    def stop(self) -> None:
+        """Ask the thread to end; a delivery that takes long ends early."""
+        super().stop()
+        if delivery := self._delivery:
+            delivery.interrupt()
+
     def step(self) -> bool:
         """Deliver what waits."""
         assert self._delivery is not None
+        if self._stopping.is_set():  # since before there was anything to interrupt
+            return False
         done = self._delivery.step()
         if done is not None:
             marker = done.marker

@@ -1,4 +1,4 @@
-"""A project whose view is delivered into a table of somebody else."""
+"""A project whose view is delivered, into a table of somebody else for one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.analyze.definitions import Sink
 from headwater.config.settings import Config
 from headwater.connectors.lake_tables.sink import TableOutlet
-from headwater.connectors.sink_contract import DeliveryEpoch
+from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.engine.delivery import Delivery
 from headwater.errors import HeadwaterError
 from headwater.intake.land import Landing
@@ -38,36 +38,26 @@ def row(sku: str, place: str, amount: float, op: str = "c") -> dict[str, object]
     return {"sku": sku, "place": place, "amount": amount, "op": op}
 
 
-class World(ABC):
-    """A project, and a table of somebody else.
+class Delivering:
+    """A project, and what delivers its sink.
 
     Attributes:
         options: those of the sink.
     """
 
     options: dict[str, str]
+    outlet: type[SinkConnector] = TableOutlet
 
     def __init__(self, spark: SparkSession, lake: Lake, config: Config, folder: Path) -> None:
         self.spark, self.lake, self.config, self.folder = spark, lake, config, folder
         self.files = 0
         (folder / "in").mkdir()
 
-    @abstractmethod
-    def rows(self) -> DataFrame:
-        """The table, as its owner sees it."""
-
-    @abstractmethod
-    def insert(self, what: str) -> None:
-        """Add a row as the owner does: columns and VALUES."""
-
-    @abstractmethod
-    def epochs(self) -> list[int]:
-        """The epochs in the history of the table, oldest first."""
-
     def define(self, definitions: str, view: str, format_: str, **more: str) -> None:
         options = {**self.options, **more}
         listed = ", ".join(f"{name} = '{value}'" for name, value in options.items())
-        sink = f"CREATE SINK out FROM {view} WITH ({listed}) FORMAT {format_};"
+        way = f" FORMAT {format_}" if format_ else ""
+        sink = f"CREATE SINK out FROM {view} WITH ({listed}){way};"
         self.text = definitions.replace("{folder}", str(self.folder)) + sink
         self.catalog, self.plans = planned(self.text)
         sources = self.catalog.sources.values()
@@ -96,11 +86,6 @@ class World(ABC):
         delivery = self.delivery()
         return sum(1 for _ in iter(delivery.step, None))
 
-    def held(self, where: str = "true") -> list[tuple[object, ...]]:
-        """The rows of the table."""
-        rows = self.rows().where(where).collect()
-        return sorted((tuple(each) for each in rows), key=repr)
-
     def view(self, name: str = "totals") -> list[tuple[object, ...]]:
         fields = [each.name for each in self.sink.fields]
         rows = self.lake.readable(name).read().select(*fields).collect()
@@ -113,16 +98,37 @@ class World(ABC):
 
     @contextmanager
     def killed(self) -> Iterator[None]:
-        """End the next delivery after the table has its rows, before the project knows of it."""
-        whole = TableOutlet.deliver
+        """End the next delivery after the target has its rows, before the project knows of it."""
+        whole = self.outlet.deliver
 
-        def deliver(outlet: TableOutlet, changed: DataFrame, epoch: DeliveryEpoch) -> None:
+        def deliver(outlet: SinkConnector, changed: DataFrame, epoch: DeliveryEpoch) -> None:
             whole(outlet, changed, epoch)
             raise Crash
 
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
-            patch.setattr(TableOutlet, "deliver", deliver)
+            patch.setattr(self.outlet, "deliver", deliver)
             yield
+
+
+class World(Delivering, ABC):
+    """A project, and a table of somebody else."""
+
+    @abstractmethod
+    def rows(self) -> DataFrame:
+        """The table, as its owner sees it."""
+
+    @abstractmethod
+    def insert(self, what: str) -> None:
+        """Add a row as the owner does: columns and VALUES."""
+
+    @abstractmethod
+    def epochs(self) -> list[int]:
+        """The epochs in the history of the table, oldest first."""
+
+    def held(self, where: str = "true") -> list[tuple[object, ...]]:
+        """The rows of the table."""
+        rows = self.rows().where(where).collect()
+        return sorted((tuple(each) for each in rows), key=repr)
 
 
 def check_that_an_upserted_table_is_the_view(world: World, definitions: str) -> None:

@@ -122,6 +122,7 @@ def test_every_entry_names_classes_that_fulfil_the_contract() -> None:
         "KafkaTopic",
         "IcebergTable",
         "DeltaFolder",
+        "Webhook",
     }
 
 

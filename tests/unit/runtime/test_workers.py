@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -15,6 +16,8 @@ from headwater.intake.epoch import StepResult
 from headwater.intake.land import Landing
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
+from headwater.runtime.events import RunState
+from headwater.runtime.workers import sinks
 from headwater.runtime.workers.landing import LandingWorker
 from headwater.runtime.workers.worker import Worker
 
@@ -105,3 +108,32 @@ def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
     )
     worker.step()
     assert worker.rest >= least and bool(worker.rest) is bool(least)
+
+
+class SlowDelivery:
+    """Delivers until it is interrupted."""
+
+    def __init__(self) -> None:
+        self.table, self.begun, self.interrupted = None, threading.Event(), threading.Event()
+
+    def step(self) -> None:
+        self.begun.set()
+        assert self.interrupted.wait(30)
+        raise OSError
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+
+def test_a_stop_reaches_a_delivery_that_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks, "resumed", lambda *_: None)
+    slow, board = SlowDelivery(), Board(tmp_path, lambda event: None)
+    make = cast("Any", lambda: slow)
+    worker = sinks.SinkWorker("out", board, BackOff(), 0.01, make=make)
+    worker.start()
+    assert slow.begun.wait(30)
+    worker.stop()
+    worker.join()
+    assert (board.state("out"), board.failures()) == (RunState.STOPPED, {})

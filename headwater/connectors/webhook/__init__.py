@@ -1,0 +1,1 @@
+"""Connector ``webhook``: rows as requests to a web server."""
