@@ -18,7 +18,7 @@ from headwater.dialect import meanings_of_times as times
 from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.syntax import DIALECT, GIVEN
 
-_DIFFERENT = (exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Div)
+_DIFFERENT = (exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Div, exp.Cast)
 """Nodes of which the binder asks in which dialect they were written."""
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 

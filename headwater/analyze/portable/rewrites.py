@@ -51,6 +51,7 @@ from headwater.analyze.typing.functions.text import (
 from headwater.analyze.typing.window_functions import NUMBERED
 
 _NARROW = 18
+_LAST_PLACE = 2**31 - 1
 _ONE = exp.cast(exp.Literal.number(1), t.BIGINT)
 Tree = TypeVar("Tree", bound=exp.Expr)
 Fix = Callable[[exp.Expr], exp.Expr]
@@ -222,9 +223,17 @@ def _element(node: exp.Expr, of_map: str, of_array: str) -> exp.Expr:
         return call(of_map, node.this, at)
     if node.args.get("safe") and isinstance(at, (exp.Literal, exp.Neg)):
         return node  # as sqlglot prints it
-    if of_array == "TRY_ELEMENT_AT" and type_of(at) != t.INTEGER:
-        at = exp.TryCast(this=at.copy(), to=t.INTEGER.copy(), safe=True)
     return call(of_array, node.this, at)
+
+
+def _spark_element(node: exp.Expr) -> exp.Expr:
+    """Spark 4.1.3 takes an INTEGER, and fails at the least of them instead of finding nothing."""
+    at = node.expressions[0]
+    if type_of(node.this).this is not t.Type.MAP and not isinstance(at, (exp.Literal, exp.Neg)):
+        upper = call("LEAST", at, exp.Literal.number(_LAST_PLACE))
+        place = call("GREATEST", upper, exp.Neg(this=exp.Literal.number(_LAST_PLACE)))
+        node.set("expressions", [_cast(place, t.INTEGER)])
+    return _element(node, of_map="TRY_ELEMENT_AT", of_array="TRY_ELEMENT_AT")
 
 
 def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
@@ -296,7 +305,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.GroupConcat: collecting_aggregates.spark_list,
         exp.Filter: _spark_filter,
         exp.Unnest: spark_unnest,
-        exp.Bracket: partial(_element, of_map="TRY_ELEMENT_AT", of_array="TRY_ELEMENT_AT"),
+        exp.Bracket: _spark_element,
     },
     "duckdb": {
         exp.Try: attempts.duckdb_attempt,

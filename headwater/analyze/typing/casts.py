@@ -14,9 +14,12 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, type_of
-from headwater.dialect.syntax import CONVERSION
+from headwater.analyze.typing.functions.entry import rounded
+from headwater.dialect.syntax import CONVERSION, DIALECT
 
 _TEXTUAL = ("text", "boolean", "null", "unknown")
+_ROUNDED = (t.Type.DECIMAL, t.Type.DOUBLE)
+"""Trino casts a REAL beyond BIGINT to the last BIGINT; what is rounded before fails there."""
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 
 
@@ -43,8 +46,19 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     node.set("to", target.copy())
     if is_literal:
         _read_literal(node.this, target, report)
+    _round(node, target)
     _check_cast(node, type_of(node.this), target, report)
     return target
+
+
+def _round(node: exp.Expr, target: exp.DataType) -> None:
+    """Write out that a cast to an integer rounds, in place: other engines cut the fraction off."""
+    source = type_of(node.this)
+    if node.meta.get(DIALECT) or _whole_number(node.this):
+        return
+    if t.is_integer(target) and source.this in _ROUNDED:
+        node.set("this", exp.Round(this=node.this))
+        node.this.type = rounded([source])
 
 
 def _convert(node: exp.Expr, what: str, report: Diagnostics) -> exp.DataType:
