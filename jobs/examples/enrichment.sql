@@ -13,7 +13,7 @@ FROM (
   UNION ALL
   SELECT i, 1, 'paid', country(i, 0), at_second(43200), false FROM range(0, getvariable('users'), 10) AS r(i)
   UNION ALL
-  SELECT i, 2, 'free', country(i, 2), at_second(80000 * uniform(i, 'moves')), false
+  SELECT i, 2, 'free', country(i, 2), at_second(86000 * uniform(i, 'moves')), false
   FROM range(getvariable('users')) AS r(i) WHERE i % 10 IN (1, 2, 3)
   UNION ALL
   SELECT i, 3, NULL, NULL, at_second(80000), true FROM range(9, getvariable('users'), 100) AS r(i)
