@@ -6,7 +6,7 @@ SELECT DISTINCT payment_id, card, merchant, amount, paid_at
 FROM payments
 EMIT ON WINDOW CLOSE;
 
--- What the card did BEFORE a payment. The frames end a microsecond earlier: neither the payment
+-- What the card did BEFORE a payment. The frames end a millisecond earlier: neither the payment
 -- itself nor another one of the same instant is in its own features.
 CREATE STREAMING VIEW payment_features (
   hour_payments COMMENT 'payments with the card in the hour before',
@@ -24,10 +24,10 @@ FROM payments_once
 WINDOW
   hour_before AS (
     PARTITION BY card ORDER BY paid_at
-    RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND INTERVAL '1' MICROSECOND PRECEDING
+    RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND INTERVAL '1' MILLISECOND PRECEDING
   ),
   day_before AS (
     PARTITION BY card ORDER BY paid_at
-    RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND INTERVAL '1' MICROSECOND PRECEDING
+    RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND INTERVAL '1' MILLISECOND PRECEDING
   )
 EMIT ON WINDOW CLOSE;
