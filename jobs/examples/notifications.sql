@@ -6,7 +6,7 @@ CREATE TEMP TABLE incident AS
 SELECT
   i,
   i % getvariable('users') AS user_id,
-  ['disk full', 'login failed', 'payment refused', 'late delivery'][1 + i // getvariable('users')] AS topic,
+  ['disk full', 'login failed'][1 + i // getvariable('users')] AS topic,
   80000 * uniform(i, 'begins') AS begins,
   3 + exponential(i, 'asked', 7)::BIGINT AS asked
 FROM range(2 * getvariable('users')) AS r(i);
