@@ -28,4 +28,7 @@ SELECT
   date_diff(
     'second', lag(paid_at) OVER (PARTITION BY card ORDER BY paid_at, payment_id), paid_at
   ) / 3600e0 AS hours
-FROM (SELECT DISTINCT payment_id, card, amount, latitude, longitude, paid_at FROM payments) AS p;
+FROM (
+  SELECT payment_id, card, amount, latitude, longitude, paid_at FROM payments
+  QUALIFY row_number() OVER (PARTITION BY payment_id ORDER BY paid_at) = 1
+) AS p;

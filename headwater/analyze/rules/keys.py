@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.query_parts import (
+    conjuncts,
     is_aggregate,
     is_distinct,
     joins,
@@ -58,7 +59,21 @@ def inferred_key(query: exp.Expr, catalog: Catalog, key_of: KeyOf = stream_key) 
         return _group_key(select, list(group.expressions) if group else [])
     if is_distinct(select):
         return tuple(item.alias_or_name for item in select.selects)
-    return _passed_on(select, catalog, key_of)
+    return _first_of_each(select) or _passed_on(select, catalog, key_of)
+
+
+def _first_of_each(select: exp.Select) -> Key | None:
+    """Return the columns of which ``row_number() OVER (PARTITION BY …) = 1`` leaves one row each."""
+    for term in conjuncts(select.args["qualify"].this if select.args.get("qualify") else None):
+        window = term.this if isinstance(term, exp.EQ) else None
+        if (
+            isinstance(window, exp.Window)
+            and isinstance(window.this, exp.RowNumber)
+            and term.expression == exp.Literal.number(1)
+        ):
+            found = [_output(select, part) for part in window.args.get("partition_by") or []]
+            return None if None in found else tuple(name for name in found if name is not None)
+    return None
 
 
 def missing_keys(select: exp.Select) -> list[exp.Expr]:

@@ -108,6 +108,9 @@ def test_intervals(text: str, expected: timedelta | None) -> None:
     assert interval(query.expression.selects[0].this) == expected
 
 
+FIRST = "QUALIFY row_number() OVER (PARTITION BY flight ORDER BY ts)"
+
+
 @pytest.mark.parametrize(
     ("query", "emit", "mode", "key"),
     [
@@ -144,6 +147,16 @@ def test_intervals(text: str, expected: timedelta | None) -> None:
         ("SELECT hour, n FROM per_hour", "", "append", None),
         ("SELECT hour, origin, n FROM per_hour", "", "append", ("hour", "origin")),
         ("SELECT sum(n) AS n FROM per_origin", "", "upsert", ()),
+        (f"SELECT flight, origin FROM departures {FIRST} = 1", "", "retract", ("flight",)),
+        (f"SELECT origin FROM departures {FIRST} = 1", "", "retract", None),
+        (f"SELECT flight, origin FROM departures {FIRST} <= 2", "", "retract", None),
+        (
+            "SELECT flight, count(*) OVER () AS n"
+            f" FROM (SELECT flight FROM departures {FIRST} = 1)",
+            "",
+            "retract",
+            ("flight",),
+        ),
         (
             "SELECT origin, n FROM per_origin UNION ALL SELECT origin, n FROM per_hour",
             "",
