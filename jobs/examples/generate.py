@@ -3,7 +3,7 @@
 ``NAME.sql`` beside this file makes a table for each input of ``sql/NAME``. The column ``_arrivals``
 lists when a row arrives: files are in that order, so rows are as late as they are in life, and a
 row that arrives twice is there twice. One line in 2,000 is cut, as a producer that crashes leaves
-it.
+it. The variable ``files`` says how many files an input becomes: each is at least one epoch.
 """
 
 import shutil
@@ -54,15 +54,17 @@ def _write(example: str, size: str, seed: int, data: Path) -> int:
     with duckdb.connect() as db:
         db.execute("SET VARIABLE size = $1", [size])
         db.execute("SET VARIABLE seed = $1", [seed])
+        db.execute("SET VARIABLE files = $1", [FILES])
         for script in ("macros", example):
             db.execute((HERE / f"{script}.sql").read_text())
+        files = db.execute("SELECT getvariable('files')").fetchall()[0][0]
         for table, columns in db.execute(COLUMNS, ["%Y-%m-%dT%H:%M:%S.%gZ"]).fetchall():
             db.execute(LINES.format(table=table, columns=columns))
             lines = db.table("lines").count("*").fetchall()[0][0]
             written += lines
-            rows = -(-lines // FILES)
+            rows = -(-lines // files)
             (data / table).mkdir()
-            for file in range(FILES):
+            for file in range(files):
                 path = data / table / f"{file + 1:03}.json"
                 db.execute(FILE.format(after=file * rows, rows=rows, path=path))
     return written
