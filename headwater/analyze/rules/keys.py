@@ -63,7 +63,7 @@ def inferred_key(query: exp.Expr, catalog: Catalog, key_of: KeyOf = stream_key) 
 
 
 def _first_of_each(select: exp.Select) -> Key | None:
-    """Return the columns of which ``row_number() OVER (PARTITION BY …) = 1`` leaves one row each."""
+    """Return the columns of which ``row_number() OVER (PARTITION BY …) = 1`` leaves one row."""
     for term in conjuncts(select.args["qualify"].this if select.args.get("qualify") else None):
         window = term.this if isinstance(term, exp.EQ) else None
         if (
