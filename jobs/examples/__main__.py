@@ -15,13 +15,13 @@ NAMES = tuple(sorted(path.stem for path in HERE.glob("*.sql") if path.stem != "m
 HEADWATER = (sys.executable, "-m", "headwater")
 
 
-def headwater(project: Path, *arguments: str, show: bool = False) -> tuple[list[dict], float, bool]:
+def headwater(project: Path, *arguments: str) -> tuple[list[dict], float, bool]:
     """Run a command on a project; return its rows, its seconds and whether it said yes."""
     started = time.monotonic()
     command = [*HEADWATER, "--project", str(project), "--output", "json", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        click.echo(done.stderr, err=True)
+        click.echo(f"{done.stdout}{done.stderr}", err=True)
     rows = json.loads(done.stdout) if done.stdout.startswith("[") else []
     return rows, time.monotonic() - started, done.returncode == 0
 

@@ -3,7 +3,7 @@
 In: how many views, a seed. Out: a line per view that is wrong, with the seed of it, and at the end
 ``queries=N commits=N wrong=N refused=N seed=S``; exit code 1 if something is wrong. Some views run
 together over two logs: rows land, most of them out of order and some too late, while views read,
-rest, are opened anew, whichever comes when.
+rest, are opened anew, compute everything or the change only, whichever comes when.
 
     python -m tests.fuzz.run_streams --queries 200 --seed 1
 """
@@ -21,6 +21,7 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
+from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
@@ -74,7 +75,7 @@ class Batch:
         logs: Sequence[Log],
         queries: dict[str, StreamingQuery],
     ) -> None:
-        self._spark, self._lake = spark, Lake(spark, name)
+        self._spark, self._lake, self._ways = spark, Lake(spark, name), Random(name)
         self._logs, self._queries = logs, queries
         self.landed = {
             log.name: Landed(
@@ -112,7 +113,8 @@ class Batch:
 
     def _start(self, name: str) -> None:
         lake = self._lake.using(session_for_thread(self._spark))
-        self._running[name] = IncrementalView(lake, self.plans[name], self.catalog)
+        limits = self._ways.choice((NEVER, RecomputeLimits(10**6)))
+        self._running[name] = IncrementalView(lake, self.plans[name], self.catalog, limits=limits)
 
     def _move(self, name: str, then: str) -> None:
         """Do something with a view; what fails is what is wrong with it."""
