@@ -182,7 +182,7 @@ def close_after(plan: ViewPlan, newest: int) -> int:
         end = plan.shape.window.last_end(newest)
     elif plan.decision.engine is Engine.STREAMING and plan.shape.join:
         end = newest + max(plan.shape.join.wait, -plan.shape.join.lower, 0)
-    for one in plan.closing if not plan.shape.window else ():
+    for one in plan.closing:
         end = max(end, one.last_date(newest) + one.after // MICROSECOND)
     end += plan.late.allowed // MICROSECOND
     step = MILLISECOND // MICROSECOND

@@ -4,10 +4,9 @@ COMMENT 'Each article once under each of its words'
 AS
 SELECT a.article_id, a.section, a.published_at, a.words, w.word
 FROM (
-  SELECT article_id, section, published_at, words_of(body) AS words
-  FROM (SELECT DISTINCT article_id, section, published_at, body FROM articles) AS once
+  SELECT DISTINCT article_id, section, published_at, words_of(body) AS words FROM articles
 ) AS a
-CROSS JOIN UNNEST(a.words) AS w (word);
+CROSS JOIN UNNEST(array_distinct(a.words)) AS w (word);
 
 -- A search is looked up by its first word, so an article meets only searches that begin with a word
 -- of it. The remaining conditions decide row by row.

@@ -101,6 +101,12 @@ STARTS, ENDS = (
 FROM hours GROUP BY date_trunc('day', {column}) EMIT ON WINDOW CLOSE;"""
     for column in ("window_start", "window_end")
 )
+TUMBLED = """
+CREATE STREAMING VIEW began AS SELECT window_start AS ts, id, count(*) AS n
+FROM TUMBLE(once, ts, INTERVAL '1' HOUR) GROUP BY window_start, id EMIT ON WINDOW CLOSE;
+CREATE STREAMING VIEW days AS SELECT window_start, count(*) AS n
+FROM TUMBLE(began, ts, INTERVAL '1' DAY) GROUP BY window_start EMIT ON WINDOW CLOSE;
+"""
 
 
 @pytest.mark.parametrize(
@@ -110,6 +116,7 @@ FROM hours GROUP BY date_trunc('day', {column}) EMIT ON WINDOW CLOSE;"""
         (CHAIN, 10 * HOUR, 11 * HOUR),
         # an hour is known when it ends, so a day by the starts of its hours waits one more
         (CHAIN + STARTS, 23 * HOUR, 25 * HOUR),
+        (CHAIN + TUMBLED, 23 * HOUR, 25 * HOUR),
         # the last hour ends at midnight: its row is of the next day
         (CHAIN + ENDS, 23 * HOUR - 1, 24 * HOUR),
         (CHAIN + ENDS, 23 * HOUR, 48 * HOUR),
@@ -128,4 +135,5 @@ def test_a_table_is_closed_by_what_views_of_its_views_need(
         "once": newest // 1_000 * 1_000 + 2_000 if newest % 1_000 else newest + 2_000,
         "hours": newest // HOUR * HOUR + HOUR + 1_000,
         **({"days": until + 1_000} if "days" in chain else {}),
+        **({"began": newest + HOUR + 1_000} if "began" in chain else {}),
     }
