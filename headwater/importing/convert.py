@@ -14,6 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlglot import exp
+
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.typing.common_type import type_of
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
 from headwater.importing.contract import (
     Draft,
@@ -293,6 +297,7 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
     found: dict[str, tuple[Draft, list[HeadwaterError]]] = {}
     by_name = {part.name: part for part in run.parts if not isinstance(part, Gap)}
     faults |= {n: each.error for n, each in project.broken.items() if each.error}
+    faults |= _quotients(project.catalog)
     named = {id(error) for error in faults.values()}
     for name, error in faults.items():
         if name in by_name:
@@ -304,6 +309,16 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
             part = part or Draft("project", str(directory))
             found.setdefault(part.name, (part, []))[1].append(error)
     return list(found.values())
+
+
+def _quotients(catalog: Catalog) -> dict[str, HeadwaterError]:
+    """By view, that it divides decimals: it is accepted, but has other digits elsewhere."""
+    error = SqlError("UNSUPPORTED_SYNTAX", "the quotient of decimals has other digits elsewhere")
+    return {
+        name: error
+        for name, view in catalog.views.items()
+        if any(type_of(node).this is exp.DType.DECIMAL for node in view.query.find_all(exp.Div))
+    }
 
 
 def _part_at(lines: Mapping[int, Draft], span: Span) -> Draft | None:
