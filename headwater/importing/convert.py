@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.typing.casts import ROUNDS
 from headwater.analyze.typing.common_type import type_of
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
 from headwater.importing.contract import (
@@ -298,6 +299,7 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
     by_name = {part.name: part for part in run.parts if not isinstance(part, Gap)}
     faults |= {n: each.error for n, each in project.broken.items() if each.error}
     faults |= _quotients(project.catalog)
+    _remark_rounding(run, project.catalog)
     named = {id(error) for error in faults.values()}
     for name, error in faults.items():
         if name in by_name:
@@ -309,6 +311,15 @@ def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterE
             part = part or Draft("project", str(directory))
             found.setdefault(part.name, (part, []))[1].append(error)
     return list(found.values())
+
+
+def _remark_rounding(run: ImportRun, catalog: Catalog) -> None:
+    """Say of views with casts to integers how they round."""
+    note = f"casts to integers round half away from zero here, perhaps not in {run.system.title}"
+    for part in run.parts:
+        view = catalog.views.get(part.name) if isinstance(part, ViewDraft) else None
+        if view and any(node.meta.get(ROUNDS) for node in view.query.find_all(exp.Cast)):
+            part.remark(note)
 
 
 def _quotients(catalog: Catalog) -> dict[str, HeadwaterError]:

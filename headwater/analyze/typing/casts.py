@@ -18,6 +18,8 @@ from headwater.analyze.typing.functions.entry import rounded
 from headwater.dialect.syntax import CONVERSION, DIALECT
 
 _TEXTUAL = ("text", "boolean", "null", "unknown")
+ROUNDS = "rounds"
+"""Key of ``meta`` of a cast that does not say how it rounds."""
 _ROUNDED = (t.Type.DECIMAL, t.Type.DOUBLE)
 """Trino casts a REAL beyond BIGINT to the last BIGINT; what is rounded before fails there."""
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
@@ -57,6 +59,7 @@ def _round(node: exp.Expr, target: exp.DataType) -> None:
     if node.meta.get(DIALECT) or _whole_number(node.this):
         return
     if t.is_integer(target) and source.this in _ROUNDED:
+        node.meta[ROUNDS] = True
         node.set("this", exp.Round(this=node.this))
         node.this.type = rounded([source])
 

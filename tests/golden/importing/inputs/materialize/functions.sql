@@ -6,7 +6,7 @@ CREATE TABLE r (k text, rate double precision);
 CREATE VIEW texts AS SELECT btrim(s) AS a, character_length(s) AS b, lcase(s) AS c, ucase(s) AS d, left(s, 2) AS e,
     position(p IN s) AS f, substr(s, 2) AS g, substr(s, 2, 3) AS h, convert_from(s, 'utf8') AS i, split_part(s, ',', 1) AS j FROM t;
 CREATE VIEW arrays AS SELECT array_length(xs, 1) AS a, array_length(xs) AS b, cardinality(xs) AS c, array_contains(xs, 'a') AS d, xs[2] AS e FROM t;
-CREATE VIEW numbers AS SELECT ceiling(d) AS a, acos(d) AS b, asin(d) AS c, to_timestamp(b) AS e, n / 3 AS f, n::numeric AS g FROM t;
+CREATE VIEW numbers AS SELECT ceiling(d) AS a, acos(d) AS b, asin(d) AS c, to_timestamp(b) AS e, n / 3 AS f, n::numeric AS g, d::bigint AS h FROM t;
 CREATE VIEW documents AS SELECT j ->> 'a' AS a, j -> 'b' ->> 'c' AS b, (j -> 'd')::int AS c FROM t;
 CREATE VIEW no_bin AS SELECT date_bin('1 minute', ts, ts) AS a FROM t;
 CREATE VIEW no_random AS SELECT random() AS a FROM t;
