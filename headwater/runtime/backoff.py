@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+from pyspark.errors import PySparkException
+
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.errors.plain import is_bug, plain, plain_text
 from headwater.lake.failures import SPARK_GONE, explain_failure, gone, text_of
@@ -16,6 +18,11 @@ from headwater.runtime.session import spark_is_gone
 
 log = logging.getLogger(__name__)
 
+_REFUSALS = (
+    *("DATATYPE_MISMATCH", "MISSING_GROUP_BY", "PARSE_SYNTAX_ERROR", "UNRESOLVED_COLUMN"),
+    "UNRESOLVED_ROUTINE",
+)
+"""Conditions with which Spark refuses the text of a query: it will refuse it again."""
 INPUT_STOPPED = "INPUT_STOPPED"
 """Condition of a view that waits for an input that stopped for good."""
 
@@ -78,14 +85,22 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
         return error
     if known := explain_failure(error):
         return known
+    hint = "this is a bug in Headwater; run with --debug and report it"
+    if _is_refusal(error):
+        message = f'Spark refuses the query of "{name}": {plain_text(text_of(error))}'
+        return TerminalError("INTERNAL_ERROR", message, hint=hint)
     if is_bug(error):
-        hint = "this is a bug in Headwater; run with --debug and report it"
         return ServiceError("INTERNAL_ERROR", f'"{name}" failed: {plain(error)}', hint=hint)
     return ServiceError(
         "SERVICE_FAILED",
         f'"{name}" failed: {plain_text(text_of(error))}',
         hint="try again; run with --debug for the whole error",
     )
+
+
+def _is_refusal(error: Exception) -> bool:
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return (condition or "").partition(".")[0] in _REFUSALS
 
 
 def waits_for(name: str, stopped: HeadwaterError) -> TerminalError:

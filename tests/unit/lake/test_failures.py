@@ -8,11 +8,12 @@ import sqlite3
 from functools import partial
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from headwater.engine.streaming.failures import failed
 from headwater.errors import EXIT_SERVICE, ServiceError, SqlError
 from headwater.lake.failures import explain_failure
-from headwater.runtime.backoff import as_headwater_error
+from headwater.runtime.backoff import BackOff, as_headwater_error, classify_failure
 
 TEXTS = {
     "DISK_FULL": [
@@ -106,6 +107,22 @@ def test_a_full_disk_is_said_of_tables_and_views(said):
     assert error.condition == "DISK_FULL"
     assert error.hint
     assert said(RuntimeError("something else\nat line 2")).message.endswith(": something else")
+
+
+@pytest.mark.parametrize(
+    ("condition", "stops"),
+    [
+        ("UNRESOLVED_COLUMN.WITH_SUGGESTION", True),
+        ("DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", True),
+        ("TABLE_OR_VIEW_NOT_FOUND", False),
+    ],
+)
+def test_a_query_that_spark_refuses_is_not_tried_again(condition, stops):
+    back_off = BackOff()
+    refused = AnalysisException("no", errorClass=condition, messageParameters={})
+    said, pause = classify_failure("v", refused, back_off)
+    assert (pause is None) == stops
+    assert said.condition == ("INTERNAL_ERROR" if stops else "SERVICE_FAILED")
 
 
 def test_of_a_failed_task_only_the_cause_is_told():
