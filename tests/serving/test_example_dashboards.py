@@ -1,4 +1,4 @@
-"""Chromium opens the dashboard of every worked example; its picture goes to the example's page."""
+"""Chromium opens the dashboard of every worked example; pictures are kept for its page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 from headwater.plan.planner import plan_project
-from headwater.project import Project, load_project
+from headwater.project import load_project
 from headwater.serve.trino.access import state_columns
 from headwater.serve.trino.catalog import catalogs
 from headwater.servers.leftover import temporary_stack
@@ -25,51 +25,46 @@ from tests.serving.test_dashboards import keep_screenshot, open_dashboard, push
 pytestmark = pytest.mark.services
 
 
-def ran(name: str, folder: Path) -> Project:
-    """Return a copy of an example that has run; all copies share a warehouse."""
+def copied(name: str, folder: Path) -> Path:
+    """Copy an example with its charts; all copies share a warehouse."""
     project = folder / name
     shutil.copytree(SQL / name, project, ignore=shutil.ignore_patterns("data", ".headwater"))
     shutil.copytree(ROOT / "dashboards" / name, project / "dashboards")
     settings = (project / "headwater.toml").read_text()
     settings = settings.replace(f"../../dashboards/{name}", "dashboards")
     (project / "headwater.toml").write_text(f'{settings}\n[warehouse]\npath = "../warehouse"\n')
-    generate(name, project=project)
-    command = [*HEADWATER, "run", "--project", str(project), "--once", "--end-of-input"]
-    subprocess.run([*command, "--no-console"], cwd=ROOT, check=True, timeout=400)
-    return load_project(project)
+    return project
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
-    """All examples by name."""
-    folder = tmp_path_factory.mktemp("examples")
-    return {name: ran(name, folder) for name in NAMES}
-
-
-@pytest.fixture(scope="module")
-def before_trino(
-    examples: dict[str, Project], superset: SupersetServer
-) -> Iterator[dict[str, Project]]:
-    """The examples, read by a Trino; the settings say where the servers are."""
-    plans = [plan for each in examples.values() for plan in plan_project(each.catalog).values()]
-    lake = catalogs(next(iter(examples.values())).config)
+def examples(
+    tmp_path_factory: pytest.TempPathFactory, superset: SupersetServer
+) -> Iterator[dict[str, Path]]:
+    """All examples by name, and a Trino over their tables; the settings say where servers are."""
+    base = tmp_path_factory.mktemp("examples")
+    found = {name: copied(name, base) for name in NAMES}
+    projects = [load_project(folder) for folder in found.values()]
+    plans = [plan for each in projects for plan in plan_project(each.catalog).values()]
     with (
-        temporary_stack() as folder,
-        TrinoServer(folder, lake, hidden=state_columns(plans)) as trino,
+        temporary_stack() as stack,
+        TrinoServer(stack, catalogs(projects[0].config), hidden=state_columns(plans)) as trino,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("HEADWATER_TRINO_URL", trino.address)
         patch.setenv("HEADWATER_SUPERSET_URL", superset.address)
         patch.setenv("HEADWATER_SUPERSET_PASSWORD", "${env:EXAMPLES_PASSWORD}")
         patch.setenv("EXAMPLES_PASSWORD", superset.password)
-        yield examples
+        yield found
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_chart_of_an_example_shows_something(
-    name: str, before_trino: dict[str, Project], page: Page
+    name: str, examples: dict[str, Path], page: Page
 ) -> None:
-    pushed = push(before_trino[name].root)
+    generate(name, project=examples[name])
+    command = [*HEADWATER, "run", "--project", str(examples[name]), "--once", "--end-of-input"]
+    subprocess.run([*command, "--no-console"], cwd=ROOT, check=True, timeout=400)
+    pushed = push(examples[name])
     title = next(each for each in pushed if not each.endswith(": pipeline"))
     charts, address = pushed[title]
     assert charts == len(list((ROOT / "dashboards" / name).glob("*.yaml")))
