@@ -9,8 +9,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from pyspark.errors import PySparkException
-
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.errors.plain import is_bug, plain, plain_text
 from headwater.lake.failures import SPARK_GONE, explain_failure, gone, text_of
@@ -99,7 +97,7 @@ def as_headwater_error(name: str, error: Exception) -> HeadwaterError:
 
 
 def _is_refusal(error: Exception) -> bool:
-    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    condition = getattr(error, "getCondition", lambda: None)()  # PySpark's errors have it
     return (condition or "").partition(".")[0] in _REFUSALS
 
 
