@@ -289,7 +289,7 @@ def _settle(run: ImportRun, directory: Path) -> list[tuple[Draft, list[Headwater
 
 
 def _check(run: ImportRun, directory: Path) -> list[tuple[Draft, list[HeadwaterError]]]:
-    """Write the files and return what ``check`` says of each part."""
+    """Write the files and return what ``check`` says of each part; casts that round are noted."""
     rendered = render(run.parts, run.system.title)
     for file, (text, _) in rendered.items():
         (directory / file).write_text(text, encoding="utf-8")

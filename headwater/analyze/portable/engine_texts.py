@@ -7,21 +7,17 @@ row raises an error in every engine, unless what would fail was made NULL.
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import cast
 
-import sqlglot
 from sqlglot import exp
 
 from headwater.analyze.failing.guards import RAISES
+from headwater.analyze.portable.text_places import ARGUMENT, filled
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.lines import named
 
-_ARGUMENT = re.compile(r"_(\d)")
-_WHOLE = (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Null, exp.Lambda, exp.Identifier)
 _RAISE = {"spark": "raise_error", "duckdb": "error", "trino": "fail"}
 
 
@@ -98,28 +94,5 @@ def aggregate_text(node: exp.Expr, dialect: str) -> exp.Expr:
 def _of_so_many(text: str, count: int) -> str:
     """Return the text for a number of arguments; a text for each stands between ``;;``."""
     texts = text.split(" ;; ")
-    found = (each for each in texts if max(map(int, _ARGUMENT.findall(each)), default=0) >= count)
+    found = (each for each in texts if max(map(int, ARGUMENT.findall(each)), default=0) >= count)
     return next(found, texts[-1])
-
-
-def filled(text: str, given: list[exp.Expr], dialect: str) -> exp.Expr:
-    """Return SQL as a tree, with arguments in the places of ``_1``, ``_2`` and so on.
-
-    Args:
-        text: an expression in the SQL of an engine.
-        given: the arguments; they are copied.
-        dialect: of the text.
-    """
-    root = exp.Paren(this=_parsed(text, dialect).copy())
-    for column in list(root.find_all(exp.Column)):
-        if found := _ARGUMENT.fullmatch(column.name):
-            value = given[int(found[1]) - 1].copy()
-            simple = isinstance(value, _WHOLE)
-            simple = simple and not isinstance(value, exp.Connector)
-            column.replace(value if simple else exp.paren(value, copy=False))
-    return cast(exp.Expr, root.this.pop())
-
-
-@cache
-def _parsed(text: str, dialect: str) -> exp.Expr:
-    return sqlglot.parse_one(text, dialect=dialect)

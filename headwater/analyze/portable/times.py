@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.portable.engine_texts import filled
 from headwater.analyze.portable.patterns import call, text
+from headwater.analyze.portable.text_places import filled
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.vocabulary import LENGTHS

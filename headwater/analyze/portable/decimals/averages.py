@@ -12,6 +12,7 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import SAFE
+from headwater.analyze.portable.decimals.units import unit
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -55,7 +56,7 @@ def spark_average(node: exp.Expr) -> exp.Expr:
     whole = f"CAST({quotient} AS DECIMAL({t.MAX_PRECISION - 1 - scale}, 0))"
     digits = f"CAST({rest} * {10**scale} AS DECIMAL({t.MAX_PRECISION}, 0))"
     half = f"CASE WHEN {_TOTAL} < 0 THEN -{count} ELSE {count} END"
-    fraction = f"CAST((2 * {digits} + {half}) DIV (2 * {count}) AS DECIMAL(19, 0)) * {_unit(scale)}"
+    fraction = f"CAST((2 * {digits} + {half}) DIV (2 * {count}) AS DECIMAL(19, 0)) * {unit(scale)}"
     fraction = f"CAST({fraction} AS DECIMAL({scale + 1}, {scale}))"
     text = f"CAST({whole} + {fraction} AS DECIMAL({precision}, {scale}))"
     total_call: exp.Expr = exp.Sum(this=average.this.copy())
@@ -81,9 +82,7 @@ def duckdb_average(node: exp.Expr) -> exp.Expr:
     rest = f"CAST(({_TOTAL} - CAST({whole} AS {wide})) * {10**scale} AS HUGEINT)"
     half = f"CASE WHEN {_TOTAL} < 0 THEN -{_COUNT} ELSE {_COUNT} END"
     units = f"(2 * ({whole} * {10**scale} + {rest}) + {half}) // (2 * {_COUNT})"
-    text = (
-        f"CAST(CAST({units} AS DECIMAL(38, 0)) * {_unit(scale)} AS DECIMAL({precision}, {scale}))"
-    )
+    text = f"CAST(CAST({units} AS DECIMAL(38, 0)) * {unit(scale)} AS DECIMAL({precision}, {scale}))"
     return _filled(text, "duckdb", node, exp.Sum(this=average.this.copy()))
 
 
@@ -94,11 +93,6 @@ def _average(node: exp.Expr) -> exp.Avg | None:
         return None
     is_part = isinstance(node.parent, _OUTER) and node.parent.this is node
     return None if is_part else inner
-
-
-def _unit(scale: int) -> str:
-    """One unit of the last digit."""
-    return f"CAST(1e-{scale} AS DECIMAL({max(scale, 1)}, {scale}))"
 
 
 def _filled(text: str, dialect: str, node: exp.Expr, total: exp.Expr) -> exp.Expr:

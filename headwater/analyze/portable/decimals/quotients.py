@@ -7,14 +7,17 @@ own is a DOUBLE. Spark's has more digits, and to round it once more can be wrong
 
 from __future__ import annotations
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import bound_of
+from headwater.analyze.portable.decimals.units import unit
+from headwater.analyze.portable.text_places import filled
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
-_LEFT, _RIGHT = "__left", "__right"
+_LEFT, _RIGHT = "_1", "_2"
+"""The places of the operands in a text."""
 _EXACT_DIGITS = t.MAX_PRECISION - 1
 
 
@@ -43,13 +46,13 @@ def spark_quotient(node: exp.Expr) -> exp.Expr:
     scale, right_scale = _scales(node)
     left = f"CAST({_LEFT} AS {_narrow(node.this, scale + right_scale)})"
     right = f"CAST({_RIGHT} AS {_narrow(node.expression, scale + right_scale)})"
-    step = f"({right} * {_unit(scale)})" if scale else right
+    step = f"({right} * {unit(scale)})" if scale else right
     rest = f"({left} % {step})"
-    away = f"CASE WHEN ({left} < 0) = ({right} < 0) THEN {_unit(scale)} ELSE -{_unit(scale)} END"
+    away = f"CASE WHEN ({left} < 0) = ({right} < 0) THEN {unit(scale)} ELSE -{unit(scale)} END"
     more = f"CASE WHEN abs({rest}) * 2 >= abs({step}) THEN {away} ELSE 0 END"
     kind = t.spark_type(type_of(node))
     text = f"CAST(CAST(({left} - {rest}) / {right} AS {kind}) + {more} AS {kind})"
-    return _filled(text, "spark", node)
+    return filled(text, [node.this, node.expression], "spark")
 
 
 def duckdb_quotient(node: exp.Expr) -> exp.Expr:
@@ -66,7 +69,8 @@ def duckdb_quotient(node: exp.Expr) -> exp.Expr:
     units = f"CASE WHEN ({left} < 0) = ({right} < 0) THEN {size} ELSE -({size}) END"
     text = f"CAST({units} AS DECIMAL(38, 0))"
     kind = t.duckdb_type(type_of(node))
-    return _filled(f"CAST({text} * {_unit(scale)} AS {kind})", "duckdb", node)
+    text = f"CAST({text} * {unit(scale)} AS {kind})"
+    return filled(text, [node.this, node.expression], "duckdb")
 
 
 def _scales(node: exp.Expr) -> tuple[int, int]:
@@ -94,18 +98,3 @@ def _digits(operand: str, scale: int) -> str:
         return f"CAST({operand} AS HUGEINT)"
     text = f"CAST(CAST({operand} AS DECIMAL(38, {scale})) AS VARCHAR)"
     return f"CAST(replace({text}, '.', '') AS HUGEINT)"
-
-
-def _unit(scale: int) -> str:
-    """One unit of the last digit."""
-    return f"CAST(1e-{scale} AS DECIMAL({max(scale, 1)}, {scale}))"
-
-
-def _filled(text: str, dialect: str, node: exp.Expr) -> exp.Expr:
-    given = {_LEFT: node.this, _RIGHT: node.expression}
-
-    def filled(part: exp.Expr) -> exp.Expr:
-        known = given.get(part.name) if isinstance(part, exp.Column) else None
-        return exp.paren(known) if known is not None else part
-
-    return parse_one(text, dialect=dialect).transform(filled)
