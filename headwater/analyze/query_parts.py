@@ -101,19 +101,25 @@ def column_shown(select: exp.Select, name: str) -> exp.Column | None:
     return output if isinstance(output, exp.Column) else None
 
 
-def grouped_by(select: exp.Select, name: str) -> exp.Column | None:
-    """Return the column of FROM that an output is, and by which the SELECT groups, if so.
+def column_kept(select: exp.Select, name: str) -> exp.Column | None:
+    """Return the column of FROM that an output is, if rows that differ in it stay apart.
+
+    So it is where a SELECT groups by the column or has it beside DISTINCT.
 
     Args:
         name: of the output.
     """
-    group = select.args.get("group")
-    if group is None or window_calls(select) or select.args.get("limit"):
+    if window_calls(select) or select.args.get("limit") or select.args.get("offset"):
         return None
-    if any(value for key, value in group.args.items() if key != "expressions"):
-        return None  # GROUPING SETS and the like
     output = next(item.unalias() for item in select.selects if item.alias_or_name == name)
-    return output if isinstance(output, exp.Column) and output in group.expressions else None
+    if not isinstance(output, exp.Column):
+        return None
+    if not is_aggregate(select):
+        return output
+    group = select.args.get("group")
+    if group is None or any(value for key, value in group.args.items() if key != "expressions"):
+        return None  # GROUPING SETS and the like
+    return output if output in group.expressions else None
 
 
 def is_stateful(select: exp.Select) -> bool:

@@ -9,17 +9,23 @@ the product.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
 from tests.fuzz.as_of import as_of_query
 from tests.fuzz.expressions import aggregate, condition
-from tests.fuzz.oracle import for_duckdb
-from tests.fuzz.streams import LATE, TIME, Log, StreamingQuery, in_time, late_clause
-
-_SIZES = (60, 600, 3600)
-_ORIGIN = "TIMESTAMPTZ '2000-01-01 00:00:00+00'"
+from tests.fuzz.final_views import (
+    ORIGIN,
+    SIZES,
+    final_view,
+    passed,
+    random_where,
+    rows_in_time,
+    windows,
+)
+from tests.fuzz.over_subqueries import over_as_of, over_different, over_groups, over_join
+from tests.fuzz.streams import LATE, TIME, Log, StreamingQuery, in_time
 
 
 def closing_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -42,28 +48,10 @@ def _through_views(query: StreamingQuery) -> StreamingQuery:
     return replace(query, select=select, views=views)
 
 
-def _windows(rnd: Random, log: Log, allowed: int) -> tuple[str, str, int]:
-    """A window table as we write it, and its rows in time as DuckDB writes them; and its size."""
-    size, count = rnd.choice(_SIZES), rnd.choice((1, 1, 2, 3))
-    slide = size // count
-    lengths = f"INTERVAL '{slide}' SECOND" + f", INTERVAL '{size}' SECOND" * (count > 1)
-    ours = f"{'HOP' if count > 1 else 'TUMBLE'}({log.name}, {TIME}, {lengths})"
-    starts = [
-        f"time_bucket(INTERVAL {slide} SECOND, {TIME}, {_ORIGIN}) - INTERVAL {slide * n} SECOND"
-        for n in range(count)
-    ]
-    theirs = (
-        f"SELECT * FROM (SELECT *, window_start + INTERVAL {size} SECOND AS window_end FROM"
-        f" (SELECT *, unnest([{', '.join(starts)}]) AS window_start FROM {log.name}"
-        f" WHERE {TIME} IS NOT NULL)) WHERE {in_time('window_end', allowed)}"
-    )
-    return ours, theirs, size
-
-
 def _window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """Any aggregate of a window, of distinct values too."""
     log, late = rnd.choice(logs), rnd.choice([*LATE])
-    ours, theirs, _ = _windows(rnd, log, LATE[late])
+    ours, theirs, _ = windows(rnd, log, LATE[late])
     columns = log.columns("t")
     keys = rnd.sample(columns, rnd.randint(0, 2))
     calls = [
@@ -74,39 +62,41 @@ def _window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     items += [f"{call} AS c{n}" for n, call in enumerate(calls)]
     group = ", ".join(["t.window_end", *(each.text for each in keys)])
     having = f" HAVING count(*) > {rnd.randint(1, 2)}" if rnd.random() < 0.25 else ""
-    text = f"SELECT {', '.join(items)} FROM {{0}} t{_where(rnd, log)} GROUP BY {group}{having}"
+    text = (
+        f"SELECT {', '.join(items)} FROM {{0}} t{random_where(rnd, log)} GROUP BY {group}{having}"
+    )
     names = ("window_end", *(f"k{n}" for n in range(len(keys))))
     names += tuple(f"c{n}" for n in range(len(calls)))
-    final = _final("window_end", LATE[late])
-    return _query(text, {ours: theirs}, names, (log,), late, final)
+    final = passed("window_end", LATE[late])
+    return final_view(text, {ours: theirs}, names, (log,), late, final)
 
 
 def _ranked(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """The first groups of each window."""
     log, late = rnd.choice(logs), rnd.choice([*LATE])
-    ours, theirs, _ = _windows(rnd, log, LATE[late])
+    ours, theirs, _ = windows(rnd, log, LATE[late])
     text = (
         "SELECT g.window_end, g.k, g.n FROM (SELECT t.window_end, t.k, count(*) AS n FROM {0} t"
-        f"{_where(rnd, log)} GROUP BY t.window_end, t.k) g QUALIFY"
+        f"{random_where(rnd, log)} GROUP BY t.window_end, t.k) g QUALIFY"
         f" {rnd.choice(('rank', 'dense_rank'))}() OVER (PARTITION BY g.window_end"
         f" ORDER BY g.n DESC) <= {rnd.randint(1, 2)}"
     )
-    final = _final("window_end", LATE[late])
-    return _query(text, {ours: theirs}, ("window_end", "k", "n"), (log,), late, final)
+    final = passed("window_end", LATE[late])
+    return final_view(text, {ours: theirs}, ("window_end", "k", "n"), (log,), late, final)
 
 
 def _coarser(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """Windows over windows that are grouped by the day of their end or their start."""
     log, late = rnd.choice(logs), rnd.choice([*LATE])
-    ours, theirs, size = _windows(rnd, log, LATE[late])
+    ours, theirs, size = windows(rnd, log, LATE[late])
     bound = rnd.choice(("window_start", "window_end"))
     text = (
         f"SELECT g.b, sum(g.n) AS n, max(g.n) AS m FROM (SELECT t.{bound} AS b, t.k, count(*) AS n"
         " FROM {0} t GROUP BY t.window_start, t.window_end, t.k) g GROUP BY g.b"
     )
     lag = size if bound == "window_start" else 0
-    final = _final("b", LATE[late] + lag)
-    return _query(text, {ours: theirs}, ("b", "n", "m"), (log,), late, final)
+    final = passed("b", LATE[late] + lag)
+    return final_view(text, {ours: theirs}, ("b", "n", "m"), (log,), late, final)
 
 
 def _moving(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -124,30 +114,30 @@ def _moving(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     )
     chosen = rnd.sample(calls, rnd.randint(1, 2))
     items = [f"t.id, t.k, t.{TIME}", *(f"{call} AS c{n}" for n, call in enumerate(chosen))]
-    text = f"SELECT {', '.join(items)} FROM {{0}} t{_where(rnd, log)}"
+    text = f"SELECT {', '.join(items)} FROM {{0}} t{random_where(rnd, log)}"
     names = ("id", "k", TIME, *(f"c{n}" for n in range(len(chosen))))
     ahead = after if calls[0] in chosen else 0
-    final = _final(TIME, LATE[late] + ahead, at_once=False)
-    rows = _rows(log, late)
-    return _query(text, {log.name: rows}, names, (log,), late, final)
+    final = passed(TIME, LATE[late] + ahead, at_once=False)
+    rows = rows_in_time(log, late)
+    return final_view(text, {log.name: rows}, names, (log,), late, final)
 
 
 def _moving_in_windows(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """A row of a window, beside those before it: it may come until its window is over."""
     log, late = rnd.choice(logs), rnd.choice([*LATE])
-    size = rnd.choice(_SIZES)
+    size = rnd.choice(SIZES)
     ours = f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"
-    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {ORIGIN})"
     theirs = (
         f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end FROM {log.name}"
         f" WHERE {TIME} IS NOT NULL) WHERE {in_time('window_end', LATE[late])}"
     )
     text = (
         f"SELECT t.id, t.{TIME}, rank() OVER (PARTITION BY t.k ORDER BY t.{TIME}) AS c FROM {{0}} t"
-        f"{_where(rnd, log)}"
+        f"{random_where(rnd, log)}"
     )
-    final = _final(TIME, LATE[late] + size)  # its window is over by then at the latest
-    return _query(text, {ours: theirs}, ("id", TIME, "c"), (log,), late, final)
+    final = passed(TIME, LATE[late] + size)  # its window is over by then at the latest
+    return final_view(text, {ours: theirs}, ("id", TIME, "c"), (log,), late, final)
 
 
 def _joined(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -155,17 +145,17 @@ def _joined(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     one, two = rnd.sample(logs, 2)
     late = rnd.choice([*LATE])
     lower, upper = sorted(rnd.choice((-1800, -300, 0, 60, 300)) for _ in range(2))
-    ours, theirs, _ = _windows(rnd, one, LATE[late])
-    other = _rows(two, late)
+    ours, theirs, _ = windows(rnd, one, LATE[late])
+    other = rows_in_time(two, late)
     text = (
         f"SELECT t.window_end, count(*) AS n, max(u.id) AS m FROM {{0}} t JOIN {{1}} u"
         f" ON u.k = t.k AND u.{TIME} BETWEEN t.{TIME} + INTERVAL '{lower}' SECOND"
         f" AND t.{TIME} + INTERVAL '{upper}' SECOND GROUP BY t.window_end"
     )
     # the time of t is at most the end of its window, and u may come at the bound itself
-    final = _final("window_end", LATE[late] + max(upper, 0), at_once=upper < 0)
+    final = passed("window_end", LATE[late] + max(upper, 0), at_once=upper < 0)
     reads = {ours: theirs, two.name: other}
-    return _query(text, reads, ("window_end", "n", "m"), (one, two), late, final)
+    return final_view(text, reads, ("window_end", "n", "m"), (one, two), late, final)
 
 
 def _distinct(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -173,10 +163,10 @@ def _distinct(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     late = rnd.choice([*LATE])
     used = rnd.sample(logs, 1)
     items = ", ".join(f"t.{name}" for name in ("k", TIME))
-    text = f"SELECT DISTINCT {items} FROM {{0}} t{_where(rnd, used[0])}"
-    rows = _rows(used[0], late)
-    final = _final(TIME, LATE[late], at_once=False)
-    return _query(text, {used[0].name: rows}, ("k", TIME), used, late, final)
+    text = f"SELECT DISTINCT {items} FROM {{0}} t{random_where(rnd, used[0])}"
+    rows = rows_in_time(used[0], late)
+    final = passed(TIME, LATE[late], at_once=False)
+    return final_view(text, {used[0].name: rows}, ("k", TIME), used, late, final)
 
 
 def _pairs(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -198,14 +188,14 @@ def _pairs(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     )
     # a row waits for itself and for what it can meet; of a FULL JOIN both sides wait as long
     ahead = {"LEFT ": (0, upper), "RIGHT ": (0, -lower)}.get(side, (0, upper, -lower))
-    waits = _final(f"coalesce({TIME}, u_{TIME})", LATE[late] + max(ahead), at_once=False)
+    waits = passed(f"coalesce({TIME}, u_{TIME})", LATE[late] + max(ahead), at_once=False)
     final = f"({TIME} IS NOT NULL AND u_{TIME} IS NOT NULL) OR {waits}"
-    reads = {one.name: _rows(one, late), two.name: _rows(two, late)}
+    reads = {one.name: rows_in_time(one, late), two.name: rows_in_time(two, late)}
     if one is two:
         text = text.replace("{1}", "{0}")
-        reads = {one.name: _rows(one, late)}
+        reads = {one.name: rows_in_time(one, late)}
     names = ("id", "other", TIME, f"u_{TIME}")
-    return _query(text, reads, names, {one.name: one, two.name: two}.values(), late, final)
+    return final_view(text, reads, names, {one.name: one, two.name: two}.values(), late, final)
 
 
 def _found(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -219,17 +209,17 @@ def _found(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f" u.k = t.k AND u.{TIME} BETWEEN t.{TIME} + INTERVAL '{lower}' SECOND"
         f" AND t.{TIME} + INTERVAL '{upper}' SECOND)"
     )
-    final = _final(TIME, LATE[late] + max(upper, 0), at_once=False)
-    reads = {one.name: _rows(one, late), two.name: _rows(two, late)}
-    return _query(text, reads, ("id", TIME), (one, two), late, final)
+    final = passed(TIME, LATE[late] + max(upper, 0), at_once=False)
+    reads = {one.name: rows_in_time(one, late), two.name: rows_in_time(two, late)}
+    return final_view(text, reads, ("id", TIME), (one, two), late, final)
 
 
 def _found_in_window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """Rows for which the other log has one in the same window, or none."""
-    late, size = rnd.choice([*LATE]), rnd.choice(_SIZES)
+    late, size = rnd.choice([*LATE]), rnd.choice(SIZES)
     reads = dict[str, str]()
     for log in rnd.sample(logs, 2):
-        start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+        start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {ORIGIN})"
         reads[f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"] = (
             f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
             f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
@@ -239,8 +229,8 @@ def _found_in_window(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f"SELECT t.id, t.window_end FROM {{0}} t WHERE {exists} (SELECT 1 FROM {{1}} u WHERE"
         " u.k = t.k AND u.window_end = t.window_end)"
     )
-    final = _final("window_end", LATE[late])
-    return _query(text, reads, ("id", "window_end"), logs, late, final)
+    final = passed("window_end", LATE[late])
+    return final_view(text, reads, ("id", "window_end"), logs, late, final)
 
 
 def _three(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -262,19 +252,19 @@ def _three(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         found, sought = (bounds[sides.index(side)] for side in ("", "LEFT "))
         if sought < found:
             date, after = ("p", "q")[sides.index("")], sought
-    waits = _final(date, LATE[late] + after, at_once=False)
+    waits = passed(date, LATE[late] + after, at_once=False)
     final = f"(p IS NOT NULL AND q IS NOT NULL) OR {waits}"
-    reads = {one.name: _rows(one, late), two.name: _rows(two, late)}
-    return _query(text, reads, ("id", "b", "c", TIME, "p", "q"), (one, two), late, final)
+    reads = {one.name: rows_in_time(one, late), two.name: rows_in_time(two, late)}
+    return final_view(text, reads, ("id", "b", "c", TIME, "p", "q"), (one, two), late, final)
 
 
 def _cumulated(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     """Windows that grow by a step."""
     log, late = rnd.choice(logs), rnd.choice([*LATE])
-    size, count = rnd.choice(_SIZES), rnd.choice((2, 3, 6))
+    size, count = rnd.choice(SIZES), rnd.choice((2, 3, 6))
     step = size // count
     ours = f"CUMULATE({log.name}, {TIME}, INTERVAL '{step}' SECOND, INTERVAL '{size}' SECOND)"
-    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
+    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {ORIGIN})"
     ends = ", ".join(f"{start} + INTERVAL {step * (n + 1)} SECOND" for n in range(count))
     theirs = (
         f"SELECT * FROM (SELECT *, {start} AS window_start, unnest([{ends}]) AS window_end"
@@ -283,11 +273,11 @@ def _cumulated(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     )
     text = (
         "SELECT t.window_start, t.window_end, t.k, count(*) AS n FROM {0} t"
-        f"{_where(rnd, log)} GROUP BY t.window_start, t.window_end, t.k"
+        f"{random_where(rnd, log)} GROUP BY t.window_start, t.window_end, t.k"
     )
     names = ("window_start", "window_end", "k", "n")
-    final = _final("window_end", LATE[late])
-    return _query(text, {ours: theirs}, names, (log,), late, final)
+    final = passed("window_end", LATE[late])
+    return final_view(text, {ours: theirs}, names, (log,), late, final)
 
 
 def _calendar(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -307,11 +297,11 @@ def _calendar(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f" WHERE {TIME} IS NOT NULL) WHERE {in_time('window_end', LATE[late])}"
     )
     text = (
-        f"SELECT t.window_start, t.window_end, count(*) AS n FROM {{0}} t{_where(rnd, log)}"
+        f"SELECT t.window_start, t.window_end, count(*) AS n FROM {{0}} t{random_where(rnd, log)}"
         " GROUP BY t.window_start, t.window_end"
     )
-    names, final = ("window_start", "window_end", "n"), _final("window_end", LATE[late])
-    return _query(text, {ours: theirs}, names, (log,), late, final)
+    names, final = ("window_start", "window_end", "n"), passed("window_end", LATE[late])
+    return final_view(text, {ours: theirs}, names, (log,), late, final)
 
 
 def _session(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
@@ -322,7 +312,7 @@ def _session(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
     ours = f"SESSION({log.name}{partition}, {TIME}, INTERVAL '{gap}' SECOND)"
     # a row begins a session if no other of its key came less than the gap before it
     same = "b.k IS NOT DISTINCT FROM a.k AND " if keyed else ""
-    rows = f"(SELECT * FROM ({_rows(log, late)}) WHERE {TIME} IS NOT NULL)"
+    rows = f"(SELECT * FROM ({rows_in_time(log, late)}) WHERE {TIME} IS NOT NULL)"
     starts = (
         f"SELECT DISTINCT {'k, ' if keyed else ''}{TIME} AS s FROM {rows} a WHERE NOT EXISTS"
         f" (FROM {rows} b WHERE {same}b.{TIME} < a.{TIME}"
@@ -340,88 +330,8 @@ def _session(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f" GROUP BY {key}t.window_start, t.window_end"
     )
     names = (*(("k",) if keyed else ()), "window_start", "window_end", "n", "m")
-    final = _final("window_end", LATE[late])
-    return _query(text, {ours: theirs}, names, (log,), late, final)
-
-
-def _over_groups(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
-    """What stands around the groups of windows: a filter, or a join of the same windows."""
-    one, two = rnd.sample(logs, 2)
-    late = rnd.choice([*LATE])
-    size = rnd.choice(_SIZES)
-    parts, reads = [], dict[str, str]()
-    for log in (one, two):
-        ours = f"TUMBLE({log.name}, {TIME}, INTERVAL '{size}' SECOND)"
-        start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
-        reads[ours] = (
-            f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
-            f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
-        )
-        parts.append("(SELECT x.window_end, x.k, count(*) AS n FROM {%d} x GROUP BY 1, 2)")
-    side = rnd.choice(("", "LEFT ", "FULL ")) if rnd.random() < 0.7 else None
-    if side is None:
-        text = f"SELECT t.window_end, t.k, t.n FROM {parts[0] % 0} t WHERE t.n > 1"
-        only = dict([*reads.items()][:1])
-        names, final = ("window_end", "k", "n"), _final("window_end", LATE[late])
-        return _query(text, only, names, (one,), late, final)
-    text = (
-        "SELECT t.window_end, t.k, t.n, u.n AS o, u.window_end AS e FROM"
-        f" {parts[0] % 0} t {side}JOIN {parts[1] % 1} u"
-        " ON u.k = t.k AND u.window_end = t.window_end"
-    )
-    final = _final("coalesce(window_end, e)", LATE[late])
-    return _query(text, reads, ("window_end", "k", "n", "o", "e"), (one, two), late, final)
-
-
-def _over_join(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
-    """A window over a subquery that joins or unites."""
-    one, two = rnd.sample(logs, 2)
-    late, size = rnd.choice([*LATE]), rnd.choice(_SIZES)
-    bound = rnd.choice((60, 1800))
-    length = f"INTERVAL '{size}' SECOND"
-    start = f"time_bucket(INTERVAL {size} SECOND, {TIME}, {_ORIGIN})"
-    windows = {
-        log.name: f"SELECT * FROM (SELECT *, {start} + INTERVAL {size} SECOND AS window_end"
-        f" FROM {log.name}) WHERE {in_time('window_end', LATE[late])}"
-        for log in (one, two)
-    }
-    if rnd.random() < 0.5:
-        text = "SELECT w.window_end, count(*) AS n FROM {0} w GROUP BY w.window_end"
-        ours = (
-            f"TUMBLE((SELECT a.id, a.{TIME} FROM {one.name} a UNION ALL SELECT b.id, b.{TIME}"
-            f" FROM {two.name} b), {TIME}, {length})"
-        )
-        theirs = " UNION ALL ".join(f"SELECT id, window_end FROM ({w})" for w in windows.values())
-        final = _final("window_end", LATE[late])
-        return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
-    join = f"b ON b.k = a.k AND b.{TIME} BETWEEN a.{TIME} AND a.{TIME} + INTERVAL '{bound}' SECOND"
-    ours = f"(SELECT a.id, a.{TIME} FROM {one.name} a JOIN {two.name} {join})"
-    ours = f"TUMBLE({ours}, {TIME}, {length})"
-    rows = windows[one.name], _rows(two, late)
-    theirs = f"SELECT a.id, a.window_end FROM ({rows[0]}) a JOIN ({rows[1]}) {join}"
-    text = "SELECT w.window_end, count(*) AS n FROM {0} w GROUP BY w.window_end"
-    final = _final("window_end", LATE[late] + bound, at_once=False)
-    return _query(text, {ours: theirs}, ("window_end", "n"), (one, two), late, final)
-
-
-def _over_as_of(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
-    """A window over rows with the version that each saw."""
-    one, two = rnd.sample(logs, 2)
-    late, side = rnd.choice([*LATE]), rnd.choice(("", "LEFT "))
-    ours, theirs, _ = _windows(rnd, one, LATE[late])
-    order = ["_arrived_at DESC", *(f"{c} DESC NULLS FIRST" for c in two.kinds if c != TIME)]
-    versions = (
-        f"SELECT * FROM ({_rows(two, late)}) WHERE {TIME} IS NOT NULL QUALIFY row_number() OVER"
-        f" (PARTITION BY id, {TIME} ORDER BY {', '.join(order)}) = 1"
-    )
-    text = (
-        "SELECT t.window_end, count(*) AS n, count(u.id) AS m, max(u.id) AS o FROM {0} t ASOF"
-        f" {side}JOIN {{1}} u ON t.id = u.id AND t.{TIME} >= u.{TIME} GROUP BY t.window_end"
-    )
-    # a version may come at the time of a row, which is at most the end of its window
-    final = _final("window_end", LATE[late], at_once=False)
-    reads = {ours: theirs, two.name: versions}
-    return _query(text, reads, ("window_end", "n", "m", "o"), (one, two), late, final)
+    final = passed("window_end", LATE[late])
+    return final_view(text, {ours: theirs}, names, (log,), late, final)
 
 
 SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
@@ -441,59 +351,10 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], StreamingQuery], ...] = (
     _cumulated,
     _calendar,
     _session,
-    _over_groups,
-    _over_join,
+    over_groups,
+    over_join,
+    over_different,
     as_of_query,
     as_of_query,
-    _over_as_of,
+    over_as_of,
 )
-
-
-def _query(
-    text: str,
-    reads: dict[str, str],
-    names: tuple[str, ...],
-    logs: Iterable[Log],
-    late: str,
-    final: str,
-) -> StreamingQuery:
-    """A view whose answer is its SELECT over the rows in time, of it what is final.
-
-    Args:
-        text: the SELECT with holes for what it reads.
-        reads: what it reads as we write it, and its rows in time as DuckDB writes them.
-    """
-    parts = [f"read{n} AS ({rows})" for n, rows in enumerate(reads.values())]
-    named = for_duckdb(text.format(*(f"read{n}" for n in range(len(reads)))))
-    answer = f"WITH {', '.join(parts)} SELECT * FROM ({named}) WHERE {final}"
-    return StreamingQuery(
-        text.format(*reads),
-        names,
-        tuple(log.name for log in logs),
-        answer,
-        late_clause(late),
-        " EMIT ON WINDOW CLOSE",
-        engine="incremental",
-    )
-
-
-def _rows(log: Log, late: str) -> str:
-    """The rows of a log that came before the watermark was past them."""
-    limit = f"{TIME} + INTERVAL {LATE[late]} SECOND"
-    return f"SELECT * FROM {log.name} WHERE (_watermark IS NULL OR {limit} >= _watermark)"
-
-
-def _final(close: str, after: int, *, at_once: bool = True) -> str:
-    """The condition that the watermark of the commit is past a time by some seconds.
-
-    Args:
-        at_once: whether the time itself is enough: nothing comes at it any more.
-    """
-    least = f"{close} + INTERVAL {after} SECOND"
-    if not at_once:
-        least += " + INTERVAL 1 MICROSECOND"
-    return f"{least} <= getvariable('w')"
-
-
-def _where(rnd: Random, log: Log) -> str:
-    return f" WHERE {condition(rnd, log.columns('t'))}" if rnd.random() < 0.4 else ""

@@ -354,7 +354,7 @@ class RelationBinder:
             found: exp.Expr | None = None
             if window.args["kind"] == "session":
                 found = session_of(window, inner, alias, self.report)
-            elif found := pushed_down(window, self.binder.catalog, grouped=True):
+            elif found := pushed_down(window, self.binder.catalog):
                 _set_alias(found, alias)
             if found is not None:
                 node.replace(found)

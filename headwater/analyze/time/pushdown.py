@@ -2,7 +2,8 @@
 
 In: a bound window table over a subquery. Out: the subquery, with the window around the relation
 that its time comes from. The rows are the same, and a row is late for each of its windows, not for
-its own time. A subquery that groups by the time groups by the bounds, too: they follow from it.
+its own time. A subquery that groups by the time groups by the bounds, too, and one with DISTINCT
+has them in each row: they follow from the time.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
-    column_shown,
-    grouped_by,
+    column_kept,
     is_union_all,
     item_named,
     union_branches,
@@ -29,18 +29,15 @@ Place = tuple[exp.Select, exp.Expr, str]
 """A SELECT, an item of its FROM, and the item's column that its event time is."""
 
 
-def pushed_down(
-    window: WindowTable, catalog: Catalog, *, grouped: bool = False
-) -> exp.Subquery | None:
+def pushed_down(window: WindowTable, catalog: Catalog) -> exp.Subquery | None:
     """Return what stands for a window table over a subquery, None if it must stay where it is.
 
     Args:
         window: bound; what is within is changed.
-        grouped: whether the subquery may group by the time.
     """
     if not isinstance(window.this, exp.Subquery):
         return None
-    places = _places(window.this, window.args["time"].name, catalog, grouped=grouped)
+    places = _places(window.this, window.args["time"].name, catalog)
     if places is None:
         return None
     kind = type_of(window.args["time"])
@@ -67,31 +64,26 @@ def _typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
     return node
 
 
-def _places(
-    subquery: exp.Subquery, name: str, catalog: Catalog, *, grouped: bool
-) -> list[Place] | None:
+def _places(subquery: exp.Subquery, name: str, catalog: Catalog) -> list[Place] | None:
     """Where the bounds of a window belong, the innermost first; None if there is no such place."""
     if not is_union_all(subquery.this):
         return None
     found: list[Place] = []
     for branch in union_branches(subquery.this):
-        place = _place(branch, name, catalog, grouped=grouped)
+        place = _place(branch, name, catalog)
         if place is None:
             return None
         _, item, inner = place
-        below = (
-            _places(item, inner, catalog, grouped=grouped) if isinstance(item, exp.Subquery) else []
-        )
+        below = _places(item, inner, catalog) if isinstance(item, exp.Subquery) else []
         if below is None:
             return None
         found += [*below, place]
     return found
 
 
-def _place(branch: exp.Select, name: str, catalog: Catalog, *, grouped: bool) -> Place | None:
+def _place(branch: exp.Select, name: str, catalog: Catalog) -> Place | None:
     """The FROM item of a SELECT that an output is a column of, and that column."""
-    column = grouped_by(branch, name) if grouped else None
-    column = column or column_shown(branch, name)
+    column = column_kept(branch, name)
     item = None if column is None else item_named(branch, column.table)
     if column is None or item is None or not _may_have(item, catalog):
         return None

@@ -107,6 +107,16 @@ FINAL = {
     "hours of groups by time": (
         "SELECT date_trunc('hour', u.ts) AS h, sum(n) AS n FROM (SELECT ts, count(*) AS n FROM"
         " departures GROUP BY ts) AS u GROUP BY 1",
+        ("u.window_start", HOUR),
+    ),
+    "hours of different rows": (
+        "SELECT date_trunc('hour', u.ts) AS h, count(*) AS n FROM (SELECT DISTINCT ts, flight FROM"
+        " departures) AS u GROUP BY 1",
+        ("u.window_start", HOUR),
+    ),
+    "hours of rows that are ranked": (
+        "SELECT date_trunc('hour', u.ts) AS h, max(n) AS n FROM (SELECT ts, rank() OVER (ORDER BY"
+        " ts) AS n FROM departures) AS u GROUP BY 1",
         ("DATE_TRUNC('HOUR', u.ts)", HOUR),
     ),
     "a full join": (
