@@ -222,9 +222,9 @@ bench-kafka: setup ## JSON out of a real Kafka into a table, against Spark by ha
 bench-cdc: setup ## Debezium's events into a keyed table, against a MERGE by hand: ARGS="--rows 1000000"
 	@$(BIN)/python -m bench.cdc $(ARGS)
 
-.PHONY: bench-serving
-bench-serving: setup ## from a record in Kafka to a row that Trino returns: ARGS="--rate 1000 --seconds 120"
-	@$(BIN)/python -m bench.serving $(ARGS)
+.PHONY: delay
+delay: setup ## from a record in Kafka to Trino and to the chart, per kind of view: ARGS="--rates 100,1000"
+	@$(BIN)/python -m bench.delay $(ARGS)
 
 .PHONY: bench-small
 bench-small: setup ## what small steps, rest and a start cost, in CPU seconds: ARGS="--seconds 60"

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
+from bench.drawing import lines
 from headwater.analyze.definitions import AdaptiveDelay, Watermark
 from headwater.lake.lateness import MILLISECOND, PER_DOUBLING, buckets, delay, with_epoch
 from headwater.lake.protocol.marker import Marker
@@ -35,6 +36,7 @@ from jobs.demos.seed import seed
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 FIXED = (15, 30, 60, 120, 180, 240, 360)
 """Delays in minutes."""
+_UP = "flights in time, %"
 PERCENTILES = (0.9, 0.95, 0.98, 0.99, 0.995)
 LEAST, MOST = timedelta(minutes=5), timedelta(hours=12)
 
@@ -135,9 +137,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line per watermark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, default=10)
-    minutes = parser.parse_args(arguments).minutes
+    parser.add_argument("--svg", type=Path, help="write a chart to this file, as SVG")
+    options = parser.parse_args(arguments)
+    minutes = options.minutes
     with TemporaryDirectory() as folder:
         epochs = departures(minutes, Path(folder))
+    points: dict[str, list[tuple[float, float]]] = {}
     rows = sum(len(times) for _, times in epochs)
     sys.stdout.write(f"{rows:,} departures in {len(epochs):,} epochs of {minutes} minutes\n")
     sys.stdout.write(f"{'watermark':28}{'in time':>10}{'late':>8}{'wait, mean':>12}{'95 %':>8}\n")
@@ -148,6 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         late = round(rows * (1 - found.in_time))
         line = f"{name:28}{found.in_time:>10.3%}{late:>8,}{mean:>8.0f} min{most:>4.0f} min\n"
         sys.stdout.write(line)
+        points.setdefault(name.partition(",")[0], []).append((mean, 100 * found.in_time))
+    if options.svg:
+        marks = (88, 90, 92, 94, 96, 98, 100)
+        chart = lines(points, "minutes from the end of an hour to its close, mean", _UP, marks)
+        options.svg.write_text(chart, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -288,6 +288,7 @@ class SupersetSection(Section):
         trino_url: Address under which Superset reaches Trino, if it is not ``[trino] url``, for
             example between containers.
         charts: Folder with the project's chart files.
+        refresh: How often an open dashboard of views asks for new rows, at least each second.
     """
 
     url: Annotated[str | None, BeforeValidator(_url)] = None
@@ -295,6 +296,9 @@ class SupersetSection(Section):
     password: Annotated[str | None, BeforeValidator(_secret)] = None
     trino_url: Annotated[str | None, BeforeValidator(_url)] = None
     charts: _Text = "dashboards"
+    refresh: Annotated[
+        _Duration, _at_least(timedelta(seconds=1), "Superset asks once a second at most")
+    ] = timedelta(seconds=10)
 
 
 class MetricsSection(Section):

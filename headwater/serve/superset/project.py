@@ -23,9 +23,6 @@ from headwater.serve.superset.model import Dashboard
 from headwater.serve.superset.naming import slug_of, title_of
 from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_dataset
 
-REFRESH = 10
-"""Seconds after which an open page of views asks for new rows."""
-
 USER = "superset"
 """As whom Superset asks a Trino without passwords: not the user who sees hidden columns too."""
 
@@ -71,7 +68,8 @@ def project_bundle(
         if name not in drawn:
             charts += starter_charts(view)
     timed = any(view.time for view in facts.values())
-    page = Dashboard(slug_of(namespace), title, tuple(charts), REFRESH, time_filter=timed)
+    refresh = round(config.superset.refresh.total_seconds())
+    page = Dashboard(slug_of(namespace), title, tuple(charts), refresh, time_filter=timed)
     dashboards, datasets = [page], [*map(dataset_of, facts.values())]
     if COMMITS not in {*project.catalog.views, *project.catalog.sources}:
         watermarks = any(source.watermark for source in project.catalog.sources.values())

@@ -215,6 +215,12 @@ def test_charts_can_be_kept_in_another_folder(folder: Path) -> None:
     assert bundle(folder).dashboards[0].charts[0].title == "Elsewhere"
 
 
+def test_a_project_says_how_often_a_page_asks_for_new_rows(folder: Path) -> None:
+    assert bundle(folder).dashboards[0].refresh == 10
+    (folder / "headwater.toml").write_text(TRINO + '[superset]\nrefresh = "2 seconds"\n')
+    assert bundle(folder).dashboards[0].refresh == 2
+
+
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
