@@ -80,12 +80,14 @@ class Field:
         type: SQL type as a sqlglot data type (Trino's names).
         nullable: whether it can hold NULL.
         comment: free text: its own, or that of the column of an input that it is.
+        bound: what the absolute value of a decimal is at most, if that is less than its type says.
     """
 
     name: str
     type: exp.DataType
     nullable: bool = True
     comment: str = ""
+    bound: int | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +291,7 @@ class View:
         reads_all: whether it may read columns that it does not name: by ``*``, or to order rows
             that tie.
         freshness: how stale it may be; None if it is worth every tick.
+        ordered: whether it is written with an ORDER BY, which a table does not keep.
         renamed_from: the name that it had, as a comment before its definition says.
     """
 
@@ -309,6 +312,7 @@ class View:
     changes: str = ""
     reads_all: bool = False
     freshness: timedelta | None = None
+    ordered: bool = False
     renamed_from: str = ""
 
     @property

@@ -39,6 +39,12 @@ def is_union_all(query: exp.Expr) -> bool:
     return True
 
 
+def unlike_union_all(query: exp.Expr) -> exp.Expr | None:
+    """Return a set operation anywhere in a query, other than UNION ALL, if it has one."""
+    found = query.find_all(exp.SetOperation)
+    return next((each for each in found if not is_union_all(each)), None)
+
+
 def relations(select: exp.Select) -> list[exp.Expr]:
     """Return the FROM items of a SELECT in order, joined ones included."""
     source = select.args.get("from_")

@@ -22,10 +22,10 @@ from headwater.analyze.query_parts import (
     is_distinct,
     is_over,
     is_stateful,
-    is_union_all,
     joins,
     relations,
     union_branches,
+    unlike_union_all,
     window_calls,
 )
 from headwater.analyze.rules.changelog import effective_emit
@@ -199,8 +199,8 @@ def _single(
     if clause := query.find(PatternRows):
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
         return _not_single(clause, "MATCH_RECOGNIZE over a SOURCE", hint)
-    if not is_union_all(query):
-        return _not_single(query, "a set operation other than UNION ALL", "use EMIT CHANGES")
+    if other := unlike_union_all(query):
+        return _not_single(other, "a set operation other than UNION ALL", "use EMIT CHANGES")
     if any(map(has_predicates, query.find_all(exp.Select))):
         return _not_single(query, "a view with subqueries in expressions", "use EMIT CHANGES")
     if window_calls(select) or select.args.get("limit"):

@@ -1,7 +1,7 @@
-"""Random views of the newest rows: what the watermark leaves behind leaves the view.
+"""Random views that are corrected: of all rows, or of those that the watermark has not passed.
 
 In: a random generator and two logs. Out: a view, and DuckDB's answer at any commit: the SELECT over
-the rows that are not too far behind the watermark of the commit.
+the rows, or over those that are not too far behind the watermark of the commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def recent_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         rnd: the generator.
         logs: two of them.
     """
-    text, names, used = rnd.choice(SHAPES)(rnd, rnd.sample(logs, 2))
+    text, names, used = _shape(rnd, logs)
     ours, theirs = dict[str, str](), dict[str, str]()
     for log in used:
         length, sign = rnd.choice(LENGTHS), rnd.choice((">", ">="))
@@ -49,6 +49,24 @@ def recent_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
         f"WITH {parts} {named}",
         engine="incremental",
     )
+
+
+def corrected_query(rnd: Random, logs: Sequence[Log]) -> StreamingQuery:
+    """Return a view that reads all rows of one log, or of both.
+
+    Args:
+        rnd: the generator.
+        logs: two of them.
+    """
+    text, names, used = _shape(rnd, logs)
+    select = text.format(**{log.name: log.name for log in used})
+    inputs = tuple(log.name for log in used)
+    return StreamingQuery(select, names, inputs, for_duckdb(select), engine="incremental")
+
+
+def _shape(rnd: Random, logs: Sequence[Log]) -> Shape:
+    text, names, used = rnd.choice(SHAPES)(rnd, rnd.sample(logs, 2))
+    return (f"SELECT q.* FROM ({text}) q" if rnd.random() < 0.5 else text), names, used
 
 
 Shape = tuple[str, tuple[str, ...], tuple[Log, ...]]
@@ -127,5 +145,7 @@ SHAPES: tuple[Callable[[Random, Sequence[Log]], Shape], ...] = (
     _first,
     _joined,
     _found,
+    _united,
+    _united,
     _united,
 )

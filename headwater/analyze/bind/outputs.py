@@ -12,6 +12,8 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.failing.bounds import bound_of
+from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import is_system_column, unnamed_column
@@ -128,6 +130,7 @@ def fields_of(select: exp.Select, comments: Mapping[str, str]) -> tuple[Field, .
             type_of(item.this),
             nullable(item.this, grouped),
             comments[item.alias],
+            bound=bound_of(item.this) if type_of(item.this).this is t.Type.DECIMAL else None,
         )
         for item in select.expressions
     )

@@ -105,7 +105,8 @@ class QueryBinder:
                 cast_to(item.this, kind)
         said = {field.comment for field in fields if field.type.this is not t.Type.NULL}
         comment = said.pop() if len(said) == 1 else ""
-        return Field(name, kind, any(field.nullable for field in fields), comment)
+        nullable = any(field.nullable for field in fields)
+        return Field(name, kind, nullable, comment, bound=_bound(fields))
 
     def _select(self, select: exp.Select, *, named: bool) -> tuple[Field, ...]:
         outer, self._outer = self._outer, ()
@@ -121,6 +122,13 @@ class QueryBinder:
         fields = self.bind(query, named=False)
         self._outer = outer
         return fields
+
+
+def _bound(fields: Sequence[Field]) -> int | None:
+    """What bounds a column of a set operation."""
+    bounds = [field.bound for field in fields if field.type.this is not t.Type.NULL]
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if known and len(known) == len(bounds) else None
 
 
 def _words(node: exp.SetOperation) -> str:

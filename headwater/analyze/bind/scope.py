@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.typing import types as t
 from headwater.dialect.vocabulary import is_system_column
 
@@ -106,7 +107,7 @@ def _bind(column: exp.Column, relation: Relation, name: str, rest: Sequence[str]
         bound = relation.computed[name].copy()
     else:
         bound = exp.Column(this=identifiers[name].copy(), table=exp.to_identifier(relation.alias))
-        bound.meta.update({**column.meta, NULLABLE: field.nullable})
+        bound.meta.update({**column.meta, NULLABLE: field.nullable, BOUND: field.bound})
         bound.type = field.type.copy()
     if not rest and isinstance(bound, exp.Column):
         column.set("this", bound.this)
@@ -146,7 +147,7 @@ def column_of(alias: str, field: Field) -> exp.Column:
     """Return a typed column of a relation."""
     column = exp.column(field.name, table=alias)
     column.type = field.type.copy()
-    column.meta[NULLABLE] = field.nullable
+    column.meta.update({NULLABLE: field.nullable, BOUND: field.bound})
     return column
 
 

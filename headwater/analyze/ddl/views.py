@@ -25,6 +25,7 @@ from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.tuples import without_tuples
@@ -56,6 +57,7 @@ def bind_view(
     shaped.set("expression", limited_unions(shaped.expression))
     generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)
+    ordered = plain_orders(shaped.expression)
     for rule in syntax_rules.RULES:
         rule(shaped, report)
     query = shaped.expression.copy()
@@ -100,6 +102,7 @@ def bind_view(
         on_error=on_error,
         reads_all=_reads_all(shaped.expression),
         freshness=_freshness(statement, report),
+        ordered=ordered,
         renamed_from=statement.meta.get(syntax.RENAMED_FROM, ""),
     )
     for view_rule in bound_rules.RULES:

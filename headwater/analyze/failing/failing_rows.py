@@ -15,10 +15,10 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.analyze.failing.bounds import LIMITS
 from headwater.analyze.failing.fallible import (
     EARLIEST,
     LATEST,
-    LIMITS,
     SAFE,
     can_fail,
     divides_by_zero,

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from headwater.analyze.failing.bounds import LIMITS, SMALL, bound_of
 from headwater.analyze.failing.nonzero_divisors import PROVEN
 from headwater.analyze.failing.total import TOTAL
 from headwater.analyze.typing import types as t
@@ -20,20 +21,9 @@ from headwater.analyze.typing.functions import FUNCTIONS
 SAFE = "gives_null_instead"
 """Key of ``meta`` of a node whose operands are NULL where it would fail."""
 
-LIMITS = {t.Type.INT: 2**31, t.Type.BIGINT: 2**63}
-"""The first number above the range of an integer type; the least is its negative."""
 EARLIEST, LATEST = -9_223_372_022_400, 9_223_372_036_854
 """The range of ``from_unixtime`` in seconds: times are microseconds in 64 bits."""
 
-_SMALL: Mapping[type[exp.Expr], int] = {
-    **dict.fromkeys((exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfYear), 1_000_000),
-    **dict.fromkeys((exp.DayOfWeekIso, exp.Hour, exp.Minute, exp.Second, exp.Extract), 1_000_000),
-    **dict.fromkeys((exp.Length, exp.StrPosition, exp.ArraySize), 2**31),
-    **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.DateDiff), 2**50),
-}
-"""Functions whose value is bounded whatever they are given."""
-_MOST_ROWS = 10**10
-"""So many rows are added up at most."""
 _MOST_SUMMED = 28
 """Digits of numbers whose sum has not over 38."""
 _MOST_YEARS = 10_000
@@ -240,49 +230,6 @@ def _escapes_data(node: exp.Expr) -> bool:
     return not node.this.expression.is_string
 
 
-def bound_of(node: exp.Expr) -> int | None:
-    """Return what the absolute value of a number is at most, of a decimal its whole part.
-
-    Args:
-        node: a typed expression; None of one whose values nothing bounds.
-    """
-    kind = type_of(node)
-    match node:
-        case exp.Sum():
-            each = bound_of(node.this)
-            return _least(None if each is None else each * _MOST_ROWS, _own_bound(kind))
-        case exp.Filter() | exp.Window():
-            return bound_of(node.this)
-        case exp.Literal():
-            return None if node.is_string else int(Decimal(node.name).copy_abs()) + 1
-        case exp.Paren() | exp.Neg() | exp.Abs() | exp.Floor() | exp.Ceil() | exp.Round():
-            return bound_of(node.this)
-        case exp.Cast() if t.family(type_of(node.this)) == "number":
-            return _least(bound_of(node.this), _own_bound(kind))
-        case exp.Add() | exp.Sub():
-            left, right = bound_of(node.this), bound_of(node.expression)
-            return None if left is None or right is None else left + right
-        case exp.Mul():
-            left, right = bound_of(node.this), bound_of(node.expression)
-            return None if left is None or right is None else left * right
-        case exp.Div() if t.is_integer(kind):
-            return bound_of(node.this)
-        case exp.Mod():
-            return bound_of(node.expression)
-    return _SMALL.get(type(node)) or _own_bound(kind)
-
-
-def _own_bound(kind: exp.DataType) -> int | None:
-    if kind.this is t.Type.DECIMAL:
-        precision, scale = t.digits(kind)
-        return int(10 ** (precision - scale))
-    return LIMITS.get(kind.this)
-
-
-def _least(left: int | None, right: int | None) -> int | None:
-    return min((value for value in (left, right) if value is not None), default=None)
-
-
 # -- divisors
 
 
@@ -344,7 +291,7 @@ def _can_be_minus_one(node: exp.Expr) -> bool:
         if isinstance(node, exp.Greatest) and any(map(_is_positive, given)):
             return False
         return any(each)
-    return not isinstance(node, (exp.Literal, *_SMALL)) or isinstance(node, exp.DateDiff)
+    return not isinstance(node, (exp.Literal, *SMALL)) or isinstance(node, exp.DateDiff)
 
 
 def _null_if_none(aggregate: exp.Expr, divisor: exp.Expr) -> bool:

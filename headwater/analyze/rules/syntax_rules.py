@@ -30,13 +30,10 @@ def unsupported_clauses(statement: syntax.CreateStreamingView, report: Diagnosti
 
 
 def ordered_results(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
-    """Refuse ORDER BY and LIMIT without each other: a table has no order."""
+    """Refuse LIMIT without ORDER BY."""
     for query in statement.expression.find_all(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
-        if order is not None and limit is None:
-            hint = "order the rows when you read the view, or write LIMIT too"
-            report.add("UNSUPPORTED_SYNTAX", "a view has no order", order, hint)
-        elif order is None and (limit is not None or query.args.get("offset")):
+        if order is None and (limit is not None or query.args.get("offset")):
             hint = "say which rows: ORDER BY … LIMIT"
             message = "LIMIT without ORDER BY takes any rows"
             report.add("NON_DETERMINISTIC", message, limit or query.args["offset"], hint)

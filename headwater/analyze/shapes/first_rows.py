@@ -38,7 +38,7 @@ def plain_first_rows(query: exp.Query, report: Diagnostics) -> None:
             continue  # refused by what reads ORDER BY
         windowed = ties or alone
         if select.args.get("qualify") or (windowed and _looks_at_outputs(select)):
-            select = _around(select)
+            select = around(select)
         if windowed:
             _number_rows(select, ties)
 
@@ -67,7 +67,7 @@ def _first_of_groups(select: exp.Select, distinct: exp.Expr, report: Diagnostics
         report.add("NON_DETERMINISTIC", message, distinct.args["on"], hint)
         return
     on = distinct.args["on"]
-    keys = [_value(each, select) for each in (on.expressions or [on.unnest()])]
+    keys = [value_of(each, select) for each in (on.expressions or [on.unnest()])]
     items = [_ordered(item, select) for item in order.expressions]
     inner = [item for item in items if item.this not in keys] or items
     if select.args.get("qualify"):
@@ -88,7 +88,7 @@ def _looks_at_outputs(select: exp.Select) -> bool:
     return bool(select.args.get("distinct")) or (group is not None and bool(group.find(*_SETS)))
 
 
-def _around(select: exp.Select) -> exp.Select:
+def around(select: exp.Select) -> exp.Select:
     """Put a SELECT without its ORDER BY and LIMIT into a subquery; return what is around it."""
     clauses = {key: select.args.get(key) for key in _ROWS}
     for key in _ROWS:
@@ -111,9 +111,15 @@ def _name_output(item: exp.Expr, select: exp.Select) -> None:
         at = int(value.name) - 1
         if 0 <= at < len(select.selects) and not select.is_star:
             output = select.selects[at]
-            item.set("this", exp.column(output.alias_or_name or unnamed_column(at)))
+            item.set("this", exp.column(output_name(output, at)))
     elif isinstance(value, exp.Column) and value in select.selects:
         item.set("this", exp.column(value.name))
+
+
+def output_name(output: exp.Expr, at: int) -> str:
+    """Return what an output at a position from 0 is called."""
+    named = isinstance(output.unnest(), (exp.Alias, exp.Column, exp.Dot))
+    return output.unnest().alias_or_name if named else unnamed_column(at)
 
 
 def _number_rows(select: exp.Select, ties: bool) -> None:
@@ -144,11 +150,11 @@ def _over(call: exp.Expr, items: Sequence[exp.Expr]) -> exp.Window:
 def _ordered(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """An item of ORDER BY over what the SELECT reads, not over its outputs."""
     written = item.copy()
-    written.set("this", _value(item.this, select))
+    written.set("this", value_of(item.this, select))
     return written
 
 
-def _value(node: exp.Expr, select: exp.Select) -> exp.Expr:
+def value_of(node: exp.Expr, select: exp.Select) -> exp.Expr:
     """What a position or the name of an output stands for, here and within an expression."""
     outputs = {item.alias: item.this for item in select.selects if isinstance(item, exp.Alias)}
     if isinstance(node, exp.Literal) and node.is_int and not select.is_star:

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, OnError, View
-from headwater.analyze.query_parts import is_stateful, is_union_all, relations, selects
+from headwater.analyze.query_parts import is_stateful, relations, selects, unlike_union_all
 from headwater.analyze.time.event_time import source_watermark
 
 
@@ -21,9 +21,9 @@ def passed_on(view: View, catalog: Catalog, on_error: OnError) -> exp.Query | No
     Args:
         on_error: what the reader does with rows on which an expression fails.
     """
-    linear = is_union_all(view.query) and not any(map(_has_more, selects(view.query)))
+    alone = unlike_union_all(view.query) is None and not any(map(_has_more, selects(view.query)))
     late = view.late is not None and not view.late.accept
-    if not linear or late or view.changes or view.options.get("engine"):
+    if not alone or late or view.changes or view.options.get("engine"):
         return None
     if view.emit is Emit.ON_WINDOW_CLOSE or view.on_error is not on_error:
         return None

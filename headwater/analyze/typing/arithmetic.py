@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.portable.decimals.quotients import check_quotient
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
@@ -44,6 +45,9 @@ def _number(
     node: exp.Expr, left: exp.DataType, right: exp.DataType, report: Diagnostics
 ) -> exp.DataType:
     kind = t.arithmetic_type(type(node), left, right)
+    if kind.this is t.Type.DECIMAL and _digits_needed(node, left, right):
+        left, right = (_narrowed(side) for side in (node.this, node.expression))
+        kind = t.arithmetic_type(type(node), left, right)
     if kind.this is t.Type.DECIMAL and (needed := _digits_needed(node, left, right)):
         message = f"the result of decimals needs {needed} digits, {t.MAX_PRECISION} is most"
         hint = "cast the operands to fewer digits, or CAST(x AS DOUBLE)"
@@ -61,6 +65,18 @@ def _number(
         coerce([node.this, node.expression], kind)
     elif isinstance(node, exp.Mod):
         coerce([node.this, node.expression], t.common_type([left, right]) or kind)
+    return kind
+
+
+def _narrowed(side: exp.Expr) -> exp.DataType:
+    """Cast a decimal to the digits that its values have, and return its type then."""
+    kind, bound = type_of(side), bound_of(side)
+    if kind.this is t.Type.DECIMAL and bound is not None:
+        precision, scale = t.digits(kind)
+        whole = len(str(bound - 1)) if bound > 1 else 0
+        if whole + scale < precision:
+            kind = t.decimal(max(whole + scale, 1), scale)
+            cast_to(side, kind)
     return kind
 
 

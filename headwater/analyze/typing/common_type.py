@@ -67,6 +67,7 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
         operands: typed expressions, at least one.
         node: what compares them, for the place.
     """
+    operands = _with_times(operands)
     first, *others = operands
     for other in others:
         if t.common_type([type_of(first), type_of(other)]) is None:
@@ -75,6 +76,17 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
     common = t.common_type([type_of(item) for item in operands])
     if common is not None:
         coerce(operands, common)
+
+
+def _with_times(operands: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
+    """Give literals that are compared with times the type of those; Trino leaves that to people."""
+    kinds = [type_of(item) for item in operands if t.family(type_of(item)) == "time"]
+    if not kinds:
+        return operands
+    for item in operands:
+        if item.is_string:
+            cast_to(item, kinds[0])
+    return [item.parent if item.is_string and item.parent else item for item in operands]
 
 
 def coerce(operands: Sequence[exp.Expr], common: exp.DataType) -> None:

@@ -65,6 +65,11 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
                 f"{name}: columns without a name are called by their position:"
                 f" {', '.join(unnamed)}\n  hint: give each one a name with AS"
             )
+        if plan.view.ordered:
+            context.output.note(
+                f"{name}: a table has no order, so ORDER BY has no effect\n  hint: order the rows"
+                " when you read the view, or write LIMIT too"
+            )
     stops = _will_stop(project, plans)
     for name in (each for each in stops if each in project.definitions):
         context.output.note(

@@ -122,3 +122,29 @@ def test_the_watermark_that_closes_a_left_join_is_past_its_upper_bound() -> None
         closing = close_after(joined, newest)
         assert closing >= newest + joined.shape.join.wait
         assert closing % 1000 == 0
+
+
+@pytest.mark.parametrize("operation", ["UNION", "EXCEPT", "INTERSECT", "EXCEPT ALL"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id FROM t {0} SELECT id FROM u",
+        "SELECT q.id FROM (SELECT id FROM t {0} SELECT id FROM u) AS q",
+        "SELECT q.id FROM (SELECT id FROM (SELECT id FROM t {0} SELECT id FROM u) AS p) AS q",
+        "SELECT id FROM u UNION ALL SELECT q.id FROM (SELECT id FROM t {0} SELECT id FROM u) AS q",
+        "SELECT q.id FROM (SELECT id FROM t {0} SELECT id FROM u) AS q JOIN t ON t.id = q.id",
+        "WITH q AS (SELECT id FROM t {0} SELECT id FROM u) SELECT id FROM q WHERE id > 1",
+    ],
+)
+def test_rows_that_look_at_others_are_not_passed_on_one_by_one(query: str, operation: str) -> None:
+    tables = "".join(
+        f"CREATE {{what}} {name} (id BIGINT, ts TIMESTAMP WITH TIME ZONE, WATERMARK FOR ts AS ts)"
+        f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;\n"
+        for name in "tu"
+    )
+    reader = tables + view(query.format(operation))
+    rule = plan(reader.format(what="TABLE")).decision.rule.name
+    assert not rule.startswith("rule 1"), rule
+    with pytest.raises(HeadwaterError) as refused:
+        plan(reader.format(what="SOURCE"))
+    assert refused.value.condition in ("NOT_YET", "UNBOUNDED_STATE")

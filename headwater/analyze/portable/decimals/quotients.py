@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.failing.fallible import bound_of
+from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.portable.decimals.units import unit
 from headwater.analyze.portable.text_places import filled
 from headwater.analyze.typing import types as t

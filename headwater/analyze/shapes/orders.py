@@ -1,0 +1,68 @@
+"""ORDER BY that a view need not have, or that names what is not selected.
+
+In: a query as parsed, whose ORDER BY and LIMIT are those of SELECTs. Out: the same rows::
+
+    SELECT k, v FROM t ORDER BY v
+    SELECT k, v FROM t
+
+    SELECT k FROM t GROUP BY k ORDER BY sum(v) LIMIT 3
+    SELECT k FROM (SELECT k, sum(v) AS _order1 FROM t GROUP BY k) ORDER BY _order1 LIMIT 3
+
+    SELECT count(*) FROM t LIMIT 100
+    SELECT count(*) FROM t
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from headwater.analyze.query_parts import is_aggregate
+from headwater.analyze.shapes.first_rows import around, output_name, value_of
+
+
+def plain_orders(query: exp.Query) -> bool:
+    """Write ORDER BY and LIMIT as binding takes them, in place.
+
+    Returns:
+        Whether the rows of the query itself were to be ordered: a table has no order.
+    """
+    ordered = False
+    for select in list(query.find_all(exp.Select)):
+        order, limit = select.args.get("order"), select.args.get("limit")
+        if order is not None and limit is None and not select.args.get("offset"):
+            select.set("order", None)
+            ordered = ordered or select is query
+        elif order is not None and is_aggregate(select):
+            _select_what_orders(select, order)
+        elif limit is not None and _has_one_row(select, limit):
+            select.set("limit", None)
+    return ordered
+
+
+def _has_one_row(select: exp.Select, limit: exp.Expr) -> bool:
+    """Return whether a LIMIT takes the only row of an aggregate without groups."""
+    alone = is_aggregate(select) and not any(select.args.get(k) for k in ("group", "offset"))
+    count = limit.expression
+    return alone and isinstance(count, exp.Literal) and count.is_int and int(count.name) > 0
+
+
+def _select_what_orders(select: exp.Select, order: exp.Expr) -> None:
+    """Let groups be ordered by the outputs of a subquery, if anything else orders them."""
+    outputs = {item.alias_or_name for item in select.selects}
+    others = [item for item in order.expressions if not _is_output(item.this, outputs)]
+    if not others:
+        return
+    names = [output_name(item, at) for at, item in enumerate(select.selects)]
+    for number, item in enumerate(others, 1):
+        name = f"_order{number}"
+        value = exp.alias_(value_of(item.this, select), name, copy=False)
+        select.append("expressions", value)
+        item.set("this", exp.column(name))
+    outer = around(select)
+    outer.set("expressions", [exp.column(name) for name in names])
+
+
+def _is_output(value: exp.Expr, outputs: set[str]) -> bool:
+    if isinstance(value, exp.Column):
+        return not value.table and value.name in outputs
+    return isinstance(value, exp.Literal)
