@@ -357,8 +357,7 @@ CONSTRUCTS = (
         "ORDER BY, LIMIT",
         "`ORDER BY` event time without `LIMIT`",
         "SELECT id FROM orders ORDER BY ts",
-        "UNSUPPORTED_SYNTAX",
-        "order when you read: rows of a table have no order",
+        instead="rows of a table have no order: order them when you read",
     ),
     Construct(
         "Set operations",

@@ -69,9 +69,9 @@ def _number(
 
 
 def _narrowed(side: exp.Expr) -> exp.DataType:
-    """Cast a decimal to the digits that its values have, and return its type then."""
+    """Cast an exact number to the digits that its values have, and return its type then."""
     kind, bound = type_of(side), bound_of(side)
-    if kind.this is t.Type.DECIMAL and bound is not None:
+    if bound is not None:
         precision, scale = t.digits(kind)
         whole = len(str(bound - 1)) if bound > 1 else 0
         if whole + scale < precision:

@@ -86,3 +86,42 @@ def test_a_quotient_has_the_type_of_trino(body: str, type_: str) -> None:
 def test_a_quotient_of_too_many_digits_is_refused() -> None:
     with pytest.raises(HeadwaterError, match="the quotient of decimals needs 64 digits"):
         catalog((38, 10), (28, 18), "SELECT a / b AS q")
+
+
+TOTALS = "(SELECT sum(a) AS s, sum(b) AS z FROM t) AS q"
+DEEP = {
+    "a share": (f"SELECT 100.0 * s / z AS q FROM {TOTALS}", "100.0 * s / z", 4),
+    "a product": (f"SELECT s * 1000 - z AS q FROM {TOTALS}", "s * 1000 - z", 4),
+    "of a union": (
+        "SELECT sum(s) * 10 AS q FROM"
+        " (SELECT sum(a) AS s FROM t UNION ALL SELECT sum(b) FROM t) AS q",
+        "(s + z) * 10", 4,
+    ),
+    "of the greatest": (
+        f"SELECT coalesce(max(s), 0) * 3 / (CASE WHEN min(z) > 0 THEN min(z) ELSE 1 END) AS q"
+        f" FROM {TOTALS}",
+        "s * 3 / z", 4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_digits_are_counted_by_values_through_subqueries(
+    duck: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    body, expected, scale = DEEP[name]
+    kinds = (7, 2), (9, 4)
+    table = f"CREATE TABLE t (a DECIMAL{kinds[0]}, b DECIMAL{kinds[1]}) WITH (connector = 'files',"
+    files = {"p": parse(f"{table} path = 't') FORMAT PLAIN ENCODE JSON;"
+                        f" CREATE STREAMING VIEW v ON ERROR FAIL AS {body};")}  # fmt: skip
+    found = bind(files)
+    query = at_rest(plan_project(found)["v"], found, "duckdb", final=False).text()
+    duck.execute(f"CREATE OR REPLACE TABLE t (a DECIMAL{kinds[0]}, b DECIMAL{kinds[1]})")
+    values = [(Decimal("99999.99"), Decimal("12345.6789")), (Decimal("0.01"), Decimal("0.0003"))]
+    duck.executemany("INSERT INTO t VALUES ($1, $2)", values)
+    totals = {"s": sum(a for a, _ in values), "z": sum(b for _, b in values), "Decimal": Decimal}
+    with localcontext() as context:
+        context.prec = 100
+        wanted = eval(expected.replace("100.0", "Decimal('100.0')"), totals)  # noqa: S307
+        unit = Decimal(1).scaleb(-scale)
+        assert duck.execute(query).fetchall() == [(wanted.quantize(unit, ROUND_HALF_UP),)]

@@ -98,6 +98,12 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t UNION ALL SELECT k FROM u ORDER BY k OFFSET 3",
         "SELECT k, i FROM t QUALIFY row_number() OVER (PARTITION BY s ORDER BY k) = 1"
         " ORDER BY i, k LIMIT 2",
+        *("SELECT k FROM t ORDER BY i", "SELECT k FROM t UNION SELECT k FROM u ORDER BY 1"),
+        *("SELECT count(*) AS n FROM t LIMIT 3", "SELECT k FROM (SELECT k FROM t ORDER BY i) AS q"),
+        "SELECT s FROM t GROUP BY s ORDER BY count(*) DESC, s LIMIT 2",
+        "SELECT s AS z, max(i) AS top FROM t GROUP BY s ORDER BY top + min(k) DESC, z LIMIT 2",
+        "SELECT s FROM t GROUP BY ROLLUP (s) ORDER BY grouping(s), s LIMIT 2",
+        "SELECT t.s, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.s ORDER BY t.s LIMIT 1",
         *("SELECT * FROM t NATURAL JOIN u", "SELECT k, w FROM t NATURAL LEFT JOIN u"),
         *("SELECT k, s, w FROM t RIGHT JOIN u USING (k)", "SELECT * FROM t FULL JOIN u USING (k)"),
         "SELECT * FROM t FULL JOIN u USING (k, i)",
