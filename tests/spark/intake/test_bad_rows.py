@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwater.analyze.bind.project import bind
+from headwater.analyze.definitions import OnError
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 
@@ -375,7 +376,7 @@ def test_on_error_fail_names_the_first_bad_row_and_commits_nothing(
 ):
     drop("a.json", '{"id":1}\n')
     drop("b.json", '{"id":2}\n{"id":"x"}\nbad\n')
-    land = landing(files_source("id integer", on_error="fail"))
+    land = landing(files_source("id integer", on_error=OnError.FAIL))
     with pytest.raises(TerminalError) as failure:
         land.step()
     assert failure.value.condition == "BAD_ROW"
@@ -384,12 +385,12 @@ def test_on_error_fail_names_the_first_bad_row_and_commits_nothing(
     assert "'x' is not a valid INTEGER" in failure.value.message
     assert lake.table("t").read().count() == 0
     drop("b.json", '{"id":2}\n')
-    assert landing(files_source("id integer", on_error="fail")).step().rows_out == 2
+    assert landing(files_source("id integer", on_error=OnError.FAIL)).step().rows_out == 2
 
 
 def test_on_error_drop_counts_what_it_drops(lake, drop, landing, files_source):
     drop("a.json", '{"id":1}\nbad\nbad\n')
-    result = landing(files_source("id integer", on_error="drop")).step()
+    result = landing(files_source("id integer", on_error=OnError.DROP)).step()
     assert (result.rows_in, result.rows_out, result.quarantined, result.dropped) == (3, 1, 0, 2)
     quarantine = lake.table("t__quarantine")
     assert quarantine.read().count() == 0

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from headwater.analyze.definitions import OnError
 from headwater.errors import ConfigError, TerminalError
 from headwater.intake.replay import replay
 from headwater.lake.protocol import commit as protocol
@@ -194,7 +195,7 @@ def test_with_on_error_fail_a_bad_row_stays_where_it_is(lake, drop, landing, fil
     source = files_source(COLUMNS)
     drop("a.json", LINES)
     landing(source).step()
-    done = replay(landing(replace(in_german(source), on_error="fail")))
+    done = replay(landing(replace(in_german(source), on_error=OnError.FAIL)))
     assert (done.landed, done.refused) == (2, 1)
     assert len(waiting(lake)) == 1
 

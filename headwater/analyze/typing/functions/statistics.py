@@ -10,10 +10,14 @@ from headwater.analyze.typing.functions.lines import Line, line
 _SUMS = "Sums of floating point numbers depend on the order of rows: `verify` compares within 1e-9."
 
 
-def _without_nan(call: str) -> dict[str, str]:
+_CORRELATION = "try_divide(regr_sxy(_1, _2), sqrt(regr_sxx(_1, _2) * regr_syy(_1, _2)))"
+"""Spark's own corr divides by zero, and fails, where all values of one side are equal."""
+
+
+def _without_nan(call: str, spark: str = "") -> dict[str, str]:
     """What both engines run of a call that is NULL in Trino where they have NaN."""
-    text = f"CASE WHEN NOT isnan({call}) THEN {call} END"
-    return {"spark": text, "duckdb": text}
+    texts = {"spark": spark or call, "duckdb": call}
+    return {name: f"CASE WHEN NOT isnan({text}) THEN {text} END" for name, text in texts.items()}
 
 
 def _pair(name: str, about: str, result: str, node: type[exp.Expr], **texts: str) -> Line:
@@ -63,7 +67,7 @@ STATISTICS: Table = dict(
             "Returns the coefficient of correlation.",
             "-1.0",
             exp.Corr,
-            **_without_nan("corr(_1, _2)"),
+            **_without_nan("corr(_1, _2)", spark=_CORRELATION),
         ),
         _pair("covar_pop", "Returns the covariance of a population.", "-0.15", exp.CovarPop),
         _pair("covar_samp", "Returns the covariance of a sample.", "-0.3", exp.CovarSamp),
